@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import { fail } from '../errors.ts'
+import { PointRead } from '../platform/db/point-read.ts'
+import { statement } from '../platform/db/statement.ts'
+import { NoFields, query } from '../platform/http/operation.ts'
+import { accessTokens } from './access-token.ts'
+import { apiKeyPrefix, looksLikeApiKey } from './api-key.ts'
+import { FailedAttempts } from './failed-attempts.ts'
+
+interface ApiKeyHolder {
+  digest: Buffer
+  api_key_id: string
+  tenant_id: string
+  kind: string
+  usable: boolean
+}
+
+const HOLDERS = statement<ApiKeyHolder>('directory_api_keys', 'select * from directory_api_keys($1)')
+const ACCESS_KEYS = statement<{ merchant_id: string; access_key: string }>(
+  'merchant_access_keys',
+  'select merchant_id, access_key from merchants where merchant_id = any ($1)',
+)
+
+const TokenResult = Type.Object({
+  token: Type.String({ description: 'Bearer token for later calls' }),
+  expiry: Type.Integer({ format: 'int64', description: 'Instant of expiry, in milliseconds since 1970 (decision A1)' }),
+  resultCode: Type.Integer({ format: 'int32', description: '0 when a token was issued, 1 when not' }),
+  resultMessage: Type.String(),
+})
+
+/** Spec §4.1. Trades a merchant's API key for a bearer token (decisions A1–A5, A11). */
+export const issueMerchantToken = query({
+  id: 'issueMerchantToken',
+  method: 'POST',
+  path: '/api/v0/merchant/token',
+  tag: 'Access',
+  summary: 'Generate authorization token',
+  description:
+    'Send the merchant’s key in the `API-Key` header. The token goes into `Authorization: Bearer …` on later calls. Get a new one before `expiry`, or when a call answers 401 `invalid_token`.',
+  auth: 'none',
+  family: 'result_code',
+  headers: { 'API-Key': 'The merchant’s API key (required)' },
+  body: NoFields,
+  result: TokenResult,
+  errors: ['invalid_api_key', 'too_many_failed_attempts'],
+
+  mount(services) {
+    const { config, database, keyring } = services
+    const tokens = accessTokens(services)
+    const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
+    // Nobody's yet: who holds a key is what the look-up tells.
+    const holders = new PointRead<ApiKeyHolder>(
+      (keys) => database.directory(HOLDERS, [keys.map(({ id }) => Buffer.from(id, 'hex'))]),
+      ({ digest }) => ({ tenantId: '', id: digest.toString('hex') }),
+    )
+    const accessKeys = new PointRead<{ merchant_id: string; access_key: string }>(
+      (keys) => {
+        const ids = keys.map(({ id }) => id)
+        return database.read(ids, (tx) => tx.query(ACCESS_KEYS, [ids]))
+      },
+      ({ merchant_id: id }) => ({ tenantId: id, id }),
+    )
+    return async ({ headers, address }) => {
+      const key = String(headers['api-key'] ?? '')
+      const holder = looksLikeApiKey(key)
+        ? await holders.get('', keyring.digest('api_key_digest', key).toString('hex'))
+        : undefined
+      if (!holder?.usable || holder.kind !== 'merchant') {
+        await failedAttempts.count(address, apiKeyPrefix(key))
+        return fail('invalid_api_key')
+      }
+      const { tenant_id: tenantId, api_key_id: credentialId } = holder
+      const merchant = (await accessKeys.get(tenantId, tenantId)) ?? fail('invalid_api_key')
+      const claims = { tenantId, kind: 'merchant', credentialId, accessKey: merchant.access_key } as const
+      const { token, expiresAtMs } = await tokens.issue(claims)
+      return {
+        headers: { 'cache-control': 'no-store', pragma: 'no-cache' },
+        body: JSON.stringify({ token, expiry: expiresAtMs, resultCode: 0, resultMessage: 'Success' }),
+      }
+    }
+  },
+})

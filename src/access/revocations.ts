@@ -1,0 +1,54 @@
+import type { Clock } from '../kernel/time.ts'
+import type { Database } from '../platform/db/database.ts'
+import { statement } from '../platform/db/statement.ts'
+
+const REVOKED = statement<{ subject: string }>('directory_revoked', 'select subject from directory_revoked($1)')
+
+/** Old enough that a token of a key revoked before has expired: the longest life of a token and an hour. */
+const LOOK_BACK_MS = 25 * 3_600_000
+/** From this age on the list is read anew in the background. */
+const REFRESH_AFTER_MS = 400
+/** From this age on nobody is let in before it is read anew: the promise is one second (decision A4). */
+const STALE_AFTER_MS = 900
+
+/**
+ * Which credentials and tenants must not be let in any more although their tokens have not expired. Read when someone
+ * asks, never by a timer, so that an idle process costs the database nothing.
+ */
+export class Revocations {
+  readonly #database: Database
+  readonly #clock: Clock
+  #revoked: ReadonlySet<string> = new Set()
+  /** When the read that gave the list began, in `performance.now()` time. */
+  #readAtMs = Number.NEGATIVE_INFINITY
+  #reading: Promise<void> | undefined
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** Whether any of these subjects is revoked, as of less than a second ago. */
+  async includes(...subjects: string[]): Promise<boolean> {
+    const age = performance.now() - this.#readAtMs
+    if (age > REFRESH_AFTER_MS) {
+      const reading = (this.#reading ??= this.#read())
+      if (age > STALE_AFTER_MS) await reading
+      else reading.catch(() => undefined)
+    }
+    // A read that took long began too early to be trusted: read again, this time awaited.
+    if (performance.now() - this.#readAtMs > STALE_AFTER_MS) await (this.#reading ??= this.#read())
+    return subjects.some((subject) => this.#revoked.has(subject))
+  }
+
+  async #read(): Promise<void> {
+    const beganAtMs = performance.now()
+    try {
+      const rows = await this.#database.directory(REVOKED, [new Date(this.#clock.now() - LOOK_BACK_MS)])
+      this.#revoked = new Set(rows.map((row) => row.subject))
+      this.#readAtMs = beganAtMs
+    } finally {
+      this.#reading = undefined
+    }
+  }
+}

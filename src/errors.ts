@@ -1,0 +1,226 @@
+/** Decision F3: what kind of failure it is, beside the status. */
+export type ErrorType =
+  | 'VALIDATION_ERROR'
+  | 'AUTHORIZATION_ERROR'
+  | 'NOT_FOUND_ERROR'
+  | 'CONFLICT_ERROR'
+  | 'BUSINESS_ERROR'
+  | 'RATE_LIMIT_ERROR'
+  | 'SYSTEM_ERROR'
+
+interface FailureKind {
+  readonly status: number
+  readonly errorType: ErrorType
+  /** What the caller reads when the thrower says nothing more precise. */
+  readonly description: string
+  /** For the reference: when it happens and what the caller does about it. */
+  readonly remedy: string
+}
+
+const kind = (status: number, errorType: ErrorType, description: string, remedy: string): FailureKind => ({
+  status,
+  errorType,
+  description,
+  remedy,
+})
+
+/** Every failure that a caller can meet. The only place where a status is chosen. */
+export const FAILURES = {
+  validation_failed: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The request breaks a rule of this operation',
+    'The description names every bad field and its rule. Correct them and send again.',
+  ),
+  malformed_body: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The body is not well-formed JSON',
+    'Send strict JSON in UTF-8: no duplicate keys, no control characters, no lone surrogates, at most 20 levels deep.',
+  ),
+  bad_request: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The request is not well-formed HTTP',
+    'Check the request line, the header syntax and the framing of the body.',
+  ),
+  request_timeout: kind(
+    408,
+    'VALIDATION_ERROR',
+    'The request did not arrive in time',
+    'Send the headers and the body without pauses; see the limits in the settings.',
+  ),
+  payload_too_large: kind(
+    413,
+    'VALIDATION_ERROR',
+    'The body is larger than this operation takes',
+    'Send less than the limit, 64 KiB unless the operation says otherwise.',
+  ),
+  unsupported_media_type: kind(
+    415,
+    'VALIDATION_ERROR',
+    'The body must be sent as application/json, without a content encoding',
+    'Set `Content-Type: application/json` and send the body uncompressed.',
+  ),
+  headers_too_large: kind(
+    431,
+    'VALIDATION_ERROR',
+    'The header block is too large',
+    'Send less than 16 KiB of headers.',
+  ),
+  invalid_token: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Invalid access token',
+    'Get a new token. It may be missing, malformed, expired, revoked or of another kind than this operation takes.',
+  ),
+  invalid_api_key: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Invalid API key',
+    'Send the merchant’s key in the `API-Key` header. It may be missing, mistyped, revoked, or its merchant disabled.',
+  ),
+  invalid_signature: kind(
+    401,
+    'SYSTEM_ERROR',
+    'The signature is missing, wrong or too old',
+    'Sign `<timestamp>.<raw body>` with HMAC-SHA-256 and a live key, and send it within five minutes.',
+  ),
+  access_key_mismatch: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'merchantAccessKey does not belong to the merchant of the token',
+    'Send the access key of the same merchant, or leave the header out.',
+  ),
+  route_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such operation',
+    'Check the path; every operation is listed at /docs and in /openapi.json.',
+  ),
+  method_not_allowed: kind(
+    405,
+    'NOT_FOUND_ERROR',
+    'This path does not take this method',
+    'Use one of the methods in the `Allow` header.',
+  ),
+  qr_code_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such QR code',
+    'Use the `qrCodeId` that the create operation answered, with a token of the same merchant.',
+  ),
+  payment_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such payment',
+    'Use a bank reference (`utr`) of a credit that was notified before.',
+  ),
+  reference_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'An active QR code with another request has this referenceNumber',
+    'Cancel the active code first, or use another `referenceNumber`.',
+  ),
+  reference_paid: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The QR code of this referenceNumber was already paid',
+    'The order is paid. Use a new `referenceNumber` for a new order.',
+  ),
+  refund_not_due: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This credit was accepted and is not to be returned',
+    'Only credits answered `REFUND_PENDING` or `SUSPENSE` go back to their payers.',
+  ),
+  utr_conflict: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another credit with this bank reference was recorded before',
+    'One bank reference names one credit: amount, payer and code must be the same on every notice.',
+  ),
+  mcc_not_allowed: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Merchants of category 6540 (stored-value load) may not create UPI QR codes',
+    'A code must not fund a prepaid instrument; use a merchant of another category.',
+  ),
+  idempotency_key_reused: kind(
+    422,
+    'BUSINESS_ERROR',
+    'This Idempotency-Key was used with another request',
+    'Use a new key for a new intent; repeat the same request to get the first answer.',
+  ),
+  too_many_failed_attempts: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'Too many failed attempts',
+    'Wait as long as `Retry-After` says. A valid key is never refused for this reason.',
+  ),
+  rate_limited: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'Too many requests',
+    'Wait as long as `Retry-After` says; the `RateLimit` fields show what is left.',
+  ),
+  internal_error: kind(
+    500,
+    'SYSTEM_ERROR',
+    'Something went wrong on our side',
+    'Try again with the same Idempotency-Key. If it stays, report the request id.',
+  ),
+  overloaded: kind(
+    503,
+    'SYSTEM_ERROR',
+    'More requests of this tenant are waiting than its share',
+    'Slow down and try again after `Retry-After`, with the same Idempotency-Key.',
+  ),
+  temporarily_unavailable: kind(
+    503,
+    'SYSTEM_ERROR',
+    'The service cannot do this right now',
+    'Try again after `Retry-After`, with the same Idempotency-Key: nothing is ever done twice.',
+  ),
+} as const satisfies Record<string, FailureKind>
+
+export type ErrorWord = keyof typeof FAILURES
+
+export interface FailureDetails {
+  /** Public words; never a value that the caller sent, never a private cause. */
+  description?: string
+  /** Seconds, sent as `Retry-After`. */
+  retryAfterSeconds?: number
+  headers?: Record<string, string>
+  /** Private cause, for the log only. */
+  cause?: unknown
+}
+
+/** A failure that the caller is told of. Anything else that is thrown is our own mistake, a 500. */
+export class Failure extends Error {
+  override name = 'Failure'
+  readonly word: ErrorWord
+  readonly description: string
+  readonly headers: Record<string, string>
+
+  constructor(word: ErrorWord, details: FailureDetails = {}) {
+    super(details.description ?? FAILURES[word].description, { cause: details.cause })
+    this.word = word
+    this.description = this.message
+    this.headers = { ...details.headers }
+    if (details.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
+  }
+
+  get status(): number {
+    return FAILURES[this.word].status
+  }
+
+  get errorType(): ErrorType {
+    return FAILURES[this.word].errorType
+  }
+}
+
+/** Caller's mistake, or a state of ours that the caller must know: `throw`s, so it also fits after `??`. */
+export function fail(word: ErrorWord, details?: FailureDetails): never {
+  throw new Failure(word, details)
+}

@@ -1,0 +1,39 @@
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** Where chance comes from; tests and the simulation give a seeded one. */
+export type RandomBytes = (size: number) => Uint8Array
+
+/** Crockford base 32 in lower case; bits that do not fill a character are dropped. */
+export function base32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = (held << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += ALPHABET[(held >> bits) & 31]!
+    }
+    held &= (1 << bits) - 1
+  }
+  return text
+}
+
+/**
+ * 26 characters of Crockford base 32: 48 bits of time in milliseconds, then 80 random bits (the layout of a
+ * ULID), so that ids made later sort later and index pages stay warm.
+ */
+export function sortableId(nowMs: number, random: RandomBytes): string {
+  let text = ''
+  let time = nowMs
+  for (let i = 0; i < 10; i++) {
+    text = ALPHABET[time % 32]! + text
+    time = Math.floor(time / 32)
+  }
+  return text + base32(random(10))
+}
+
+/** A public id such as `qr_01jq…`: the prefix tells people what it is, callers treat it as opaque. */
+export const newId = (prefix: string, nowMs: number, random: RandomBytes): string =>
+  `${prefix}_${sortableId(nowMs, random)}`

@@ -1,0 +1,95 @@
+/** The time as the process sees it, in milliseconds since 1970. Tests and the simulation move it. */
+export interface Clock {
+  now(): number
+  /** Milliseconds to add to the database's time, so that a moved clock moves the whole service. */
+  offsetMs(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now(), offsetMs: () => 0 }
+
+/** A clock that people may move: tests, the simulation. */
+export class MovableClock implements Clock {
+  #offsetMs = 0
+
+  now(): number {
+    return Date.now() + this.#offsetMs
+  }
+
+  offsetMs(): number {
+    return this.#offsetMs
+  }
+
+  advance(ms: number): void {
+    this.#offsetMs += ms
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(zone: string): Intl.DateTimeFormat {
+  let found = formats.get(zone)
+  if (!found) {
+    found = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+    formats.set(zone, found)
+  }
+  return found
+}
+
+function wallClock(instant: Date, zone: string): Record<string, string> {
+  const parts: Record<string, string> = {}
+  for (const { type, value } of format(zone).formatToParts(instant)) parts[type] = value
+  return parts
+}
+
+/** `YYYY-MM-DD HH:MM:SS` in the zone: the spec's form of `errorResponse.timestamp` (section 2.2). */
+export function plainTimestamp(instant: Date, zone: string): string {
+  const p = wallClock(instant, zone)
+  return `${p['year']}-${p['month']}-${p['day']} ${p['hour']}:${p['minute']}:${p['second']}`
+}
+
+/** Offsets change at most at quarter hours, so one answer serves all instants of that quarter. */
+const offsets = new Map<string, string>()
+
+function zoneOffset(instant: Date, zone: string): string {
+  const quarter = `${zone}:${Math.floor(instant.getTime() / 900_000)}`
+  let offset = offsets.get(quarter)
+  if (offset === undefined) {
+    const p = wallClock(instant, zone)
+    const wall = Date.UTC(+p['year']!, +p['month']! - 1, +p['day']!, +p['hour']!, +p['minute']!, +p['second']!)
+    const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
+    const size = Math.abs(minutes)
+    const two = (n: number) => String(n).padStart(2, '0')
+    offset = `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+    if (offsets.size > 10_000) offsets.clear()
+    offsets.set(quarter, offset)
+  }
+  return offset
+}
+
+/** RFC 3339 with milliseconds and the zone's offset, `2026-04-01T15:04:05.123+05:30` (decision Q7). */
+export function rfc3339(instant: Date, zone: string): string {
+  const offset = zoneOffset(instant, zone)
+  const minutes = (offset.startsWith('-') ? -1 : 1) * (+offset.slice(1, 3) * 60 + +offset.slice(4))
+  return new Date(instant.getTime() + minutes * 60_000).toISOString().replace('Z', offset)
+}
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+/** Reads RFC 3339 with a zone; `undefined` for anything else, and for days that no calendar has. */
+export function parseRfc3339(text: string): Date | undefined {
+  if (!RFC3339.test(text)) return undefined
+  const instant = new Date(text.replace('t', 'T').replace('z', 'Z'))
+  if (Number.isNaN(instant.getTime())) return undefined
+  const day = Number(text.slice(8, 10))
+  const lastDay = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
+  return day <= lastDay ? instant : undefined
+}

@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import type { Secret } from '../../kernel/secret.ts'
+
+interface MasterKey {
+  /** Public name of the key: tells which one wrapped a data key, and nothing about it. */
+  readonly id: string
+  readonly wrapping: Buffer
+}
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** AES-256-GCM: IV, ciphertext, tag. The context is authenticated, so that a ciphertext cannot change its place. */
+export function sealBytes(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  cipher.setAAD(Buffer.from(context))
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Throws when the key, the context or a single bit is another. */
+export function openBytes(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES))
+  decipher.setAAD(Buffer.from(context))
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()])
+}
+
+/** Keys that wrap data keys and live outside the database. The first wraps, all unwrap. */
+export class MasterKeys {
+  readonly #keys: readonly MasterKey[]
+
+  constructor(secrets: readonly Secret[]) {
+    this.#keys = secrets.map((secret) => {
+      const bytes = Buffer.from(secret.reveal(), 'base64')
+      const derive = (info: string, size: number) => Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `svc ${info}`, size))
+      return { id: `mk_${derive('master key id', 6).toString('hex')}`, wrapping: derive('wrap data keys', 32) }
+    })
+  }
+
+  get currentId(): string {
+    return this.#keys[0]!.id
+  }
+
+  wrap(plain: Uint8Array, context: string): Buffer {
+    return sealBytes(this.#keys[0]!.wrapping, plain, context)
+  }
+
+  unwrap(wrapped: Uint8Array, wrappedBy: string, context: string): Buffer {
+    const key = this.#keys.find((candidate) => candidate.id === wrappedBy)
+    if (!key)
+      throw new Error(
+        `The keys in this database were wrapped by master key ${wrappedBy}, but SVC_MASTER_KEY holds ${this.#keys.map((k) => k.id).join(', ')}. Add the former key to SVC_MASTER_KEY, after a comma.`,
+      )
+    return openBytes(key.wrapping, wrapped, context)
+  }
+}

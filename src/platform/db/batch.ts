@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { Failure } from '../../errors.ts'
+import { sortableId } from '../../kernel/ids.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
+import type { RowLock } from './row-lock.ts'
+import { type Statement, statement } from './statement.ts'
+import { type AnswerKey, keyText, type StoredAnswers } from './stored-answers.ts'
+
+/** What a caller gets: status and body, ready to send and to be repeated byte for byte. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
+export interface Command {
+  readonly tenantId: string
+}
+
+/** How one kind of command is carried out: lock → decide → save, for many commands at once. */
+export interface CommandSpec<C extends Command, S, D> {
+  readonly name: string
+  /** Reads and locks every row that the commands need, set-based and in order of id. */
+  lock(tx: BatchTx, commands: readonly C[]): Promise<S>
+  /** Pure. Throws a `Failure` when the command cannot be taken. `now` is the database's time after locking. */
+  decide(state: S, command: C, now: Date): D
+  /** Folds a decision into the state, so that later commands of the same batch see it. */
+  apply(state: S, decision: D): void
+  /** Writes all decisions with a handful of set-based statements. */
+  save(tx: Tx, decisions: readonly D[]): Promise<void>
+  answer(decision: D, command: C): Answer
+}
+
+/** One command with what its caller waits for. */
+export interface Entry<C extends Command = Command> {
+  readonly command: C
+  readonly tenantId: string
+  readonly retry: AnswerKey | undefined
+  readonly deadlineMs: number
+  readonly settle: (outcome: Outcome) => void
+}
+
+export type Outcome = { readonly answer: Answer } | { readonly failure: Error }
+
+/** `wait` for locked rows a moment, or `skip` them and leave their tenants to a later batch. */
+export type LockMode = 'wait' | 'skip'
+
+/** What came of one transaction: outcomes to tell, and the tenants whose rows others hold. */
+export interface BatchResult<C extends Command> {
+  readonly outcomes: ReadonlyMap<Entry<C>, Outcome>
+  readonly heldTenants: ReadonlySet<string>
+}
+
+/** The connection broke around COMMIT: these outcomes are true if the batch's id is found in the database. */
+export class UnknownOutcome<C extends Command> extends Error {
+  override name = 'UnknownOutcome'
+  readonly result: BatchResult<C>
+
+  constructor(result: BatchResult<C>, cause: unknown) {
+    super('the connection was lost around COMMIT', { cause })
+    this.result = result
+  }
+}
+
+/** A transaction that locks rows in its batch's mode and remembers the tenants whose rows were held. */
+export class BatchTx implements Tx {
+  readonly heldTenants = new Set<string>()
+  readonly #client: pg.PoolClient
+  readonly #mode: LockMode
+
+  constructor(client: pg.PoolClient, mode: LockMode) {
+    this.#client = client
+    this.#mode = mode
+  }
+
+  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#client.query({ name, text, values: values as unknown[] })).rows as Row[]
+  }
+
+  /** Locks and reads rows; `wanted` is how many distinct rows the parameters name at most. */
+  async lock<Row>(lock: RowLock<Row>, values: readonly unknown[], wanted: number): Promise<Row[]> {
+    if (this.#mode === 'wait') return this.query(lock.wait, values)
+    const rows = await this.query(lock.skip, values)
+    if (rows.length < wanted) {
+      const got = new Set(rows.map((row) => row.lock_id))
+      for (const row of await this.query(lock.present, values)) if (!got.has(row.lock_id)) this.heldTenants.add(row.lock_tenant)
+    }
+    return rows
+  }
+}
+
+const NOW = statement<{ now: Date }>('batch_now', 'select clock_timestamp() as now')
+
+/** Longest wait for a row in `wait` mode: above what batches of several processes take, below what others notice. */
+const LOCK_WAIT_MS = 150
+const SETTLE_WAIT_MS = 2_000
+const COMMIT_WAIT_MS = 10_000
+
+export const newBatchId = (): string => `bat_${sortableId(Date.now(), randomBytes)}`
+
+export interface BatchRun<C extends Command> {
+  readonly batchId: string
+  readonly entries: readonly Entry<C>[]
+  readonly mode: LockMode
+  /** The same batch was sent before and its COMMIT was not answered. */
+  readonly settling: boolean
+}
+
+/**
+ * Carries out one batch in one transaction. Resolves after COMMIT; throws when nothing was committed, or
+ * `UnknownOutcome` when nobody can say yet.
+ */
+export async function runBatch<C extends Command, S, D>(
+  database: Database,
+  answers: StoredAnswers,
+  clock: Clock,
+  spec: CommandSpec<C, S, D>,
+  { batchId, entries, mode, settling }: BatchRun<C>,
+): Promise<BatchResult<C>> {
+  const client = await database.connect()
+  let broken: Error | undefined
+  let beginFailed: Error | undefined
+  let decided: BatchResult<C> | undefined
+  try {
+    const begun = client.query(
+      `begin; set local lock_timeout = ${settling ? SETTLE_WAIT_MS : LOCK_WAIT_MS}; ` +
+        `set local svc.tenants = '${tenantSet(entries.map((entry) => entry.tenantId))}'; ` +
+        `insert into batches values ('${batchId}')`,
+    )
+    // Awaited at once only when its failure is news; else it travels with the first statement, and tells on it.
+    if (settling) await begun
+    else begun.catch((error: Error) => (beginFailed = error))
+    const tx = new BatchTx(client, mode)
+    const found = await answers.find(tx, entries.flatMap((entry) => entry.retry ?? []))
+    const fresh = entries.filter((entry) => !entry.retry || !found.has(keyText(entry.retry)))
+    const state = await spec.lock(tx, fresh.map((entry) => entry.command))
+    const [time] = await tx.query(NOW)
+    await begun
+    const now = new Date(time!.now.getTime() + clock.offsetMs())
+    const { outcomes, decisions, keep } = decideAll(spec, state, entries, found, tx.heldTenants, now)
+    if (decisions.length > 0) await spec.save(tx, decisions)
+    if (keep.length > 0) await answers.save(tx, keep, now)
+    decided = { outcomes, heldTenants: tx.heldTenants }
+    await commit(client)
+    return decided
+  } catch (error) {
+    if (decided && (sqlState(error) === undefined || isUnavailable(error))) {
+      broken = error as Error
+      throw new UnknownOutcome(decided, error)
+    }
+    await client.query('rollback').catch((failed: Error) => (broken = failed))
+    throw beginFailed ?? error
+  } finally {
+    client.release(broken)
+  }
+}
+
+/** Never cancels a COMMIT; one that is not answered in time loses its connection, and settles by the batch's id. */
+async function commit(client: pg.PoolClient): Promise<void> {
+  const timer = setTimeout(() => (client as unknown as { connection: { stream: NodeJS.WritableStream & { destroy(e: Error): void } } }).connection.stream.destroy(new Error('COMMIT was not answered')), COMMIT_WAIT_MS)
+  try {
+    await client.query('commit')
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Decided<C extends Command, D> {
+  readonly outcomes: Map<Entry<C>, Outcome>
+  readonly decisions: D[]
+  readonly keep: { key: AnswerKey; answer: Answer }[]
+}
+
+function decideAll<C extends Command, S, D>(
+  spec: CommandSpec<C, S, D>,
+  state: S,
+  entries: readonly Entry<C>[],
+  found: ReadonlyMap<string, { hash: Uint8Array; answer: Answer }>,
+  heldTenants: ReadonlySet<string>,
+  now: Date,
+): Decided<C, D> {
+  const known = new Map(found)
+  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [] }
+  for (const entry of entries) {
+    if (heldTenants.has(entry.tenantId)) continue
+    const { command, retry } = entry
+    try {
+      const first = retry && known.get(keyText(retry))
+      if (first) {
+        result.outcomes.set(entry, repeat(retry, first))
+        continue
+      }
+      const decision = spec.decide(state, command, now)
+      const answer = spec.answer(decision, command)
+      spec.apply(state, decision)
+      result.decisions.push(decision)
+      result.outcomes.set(entry, { answer })
+      if (retry) {
+        known.set(keyText(retry), { hash: retry.requestHash, answer })
+        result.keep.push({ key: retry, answer })
+      }
+    } catch (error) {
+      result.outcomes.set(entry, { failure: error as Error })
+    }
+  }
+  return result
+}
+
+/** Decision C13: the same key with the same request gets the first answer; with another request it is refused. */
+function repeat(retry: AnswerKey, first: { hash: Uint8Array; answer: Answer }): Outcome {
+  return Buffer.compare(retry.requestHash, first.hash) === 0
+    ? { answer: first.answer }
+    : { failure: new Failure('idempotency_key_reused') }
+}

@@ -1,0 +1,154 @@
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import type { Statement } from './statement.ts'
+
+/** How to reach a database: a URL, or the socket of the embedded server. */
+export type DatabaseAddress = { readonly url: string; readonly ownerUrl?: string } | { readonly host: string; readonly port: number; readonly database: string }
+
+type Role = 'svc_owner' | 'svc_service' | 'svc_operator'
+
+/** A transaction of the service or the operator. Rows come back typed as the statement says. */
+export interface Tx {
+  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
+}
+
+const INT8 = 20
+const INT8_ARRAY = 1016
+const types = new pg.TypeOverrides()
+types.setTypeParser(INT8, BigInt)
+types.setTypeParser(INT8_ARRAY, (text: string) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)))
+
+/** Design: at most 2 s for a lock, 5 s idle in a transaction; never a transaction left open by a lost process. */
+const SESSION =
+  '-c search_path=svc -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000 -c statement_timeout=30000 -c timezone=UTC'
+
+/** Connection settings for one role. With a URL, its own login takes the role on (it must be a member of it). */
+export function connectionOptions(address: DatabaseAddress, role: Role | undefined): pg.ClientConfig {
+  const common = { application_name: `svc ${role ?? 'setup'}`, connectionTimeoutMillis: 5_000, keepAlive: true, types }
+  if ('url' in address) {
+    const connectionString = role === 'svc_service' ? address.url : (address.ownerUrl ?? address.url)
+    return { ...common, connectionString, options: role ? `-c role=${role} ${SESSION}` : '' }
+  }
+  return { ...common, host: address.host, port: address.port, database: address.database, user: role ?? 'postgres', options: role ? SESSION : '' }
+}
+
+/** SQLSTATE of an error that the server sent; `undefined` for lost connections and all else. */
+export const sqlState = (error: unknown): string | undefined =>
+  error instanceof pg.DatabaseError ? error.code : undefined
+
+const GONE = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '53100', '58030', '25006', '25P03', '08006', '08003', '08001', '08004'])
+const GONE_BY_CODE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'])
+
+/** Whether the database, rather than the statement, is the trouble: gone, starting, full, out of connections. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state !== undefined) return GONE.has(state)
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable)
+  const code = (error as NodeJS.ErrnoException).code
+  return (
+    (code !== undefined && GONE_BY_CODE.has(code)) ||
+    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(error.message)
+  )
+}
+
+const TENANT = /^[a-z0-9_]{1,64}$/
+
+/** The literal for `svc.tenants`. Tenant ids are ours, so any other form is our own mistake. */
+export function tenantSet(tenants: Iterable<string>): string {
+  const ids = [...new Set(tenants)]
+  for (const id of ids) if (!TENANT.test(id)) throw new Error('malformed tenant id')
+  return ids.join(',')
+}
+
+const READ = 'begin read only'
+
+class PooledTx implements Tx {
+  readonly client: pg.PoolClient
+
+  constructor(client: pg.PoolClient) {
+    this.client = client
+  }
+
+  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.client.query({ name, text, values: values as unknown[] })).rows as Row[]
+  }
+}
+
+/**
+ * One database under two roles: `svc_service`, which sees the tenants that its transaction names, and
+ * `svc_operator`, which sees all. Connections are pipelined: statements that are not awaited in between travel together.
+ */
+export class Database {
+  readonly address: DatabaseAddress
+  readonly #log: Log
+  readonly #poolSize: number
+  readonly #service: pg.Pool
+  #operator: pg.Pool | undefined
+
+  constructor(address: DatabaseAddress, poolSize: number, log: Log) {
+    this.address = address
+    this.#log = log
+    this.#poolSize = poolSize
+    this.#service = this.#pool('svc_service', poolSize)
+  }
+
+  #pool(role: Role, max: number): pg.Pool {
+    const pool = new pg.Pool({ ...connectionOptions(this.address, role), max, idleTimeoutMillis: 60_000, pipeline: true } as pg.PoolConfig)
+    // A connection that breaks while idle is replaced on next use; whoever needs the database then is told.
+    pool.on('error', (error) => this.#log.warn({ err: error }, 'an idle database connection was lost'))
+    return pool
+  }
+
+  /** A connection of the service for a batch; the caller releases it, with the error when it is broken. */
+  connect(): Promise<pg.PoolClient> {
+    return this.#service.connect()
+  }
+
+  /** Statements of the service on behalf of these tenants, read-only, in one transaction. */
+  async read<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#transaction(this.#service, `${READ}; set local svc.tenants = '${tenantSet(tenants)}'`, work)
+  }
+
+  /** Statements of the service that need no tenant: the directory, the keyring. */
+  async directory<Row>(statement: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    const { name, text } = statement
+    return (await this.#service.query({ name, text, values: values as unknown[] })).rows as Row[]
+  }
+
+  /** A transaction of the service on behalf of these tenants, outside of any batch. */
+  async write<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#transaction(this.#service, `begin; set local svc.tenants = '${tenantSet(tenants)}'`, work)
+  }
+
+  /** A transaction of the operator, who sees every tenant: command line, reconciliation, housekeeping. */
+  async operate<T>(work: (tx: Tx) => Promise<T>, mode: 'read committed' | 'repeatable read' = 'read committed'): Promise<T> {
+    this.#operator ??= this.#pool('svc_operator', Math.max(2, Math.floor(this.#poolSize / 4)))
+    return this.#transaction(this.#operator, `begin isolation level ${mode}`, work)
+  }
+
+  async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      // Not awaited: it travels in the same packet as the first statement, whose failure would show it too.
+      const begun = client.query(begin)
+      begun.catch(() => undefined)
+      const result = await work(new PooledTx(client))
+      await begun
+      // A reader need not wait for the end of its transaction: whoever has the connection next queues behind it.
+      if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)
+      else await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((failed: Error) => (broken = failed))
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#service.end(), this.#operator?.end()])
+  }
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../../errors.ts'
+import { groupBy } from '../../kernel/group-by.ts'
+import type { Clock } from '../../kernel/time.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import {
+  type Answer,
+  type BatchResult,
+  type Command,
+  type CommandSpec,
+  type Entry,
+  type LockMode,
+  newBatchId,
+  runBatch,
+  UnknownOutcome,
+} from './batch.ts'
+import { type Database, isUnavailable, sqlState } from './database.ts'
+import type { AnswerKey, StoredAnswers } from './stored-answers.ts'
+import { TenantQueues } from './tenant-queues.ts'
+
+export interface LaneServices {
+  readonly database: Database
+  readonly answers: StoredAnswers
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly limits: { readonly commandTimeoutMs: number; readonly tenantQueueMax: number }
+  /** Every lane of the process, for draining. */
+  readonly open: Set<{ drain(): Promise<void> }>
+}
+
+const BATCH_COMMANDS_MAX = 256
+/** Serialization failures, deadlocks and unique races that one batch may meet before it is split. */
+const RACES_MAX = 4
+/** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */
+const HELD_PAUSE_MS = 25
+
+const RACE = new Set(['40001', '40P01', '23505'])
+const LOCK_TIMEOUT = '55P03'
+const batchCommitted = (error: unknown): boolean =>
+  sqlState(error) === '23505' && (error as { constraint?: string }).constraint === 'batches_pkey'
+
+/**
+ * The write path of one kind of command. Commands that arrive while a transaction is under way wait for it and go
+ * together into the next one; a command on an idle lane goes at once, alone.
+ */
+export class Lane<C extends Command, S, D> {
+  readonly #spec: CommandSpec<C, S, D>
+  readonly #services: LaneServices
+  readonly #queues: TenantQueues<C>
+  #running = false
+  #wake: NodeJS.Timeout | undefined
+  #idle: (() => void)[] = []
+
+  constructor(spec: CommandSpec<C, S, D>, services: LaneServices) {
+    this.#spec = spec
+    this.#services = services
+    this.#queues = new TenantQueues(services.limits.tenantQueueMax)
+  }
+
+  /** Resolves once the command is committed; rejects with a `Failure` that the caller is told. */
+  submit(command: C, retry?: AnswerKey): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const entry: Entry<C> = {
+        command,
+        tenantId: command.tenantId,
+        retry,
+        deadlineMs: performance.now() + this.#services.limits.commandTimeoutMs,
+        settle: (outcome) => ('answer' in outcome ? resolve(outcome.answer) : reject(outcome.failure)),
+      }
+      if (!this.#queues.add(entry)) reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
+      else this.#pump()
+    })
+  }
+
+  /** Resolves when every accepted command has been answered. */
+  drain(): Promise<void> {
+    if (!this.#running && this.#queues.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  #pump(): void {
+    if (this.#running) return
+    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now())
+    this.#services.metrics.queued.set({ lane: this.#spec.name }, this.#queues.size)
+    if (entries.length === 0) {
+      this.#waitForHeld()
+      return
+    }
+    this.#running = true
+    const mode: LockMode = entries.some((entry) => this.#queues.isHeld(entry.tenantId)) ? 'skip' : 'wait'
+    void this.#carryOut(entries, mode).finally(() => {
+      this.#running = false
+      this.#pump()
+      if (!this.#running && this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    })
+  }
+
+  #waitForHeld(): void {
+    if (this.#queues.size === 0 || this.#wake) return
+    this.#wake = setTimeout(() => {
+      this.#wake = undefined
+      this.#pump()
+    }, HELD_PAUSE_MS)
+  }
+
+  #trouble(trouble: 'held' | 'split' | 'retried' | 'settled'): void {
+    this.#services.metrics.batchTroubles.inc({ lane: this.#spec.name, trouble })
+  }
+
+  /** Brings a batch to its end, whatever happens on the way: every entry is answered or back in its queue. */
+  async #carryOut(batch: Entry<C>[], firstMode: LockMode): Promise<void> {
+    const batchId = newBatchId()
+    let entries = batch
+    let mode = firstMode
+    let unknown: BatchResult<C> | undefined
+    for (let races = 0, pauses = 0; entries.length > 0; ) {
+      try {
+        this.#tell(entries, await this.#attempt(batchId, entries, mode, unknown !== undefined))
+        return
+      } catch (error) {
+        if (unknown && batchCommitted(error)) {
+          this.#trouble('settled')
+          this.#tell(entries, unknown)
+          return
+        }
+        if (error instanceof UnknownOutcome) unknown = error.result as BatchResult<C>
+        // The same entries go again under the same id until the database says what became of them.
+        else if (unknown && (isUnavailable(error) || sqlState(error) === LOCK_TIMEOUT)) this.#trouble('retried')
+        else if (sqlState(error) === LOCK_TIMEOUT && mode === 'wait') mode = 'skip'
+        else if (sqlState(error) === LOCK_TIMEOUT && new Set(entries.map((e) => e.tenantId)).size === 1) {
+          this.#requeue(entries)
+          return
+        } else if (RACE.has(sqlState(error) ?? '') && races++ < RACES_MAX) this.#trouble('retried')
+        else if (!isUnavailable(error)) return this.#split(entries, mode, error)
+        if (error instanceof UnknownOutcome || isUnavailable(error)) {
+          entries = this.#refuseLate(entries, error)
+          await sleep(Math.min(500, 20 * 2 ** pauses++) * (0.5 + Math.random() / 2))
+        }
+      }
+    }
+  }
+
+  async #attempt(batchId: string, entries: Entry<C>[], mode: LockMode, settling: boolean): Promise<BatchResult<C>> {
+    const { database, answers, clock, metrics } = this.#services
+    const lane = this.#spec.name
+    const end = metrics.batchSeconds.startTimer({ lane })
+    metrics.batchCommands.observe({ lane }, entries.length)
+    try {
+      return await runBatch(database, answers, clock, this.#spec, { batchId, entries, mode, settling })
+    } finally {
+      end()
+    }
+  }
+
+  /** Answers what was decided; entries of held tenants go back to the front of their queues. */
+  #tell(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): void {
+    const held = entries.filter((entry) => heldTenants.has(entry.tenantId))
+    if (held.length > 0) this.#requeue(held)
+    for (const entry of entries) {
+      const outcome = outcomes.get(entry)
+      if (!outcome) continue
+      this.#queues.release(entry.tenantId)
+      entry.settle(outcome)
+    }
+  }
+
+  #requeue(entries: readonly Entry<C>[]): void {
+    this.#trouble('held')
+    const kept = this.#refuseLate(entries, new Error('rows of this tenant are held'))
+    this.#queues.hold(kept, performance.now() + HELD_PAUSE_MS)
+  }
+
+  #refuseLate(entries: readonly Entry<C>[], cause: unknown): Entry<C>[] {
+    const now = performance.now()
+    const late = entries.filter((entry) => entry.deadlineMs <= now)
+    for (const entry of late)
+      entry.settle({ failure: new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause }) })
+    return entries.filter((entry) => entry.deadlineMs > now)
+  }
+
+  /** A batch that fails for a reason of its own: by tenant first, then by halves, so that the culprit fails alone. */
+  async #split(entries: Entry<C>[], mode: LockMode, cause: unknown): Promise<void> {
+    if (entries.length === 1) {
+      entries[0]!.settle({ failure: cause as Error })
+      return
+    }
+    this.#trouble('split')
+    const byTenant = groupBy(entries, (entry) => entry.tenantId)
+    const middle = Math.ceil(entries.length / 2)
+    const parts = byTenant.size > 1 ? [...byTenant.values()] : [entries.slice(0, middle), entries.slice(middle)]
+    for (const part of parts) await this.#carryOut(part, mode)
+  }
+}

@@ -1,0 +1,89 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type Migration, Migrator, PostgresDialect, Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { connectionOptions, type DatabaseAddress } from './database.ts'
+
+const FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url))
+const OLDEST_SERVER = 150_000
+
+// Roles belong to the whole cluster, so several databases may be set up at once and meet here.
+const ROLES = `
+do $$
+declare
+  wanted text;
+begin
+  foreach wanted in array array['svc_owner', 'svc_service', 'svc_operator'] loop
+    begin
+      if not exists (select from pg_roles where rolname = wanted) then
+        execute format('create role %I', wanted);
+      end if;
+    exception when duplicate_object or unique_violation then null;
+    end;
+    if not pg_has_role(current_user, wanted, 'member') then
+      execute format('grant %I to current_user', wanted);
+    end if;
+  end loop;
+  if not exists (select from pg_namespace where nspname = 'svc') then
+    execute 'create schema svc authorization svc_owner';
+  end if;
+  execute 'grant usage on schema svc to svc_service, svc_operator';
+end $$;`
+
+async function plainSqlFiles(): Promise<Record<string, Migration>> {
+  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_.+\.sql$/.test(name))
+  return Object.fromEntries(
+    names.sort().map((name) => [
+      name.replace('.sql', ''),
+      {
+        up: async (db: Kysely<unknown>) => {
+          await sql.raw(await readFile(`${FOLDER}/${name}`, 'utf8')).execute(db)
+        },
+      },
+    ]),
+  )
+}
+
+async function setUpRoles(pool: pg.Pool, address: DatabaseAddress): Promise<void> {
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+    if (Number(rows[0]!.server_version_num) < OLDEST_SERVER)
+      throw new Error('PostgreSQL 15 or later is needed; this server is older')
+    await client.query(`select pg_advisory_lock(hashtext('svc set-up'))`)
+    await client.query(ROLES)
+    // Whoever may enter the embedded server's socket directory is trusted, so its roles may log in as themselves.
+    if ('host' in address) await client.query('alter role svc_service login; alter role svc_operator login')
+    await client.query(`select pg_advisory_unlock(hashtext('svc set-up'))`)
+    // Settings of the session: what the migrations make belongs to the owner, in the service's schema.
+    await client.query('set role svc_owner; set search_path = svc')
+  } finally {
+    client.release()
+  }
+}
+
+/**
+ * Brings the database to the newest schema: roles, schema, then every file of `migrations/` that was not run yet, in
+ * one transaction. Safe to call from several processes at once. Answers the names of the files that were run.
+ */
+export async function migrate(address: DatabaseAddress): Promise<string[]> {
+  // One connection, so that the role and the schema set on it hold for the migrations.
+  const pool = new pg.Pool({ ...connectionOptions(address, undefined), max: 1 })
+  pool.on('error', () => undefined)
+  try {
+    await setUpRoles(pool, address)
+    const migrator = new Migrator({
+      db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+      provider: { getMigrations: plainSqlFiles },
+      migrationTableName: 'migrations',
+      migrationLockTableName: 'migrations_lock',
+      migrationTableSchema: 'svc',
+    })
+    const { error, results = [] } = await migrator.migrateToLatest()
+    const failed = results.find((result) => result.status === 'Error')
+    if (error) throw new Error(`migration ${failed?.migrationName ?? ''} failed: ${error instanceof Error ? error.message : 'unknown'}`, { cause: error })
+    return results.map((result) => result.migrationName)
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Config } from '../../config.ts'
+import type { ErrorWord } from '../../errors.ts'
+import type { RandomBytes } from '../../kernel/ids.ts'
+import type { Clock } from '../../kernel/time.ts'
+import type { Keyring } from '../crypto/keyring.ts'
+import type { Answer, Command, CommandSpec } from '../db/batch.ts'
+import type { Database } from '../db/database.ts'
+import { Lane, type LaneServices } from '../db/lane.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Family } from './failure-body.ts'
+
+/** What operations are given: everything that is not pure. */
+export interface Services {
+  readonly config: Config
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly lanes: LaneServices
+  /** Address at which callers reach the service; the issuer of its tokens. */
+  readonly publicUrl: () => string
+}
+
+/** Who calls: the tenant that the authenticator found, and facts of its own. */
+export interface Caller {
+  readonly tenantId: string
+}
+
+/** The parts of a request that an operation reads, after its checks. */
+export interface Input<P, Q, B> {
+  readonly caller: Caller
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly rawBody: Buffer
+  readonly requestId: string
+  /** The caller's address. */
+  readonly address: string
+}
+
+export interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON text, or another text with its own `content-type` in the headers. */
+  readonly body: string
+}
+
+type Handler<I> = (input: I) => Promise<Reply> | Reply
+type AnyInput = Input<unknown, unknown, unknown>
+
+/** What the reference says of an operation, and what its requests and answers must look like. */
+export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  /** Unique; the `operationId` of the OpenAPI document. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** The specification's status label. */
+  readonly developing?: true
+  /** Name of the authenticator that the composition root provides; `none` for public operations. */
+  readonly auth: string
+  readonly family: Family
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** Header fields to document, by name: they reach the operation as text, checked by itself. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The payload, or the whole body in the families that have no payload. */
+  readonly result: TSchema
+  readonly errors: readonly ErrorWord[]
+  readonly sandboxOnly?: true
+}
+
+/** One line of the table of contents, `operations.ts`. */
+export interface Operation extends Contract<TSchema, TSchema, TSchema> {
+  readonly takesIdempotencyKey: boolean
+  readonly mount: (services: Services) => Handler<AnyInput>
+}
+
+type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
+
+/** An operation that writes nothing, or writes by other means than a command. */
+export function query<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  contract: Contract<P, Q, B> & { readonly mount: (services: Services) => Handler<Schemas<P, Q, B>> },
+): Operation {
+  return { ...contract, takesIdempotencyKey: false, mount: contract.mount as Operation['mount'] }
+}
+
+/** An operation that writes, by the path of design.md: lock → decide → save, in batches. */
+export function command<P extends TSchema, Q extends TSchema, B extends TSchema, C extends Command, S, D>(
+  contract: Contract<P, Q, B> &
+    Omit<CommandSpec<C, S, D>, 'name'> & {
+      /** Makes the command: slow pure work and everything drawn by chance happens here, before the transaction. */
+      readonly prepare: (services: Services) => (input: Schemas<P, Q, B>) => Promise<C> | C
+    },
+): Operation {
+  return {
+    ...contract,
+    takesIdempotencyKey: true,
+    mount(services) {
+      const lane = new Lane<C, S, D>({ ...contract, name: contract.id }, services.lanes)
+      services.lanes.open.add(lane)
+      const prepare = contract.prepare(services)
+      return async (input: AnyInput) => {
+        const made = await prepare(input as Schemas<P, Q, B>)
+        return lane.submit(made, retryKey(contract, input))
+      }
+    },
+  }
+}
+
+/** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
+function retryKey({ method, path }: { method: string; path: string }, { caller, headers, params, query, body }: AnyInput) {
+  const key = headers['idempotency-key']
+  if (typeof key !== 'string') return undefined
+  const requestHash = createHash('sha256').update(canonicalJson([params, query, body])).digest()
+  return { tenantId: caller.tenantId, route: `${method} ${path}`, key, requestHash }
+}
+
+/** The same text for the same values, whatever the order in which an object's fields were sent. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}
+
+export const NoFields = Type.Object({}, { additionalProperties: false })
+
+/** Spec section 7 rule 2: the success envelope of the QR, payment and coin operations. */
+export const succeed = (payload: unknown): string =>
+  JSON.stringify({ response_code: 0, response_message: 'Success', payload })
+
+export const ok = (payload: unknown): Answer => ({ status: 200, body: succeed(payload) })
