@@ -193,7 +193,7 @@ grant insert on keyring, batches, idempotency_keys, outbox, ledger_transfers, qr
   sandbox_upi_notices to svc_service;
 grant update on qr_codes, payments to svc_service;
 grant update (balance) on ledger_accounts to svc_service;
-grant delete on sandbox_upi_notices to svc_service;
+grant update, delete on sandbox_upi_notices to svc_service;
 grant insert, update on tenants, merchants, api_keys, keyring, ledger_accounts to svc_operator;
 grant insert on outbox to svc_operator;
 

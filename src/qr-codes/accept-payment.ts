@@ -18,11 +18,12 @@ import { VPA_PATTERN } from './upi-uri.ts'
 /** Who holds credits that fit no code. */
 const HOUSE = 'house'
 export const UTR_PATTERN = '^[A-Za-z0-9]{6,35}$'
+export const TR_CHARS_MAX = 64
 
 const CreditNotice = Type.Object(
   {
     utr: Type.String({ pattern: UTR_PATTERN, 'x-rule': 'must be 6 to 35 letters and digits', description: 'The bank’s reference of the credit' }),
-    tr: Type.String({ maxLength: 64, description: 'The transaction reference of the scanned code' }),
+    tr: Type.String({ maxLength: TR_CHARS_MAX, description: 'The transaction reference of the scanned code' }),
     amount: Type.Number({ minimum: 0.01, maximum: 1e10, format: 'rupees', 'x-rule': 'must be an amount in rupees with at most two decimals' }),
     payerVpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must be a virtual payment address, name@handle' }),
   },

@@ -79,7 +79,7 @@ export const PaymentResponse = Type.Object(
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     refundedOn: Type.Optional(Type.String({ description: 'When the rail confirmed the refund' })),
   },
-  { $id: 'Payment', additionalProperties: false },
+  { title: 'Payment', additionalProperties: false },
 )
 
 export const paymentToWire = (payment: Payment, timeZone: string) => ({

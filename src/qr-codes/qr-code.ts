@@ -57,7 +57,7 @@ export const QrCodeResponse = Type.Object(
     customerId: Type.Optional(Type.String()),
     referenceNumber: Type.Optional(Type.String()),
   },
-  { $id: 'QrCodeResponse', additionalProperties: false },
+  { title: 'QrCode', additionalProperties: false },
 )
 
 export const QrCodeParams = Type.Object({

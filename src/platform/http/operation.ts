@@ -24,6 +24,15 @@ export interface Services {
   readonly lanes: LaneServices
   /** Address at which callers reach the service; the issuer of its tokens. */
   readonly publicUrl: () => string
+  /** A request to ourselves, through the whole HTTP stack but without a socket. */
+  readonly selfCall: (request: SelfCall) => Promise<{ readonly status: number; readonly body: string }>
+}
+
+export interface SelfCall {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Buffer
 }
 
 /** Who calls: the tenant that the authenticator found, and facts of its own. */

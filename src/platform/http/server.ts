@@ -5,7 +5,9 @@ import { paiseFromWire } from '../../kernel/money.ts'
 import { parseRfc3339 } from '../../kernel/time.ts'
 import { isUnavailable } from '../db/database.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import { documented } from './openapi.ts'
 import type { Caller, Operation, Services } from './operation.ts'
+import { rateLimit } from './rate-limit.ts'
 import { answerClientErrors } from './raw-failure.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { describeFaults } from './validation.ts'
@@ -13,7 +15,7 @@ import { describeFaults } from './validation.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
-    rawBody: Buffer
+    rawBody: Buffer | undefined
   }
   interface FastifyContextConfig {
     operation?: string
@@ -21,19 +23,24 @@ declare module 'fastify' {
   }
 }
 
-/** Finds out who calls, from the headers alone; throws a `Failure` for strangers. */
-export type Authenticator = (request: FastifyRequest) => Promise<Caller> | Caller
+/** Finds out who calls; throws a `Failure` for strangers. */
+export interface Authenticator {
+  /** `headers`: before the body is read, so that strangers send none. `body`: for signatures over the raw body. */
+  readonly needs: 'headers' | 'body'
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller> | Caller
+}
 
 export interface ServerOptions {
   readonly services: Services
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
   readonly admit: () => void
+  readonly isDraining: () => boolean
 }
 
 const PUBLIC: Caller = { tenantId: 'house' }
 const JSON_TYPE = 'application/json; charset=utf-8'
-const EMPTY = Buffer.alloc(0)
+const EMPTY: Buffer = Buffer.alloc(0)
 
 /** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
@@ -74,13 +81,17 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
-  app.decorateRequest('rawBody', EMPTY)
+  app.decorateRequest('rawBody', undefined)
   readJsonBodies(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     options.admit()
     if (request.is404) fail('route_not_found')
     checkHeaders(request)
+  })
+  // Whoever is answered while the process drains must connect anew, elsewhere.
+  app.addHook('onSend', async (_, reply) => {
+    if (options.isDraining()) reply.header('connection', 'close')
   })
   observe(app, options.services)
   app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(options.services, error, request, reply))
@@ -172,8 +183,9 @@ function challenge(failure: Failure, request: FastifyRequest): string {
 /** Mounts the operations, and answers 405 on their paths for every other method. */
 export function mountOperations(app: FastifyInstance, operations: readonly Operation[], options: ServerOptions): void {
   const methods = new Map<string, Set<string>>()
+  const limitRate = rateLimit(options.services.config)
   for (const operation of operations) {
-    mountOperation(app, operation, options)
+    mountOperation(app, operation, options, limitRate)
     const taken = methods.get(operation.path) ?? new Set()
     methods.set(operation.path, taken.add(operation.method))
     if (operation.method === 'GET') taken.add('HEAD')
@@ -184,7 +196,7 @@ export function mountOperations(app: FastifyInstance, operations: readonly Opera
     app.route({
       url,
       method: app.supportedMethods.filter((method) => !taken.has(method)),
-      schema: { hide: true } as object,
+      schema: { hide: true },
       config: { family },
       onRequest: async () => fail('method_not_allowed', { headers: { allow } }),
       handler: async () => undefined,
@@ -192,31 +204,36 @@ export function mountOperations(app: FastifyInstance, operations: readonly Opera
   }
 }
 
-function mountOperation(app: FastifyInstance, operation: Operation, { services, authenticators }: ServerOptions): void {
-  const authenticate = operation.auth === 'none' ? undefined : authenticators[operation.auth]
-  if (operation.auth !== 'none' && !authenticate) throw new Error(`nobody authenticates ${operation.auth} for ${operation.id}`)
+type Limit = ReturnType<typeof rateLimit>
+
+function mountOperation(
+  app: FastifyInstance,
+  operation: Operation,
+  { services, authenticators }: ServerOptions,
+  limitRate: Limit,
+): void {
+  const { auth, id } = operation
+  const authenticator = authenticators[auth]
+  if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
   const handle = operation.mount(services)
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = await authenticator!.authenticate(request)
+    if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
+  }
   app.route({
     method: operation.method,
     url: operation.path,
-    config: { operation: operation.id, family: operation.family },
-    schema: {
-      ...(operation.params && { params: operation.params }),
-      ...(operation.query && { querystring: operation.query }),
-      ...(operation.body && { body: operation.body }),
-    },
-    ...(authenticate && {
-      onRequest: async (request: FastifyRequest) => {
-        request.caller = await authenticate(request)
-      },
-    }),
-    // Nothing at all is an empty object, so that a missing body is told field by field.
-    preValidation: async (request) => {
+    config: { operation: id, family: operation.family },
+    schema: documented(operation),
+    ...(authenticator?.needs === 'headers' && { onRequest: authenticate }),
+    preValidation: async (request, reply) => {
+      if (authenticator?.needs === 'body') await authenticate(request, reply)
+      // Nothing at all is an empty object, so that a missing body is told field by field.
       if (operation.body) request.body ??= {}
     },
     handler: async (request, reply) => {
-      const { id, params, query, body, headers, rawBody, caller, ip } = request
-      const answer = await handle({ caller: caller ?? PUBLIC, params, query, body, headers, rawBody, requestId: id, address: ip })
+      const { id: requestId, params, query, body, headers, rawBody = EMPTY, caller, ip: address } = request
+      const answer = await handle({ caller: caller ?? PUBLIC, params, query, body, headers, rawBody, requestId, address })
       if (answer.headers) reply.headers(answer.headers)
       if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
       return reply.code(answer.status ?? 200).send(answer.body)

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { authenticateMerchant } from './access/authenticate-merchant.ts'
+import type { Config } from './config.ts'
+import { fail } from './errors.ts'
+import type { RandomBytes } from './kernel/ids.ts'
+import { type Clock, systemClock } from './kernel/time.ts'
+import { OPERATIONS } from './operations.ts'
+import { Keyring } from './platform/crypto/keyring.ts'
+import type { MasterKeys } from './platform/crypto/master-keys.ts'
+import { Database, type DatabaseAddress } from './platform/db/database.ts'
+import { keepHouse } from './platform/db/housekeeping.ts'
+import type { LaneServices } from './platform/db/lane.ts'
+import { StoredAnswers } from './platform/db/stored-answers.ts'
+import type { Services } from './platform/http/operation.ts'
+import { serveReference } from './platform/http/reference.ts'
+import { type Authenticator, buildServer, mountOperations, type ServerOptions } from './platform/http/server.ts'
+import type { Log } from './platform/log.ts'
+import { openMetrics } from './platform/metrics.ts'
+import { authenticateRail } from './qr-codes/authenticate-rail.ts'
+import { UpiSwitch } from './sandbox/upi-switch.ts'
+import { VERSION } from './version.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly address: DatabaseAddress
+  readonly masterKeys: MasterKeys
+  readonly log: Log
+  readonly clock?: Clock
+  readonly random?: RandomBytes
+}
+
+/** How each kind of caller proves itself, for the reference. */
+const SECURITY_SCHEMES = {
+  merchant: { type: 'http', scheme: 'bearer', description: 'Token of `POST /api/v0/merchant/token`' },
+  rail: { type: 'apiKey', in: 'header', name: 'x-rail-signature', description: 'HMAC-SHA-256 over time and body' },
+}
+
+/** A service that is put together but does not listen yet: composition root of the program, the CLI and the tests. */
+export class App {
+  readonly http: FastifyInstance
+  readonly services: Services
+  readonly #database: Database
+  readonly #serverOptions: ServerOptions
+  readonly #upiSwitch: UpiSwitch | undefined
+  readonly #stopHousekeeping: () => void
+  #draining = false
+  #publicUrl = ''
+
+  private constructor({ config, log, clock = systemClock, random = randomBytes }: AppOptions, database: Database, keyring: Keyring) {
+    const metrics = openMetrics()
+    const lanes: LaneServices = {
+      database,
+      answers: new StoredAnswers(keyring),
+      clock,
+      log,
+      metrics,
+      limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: config.TENANT_QUEUE_MAX },
+      open: new Set(),
+    }
+    this.#database = database
+    this.services = {
+      config,
+      database,
+      keyring,
+      clock,
+      random,
+      log,
+      metrics,
+      lanes,
+      publicUrl: () => this.#publicUrl,
+      selfCall: async ({ method, path, headers = {}, body }) => {
+        const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
+        return { status: answer.statusCode, body: answer.body }
+      },
+    }
+    this.#serverOptions = this.#options()
+    this.http = buildServer(this.#serverOptions)
+    this.#upiSwitch = config.SVC_MODE === 'sandbox' ? new UpiSwitch(this.services) : undefined
+    this.#stopHousekeeping = keepHouse(database, clock, log, config.IDEMPOTENCY_HOURS)
+  }
+
+  /** Opens the keyring on a migrated database and mounts every operation of the mode. */
+  static async open(options: AppOptions): Promise<App> {
+    const { address, config, log, masterKeys } = options
+    const database = new Database(address, config.DATABASE_POOL_SIZE, log)
+    try {
+      const app = new App(options, database, await Keyring.open(database, masterKeys))
+      await app.#mount()
+      return app
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  #options(): ServerOptions {
+    const merchant: Authenticator = { needs: 'headers', authenticate: authenticateMerchant(this.services) }
+    const rail: Authenticator = { needs: 'body', authenticate: authenticateRail(this.services) }
+    return {
+      services: this.services,
+      authenticators: { merchant, rail },
+      admit: () => {
+        if (this.#draining) fail('temporarily_unavailable', { description: 'The service is shutting down', retryAfterSeconds: 1 })
+      },
+      isDraining: () => this.#draining,
+    }
+  }
+
+  async #mount(): Promise<void> {
+    const { config } = this.services
+    const operations = OPERATIONS.filter((operation) => !operation.sandboxOnly || config.SVC_MODE === 'sandbox')
+    await serveReference(this.http, operations, {
+      version: VERSION,
+      publicUrl: () => this.#publicUrl,
+      securitySchemes: SECURITY_SCHEMES,
+    })
+    mountOperations(this.http, operations, this.#serverOptions)
+    await this.http.ready()
+  }
+
+  /** Listens; answers the address at which callers reach the service. */
+  async listen(): Promise<string> {
+    const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
+    const local = await this.http.listen({ host, port })
+    this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
+    this.#upiSwitch?.start()
+    return this.#publicUrl
+  }
+
+  /** No new work; every accepted request is answered, every accepted command committed; then the database is let go. */
+  async drain(): Promise<void> {
+    this.#stopHousekeeping()
+    await this.#upiSwitch?.close()
+    this.#draining = true
+    await this.http.close()
+    await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
+    await this.#database.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import type { KeyMaker } from '../access/api-key.ts'
+import { type Config, readConfig } from '../config.ts'
+import { openInstallation } from '../installation.ts'
+import { Keyring } from '../platform/crypto/keyring.ts'
+import { Database } from '../platform/db/database.ts'
+import { openLog } from '../platform/log.ts'
+
+/** What a command works with: the same database and keys as the service, whether that runs or not. */
+export interface CommandContext {
+  readonly config: Config
+  readonly database: Database
+  readonly keyMaker: KeyMaker
+}
+
+/** A mistake of the person at the keyboard: told in one line, exit code 1. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** Opens the installation of the environment for one command, and lets go of it after. */
+export async function withInstallation<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env)
+  const log = openLog('warn', process.stderr)
+  const installation = await openInstallation(config, log, (message) => process.stderr.write(`${message} …\n`))
+  const database = new Database(installation.address, 4, log)
+  try {
+    const keyring = await Keyring.open(database, installation.masterKeys)
+    const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
+    return await work({ config, database, keyMaker: { keyring, random: randomBytes, mode } })
+  } finally {
+    await database.close()
+    await installation.release()
+  }
+}

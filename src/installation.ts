@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Config } from './config.ts'
+import { Secret } from './kernel/secret.ts'
+import { MasterKeys } from './platform/crypto/master-keys.ts'
+import { connectionOptions, type DatabaseAddress } from './platform/db/database.ts'
+import { openEmbedded } from './platform/db/embedded.ts'
+import { migrate } from './platform/db/migrate.ts'
+import type { Log } from './platform/log.ts'
+
+/** A database that is ready for the service, and the keys that open its keyring. */
+export interface Installation {
+  readonly address: DatabaseAddress
+  readonly masterKeys: MasterKeys
+  /** What is used, in words for people. */
+  readonly database: string
+  /** Lets go of the embedded server, which stops when nobody else uses it. */
+  release(): Promise<void>
+}
+
+interface Opened {
+  readonly address: DatabaseAddress
+  readonly database: string
+  release(): Promise<void>
+}
+
+/** Opens the operator's PostgreSQL, or the embedded one, and brings it to the newest schema. */
+export async function openInstallation(config: Config, log: Log, onProgress: (message: string) => void): Promise<Installation> {
+  const opened = config.DATABASE_URL ? ownDatabase(config) : await embeddedDatabase(config, log, onProgress)
+  try {
+    if (config.SVC_MODE === 'live') await refuseUnsafe(opened.address)
+    const run = await migrate(opened.address)
+    if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
+    return { ...opened, masterKeys: new MasterKeys(config.SVC_MASTER_KEY ?? [await sandboxMasterKey(config.DATA_DIR)]) }
+  } catch (error) {
+    await opened.release()
+    throw error
+  }
+}
+
+function ownDatabase(config: Config): Opened {
+  const ownerUrl = config.DATABASE_OWNER_URL?.reveal()
+  const address = { url: config.DATABASE_URL!.reveal(), ...(ownerUrl !== undefined && { ownerUrl }) }
+  return { address, database: 'PostgreSQL at DATABASE_URL', release: async () => undefined }
+}
+
+const DATABASE = 'svc'
+const WATCH_MS = 500
+
+async function embeddedDatabase(config: Config, log: Log, onProgress: (message: string) => void): Promise<Opened> {
+  const options = { dataDir: config.DATA_DIR, onProgress }
+  let server = await openEmbedded(options)
+  const address = { host: server.host, port: server.port, database: DATABASE }
+  await createDatabase(address)
+  // A server that dies is started again; until it is back, commands wait and reads are answered 503.
+  let reopening: Promise<void> | undefined
+  const watch = setInterval(() => {
+    if (reopening || isAlive(server.pid)) return
+    log.warn({ pid: server.pid }, 'the embedded PostgreSQL ended; starting it again')
+    reopening = openEmbedded(options)
+      .then((next) => void (server = next))
+      .catch((error: unknown) => log.error({ err: error }, 'the embedded PostgreSQL did not start'))
+      .finally(() => (reopening = undefined))
+  }, WATCH_MS)
+  watch.unref()
+  return {
+    address,
+    database: `embedded PostgreSQL ${server.version} in ${config.DATA_DIR}`,
+    async release() {
+      clearInterval(watch)
+      await reopening
+      await server.release()
+    },
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives, as another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function createDatabase(address: { host: string; port: number }): Promise<void> {
+  const client = new pg.Client({ ...connectionOptions({ ...address, database: 'postgres' }, undefined) })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
+  } catch (error) {
+    // Another process that started at the same moment made it: fine.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error
+  } finally {
+    await client.end()
+  }
+}
+
+/** Promises of durability rest on these; a server without them would break them silently. */
+async function refuseUnsafe(address: DatabaseAddress): Promise<void> {
+  const client = new pg.Client(connectionOptions(address, undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
+    )
+    if (rows.length > 0)
+      throw new Error(`This PostgreSQL may lose acknowledged writes: ${rows.map((row) => row.name).join(', ')} is off. Switch it on.`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The sandbox's own master key, made on first use and kept beside its data. */
+async function sandboxMasterKey(dataDir: string): Promise<Secret> {
+  const file = join(dataDir, 'master.key')
+  await mkdir(dataDir, { recursive: true })
+  try {
+    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return new Secret((await readFile(file, 'utf8')).trim())
+}

@@ -1,0 +1,118 @@
+import type { FastifySchema } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { type ErrorWord, FAILURES } from '../../errors.ts'
+import type { Family } from './failure-body.ts'
+import type { Operation } from './operation.ts'
+
+const FailureFields = {
+  payload: Type.String({ description: 'JSON text with `error` and `error_description`' }),
+  errorResponse: Type.Object({
+    timestamp: Type.String({ description: '`YYYY-MM-DD HH:MM:SS` in the business zone' }),
+    requestId: Type.String(),
+    errorType: Type.Enum([...new Set(Object.values(FAILURES).map(({ errorType }) => errorType))]),
+    errorMessage: Type.String({ description: 'The same JSON text as in `payload`' }),
+  }),
+  response_code: Type.Integer(),
+  response_message: Type.String(),
+}
+const closed = (title: string, fields: Record<string, TSchema>) => Type.Object(fields, { title, additionalProperties: false })
+
+/** Spec section 2.2, with the fields of the family's own success envelope (decision F1). */
+const FAILURE_OF: Record<Family, TSchema> = {
+  response_code: closed('Failure', FailureFields),
+  bare: closed('Failure', FailureFields),
+  code: closed('FailureWithCode', { ...FailureFields, code: Type.Integer(), message: Type.String() }),
+  result_code: closed('FailureWithResultCode', { ...FailureFields, resultCode: Type.Integer(), resultMessage: Type.String() }),
+  oauth: closed('FailureOfOAuth', { ...FailureFields, error: Type.String(), error_description: Type.String() }),
+}
+
+/** What any operation may answer, besides its own failures. */
+function commonWords({ auth, body, takesIdempotencyKey }: Operation): ErrorWord[] {
+  return [
+    'validation_failed',
+    'bad_request',
+    ...(auth === 'merchant' ? (['invalid_token', 'rate_limited'] as const) : []),
+    ...(body ? (['malformed_body', 'payload_too_large', 'unsupported_media_type', 'request_timeout'] as const) : []),
+    ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
+    'internal_error',
+    'temporarily_unavailable',
+  ]
+}
+
+function envelope(family: Family, payload: TSchema): TSchema {
+  if (family === 'response_code')
+    return Type.Object(
+      { response_code: Type.Integer({ format: 'int32' }), response_message: Type.String(), payload },
+      { additionalProperties: false },
+    )
+  if (family === 'code') return Type.Object({ code: Type.Integer(), message: Type.String(), payload }, { additionalProperties: false })
+  return payload
+}
+
+function failures(operation: Operation): Record<string, unknown> {
+  const words = [...new Set([...operation.errors, ...commonWords(operation)])]
+  const byStatus: Record<string, { description: string; content: unknown }> = {}
+  for (const word of words) {
+    const { status } = FAILURES[word]
+    const found = byStatus[status]
+    if (found) found.description += `, \`${word}\``
+    else
+      byStatus[status] = {
+        description: `\`${word}\``,
+        content: { 'application/json': { schema: FAILURE_OF[operation.family] } },
+      }
+  }
+  return byStatus
+}
+
+const isText = (schema: TSchema) => (schema as { type?: string }).type === 'string'
+
+/** Everything that the reference shows of an operation and that requests are checked against. */
+export function documented(operation: Operation): FastifySchema {
+  const { family, result } = operation
+  const mediaType = isText(result) ? 'text/plain' : 'application/json'
+  return {
+    ...(operation.params && { params: operation.params }),
+    ...(operation.query && { querystring: operation.query }),
+    ...(operation.body && { body: operation.body }),
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    ...(operation.developing && { 'x-status': 'Developing' }),
+    security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
+    response: {
+      200: { description: 'Success', content: { [mediaType]: { schema: envelope(family, result) } } },
+      ...failures(operation),
+    },
+  } as FastifySchema
+}
+
+/** Header fields of an operation, as the reference shows them; the operation itself checks them. */
+export function documentedHeaders(operation: Operation): TSchema | undefined {
+  const fields: Record<string, string> = { ...operation.headers }
+  if (operation.takesIdempotencyKey)
+    fields['Idempotency-Key'] = '1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte'
+  if (Object.keys(fields).length === 0) return undefined
+  return Type.Object(
+    Object.fromEntries(Object.entries(fields).map(([name, description]) => [name, Type.Optional(Type.String({ description }))])),
+  )
+}
+
+/** Moves every schema with a title to `components`, so that it is written once and gets a name in generated clients. */
+export function nameSchemas<T extends { components?: { schemas?: Record<string, unknown> } }>(document: T): T {
+  const schemas: Record<string, unknown> = {}
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk)
+    if (node === null || typeof node !== 'object') return node
+    const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]))
+    const { title, type } = copy
+    if (typeof title !== 'string' || type !== 'object') return copy
+    schemas[title] = copy
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  const { components, info, ...rest } = document as T & { info: unknown }
+  const named = walk(rest) as object
+  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { ...named, info, components: { ...components, schemas: sorted } } as unknown as T
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify'
+import { FAILURES } from '../../errors.ts'
+import { documentedHeaders, nameSchemas } from './openapi.ts'
+import type { Operation } from './operation.ts'
+
+interface About {
+  readonly version: string
+  readonly publicUrl: () => string
+  readonly securitySchemes: Record<string, object>
+}
+
+const DESCRIPTION = `Merchants get tokens and run UPI QR codes.
+
+Every failure, of every operation, has the same envelope: \`payload\` and \`errorResponse.errorMessage\` hold the JSON text \`{"error","error_description"}\`. Decide by \`error\`, quote \`errorResponse.requestId\` (also in \`x-request-id\`) when you ask for help. Send \`Accept: application/problem+json\` for RFC 9457 instead.
+
+Every write takes an \`Idempotency-Key\`.`
+
+/**
+ * `/openapi.json`, made from the schemas that check the requests, and `/docs`, a reference to try it with. Must be
+ * registered before the operations, whose schemas it collects.
+ */
+export async function serveReference(app: FastifyInstance, operations: readonly Operation[], about: About): Promise<void> {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  const { default: swagger } = await import('@fastify/swagger')
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'svc', version: about.version, description: DESCRIPTION },
+      components: { securitySchemes: about.securitySchemes as never },
+    },
+    transform: ({ schema, url }) => {
+      const operation = byId.get(String((schema as { operationId?: string } | undefined)?.operationId))
+      const headers = operation && documentedHeaders(operation)
+      return { schema: { ...schema, ...(headers && { headers }) }, url }
+    },
+  })
+  let text: string | undefined
+  app.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi' } }, async (_, reply) => {
+    text ??= JSON.stringify({ ...nameSchemas(app.swagger() as never as object), servers: [{ url: about.publicUrl() }] })
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
+  await app.register(servePage)
+}
+
+/** Scripts and styles of the page are its own, inline ones included; nothing is loaded from or sent to elsewhere. */
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+async function servePage(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', async (_, reply) => {
+    reply.headers({ 'content-security-policy': PAGE_POLICY, 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+  })
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'svc reference',
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      persistAuth: true,
+    } as never,
+  })
+}
+
+/** The error words as a Markdown table, for the generated reference. */
+export function errorTable(): string {
+  const rows = Object.entries(FAILURES).map(
+    ([word, { status, errorType, description, remedy }]) => `| <a id="${word}"></a>\`${word}\` | ${status} | \`${errorType}\` | ${description} | ${remedy} |`,
+  )
+  return ['| `error` | Status | `errorType` | Description | What to do |', '|---|---|---|---|---|', ...rows, ''].join('\n')
+}

@@ -1,0 +1,20 @@
+import type { FastifyRequest } from 'fastify'
+import { fail } from '../errors.ts'
+import type { Caller, Services } from '../platform/http/operation.ts'
+import { isSigned, SIGNATURE_HEADER } from '../platform/http/notice-signature.ts'
+
+/** Keys with which the rail may sign: the operator's, or the sandbox's own. The first one signs. */
+export function railKeys({ config, keyring }: Services): string[] {
+  if (config.UPI_RAIL_KEYS) return config.UPI_RAIL_KEYS.map((key) => key.reveal())
+  return config.SVC_MODE === 'sandbox' ? [keyring.newest('upi_rail').bytes.toString('base64url')] : []
+}
+
+/** Decision Q11: notices are signed over their raw body, so this runs after the body was read. */
+export function authenticateRail(services: Services): (request: FastifyRequest) => Caller {
+  const keys = railKeys(services)
+  return ({ headers, rawBody }) => {
+    const signature = headers[SIGNATURE_HEADER]
+    if (typeof signature !== 'string' || !isSigned(rawBody ?? new Uint8Array(), signature, keys, services.clock.now())) fail('invalid_signature')
+    return { tenantId: 'house' }
+  }
+}
