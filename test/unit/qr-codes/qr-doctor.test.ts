@@ -2,8 +2,8 @@ import { deflateSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { PNG } from 'pngjs'
 import { describe, expect, test } from 'vitest'
-import { diagnose, IMAGE_BYTES_MAX } from '../../src/qr-codes/qr-doctor.ts'
-import { qrPng } from '../../src/qr-codes/qr-image.ts'
+import { diagnose, IMAGE_BYTES_MAX } from '../../../src/qr-codes/qr-doctor.ts'
+import { qrPng } from '../../../src/qr-codes/qr-image.ts'
 
 const TEXT = 'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR1&am=149.50&cu=INR&mode=15'
 

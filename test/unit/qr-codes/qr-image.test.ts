@@ -6,9 +6,9 @@ import { crc32, inflateSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { PNG } from 'pngjs'
 import { describe, expect, test } from 'vitest'
-import { diagnose } from '../../src/qr-codes/qr-doctor.ts'
-import { qrPng } from '../../src/qr-codes/qr-image.ts'
-import { isPayeeName, parseUpiUri, upiUri } from '../../src/qr-codes/upi-uri.ts'
+import { diagnose } from '../../../src/qr-codes/qr-doctor.ts'
+import { qrPng } from '../../../src/qr-codes/qr-image.ts'
+import { isPayeeName, parseUpiUri, upiUri } from '../../../src/qr-codes/upi-uri.ts'
 
 const codeFor = (name: string, note = name, tr = 'QR0198f3c2a7b47d1e9c3f5a6b7c8d9e0') =>
   upiUri({ vpa: 'asha.stores@okaxis', name, mcc: '5411', tr, note, amountPaise: 14950n, multipleUse: false })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkUpiUri, isFit } from '../../src/qr-codes/upi-check.ts'
+import { checkUpiUri, isFit } from '../../../src/qr-codes/upi-check.ts'
 import {
   amountText,
   isMcc,
@@ -11,7 +11,7 @@ import {
   parseUpiUri,
   type UpiParts,
   upiUri,
-} from '../../src/qr-codes/upi-uri.ts'
+} from '../../../src/qr-codes/upi-uri.ts'
 
 const parts: UpiParts = {
   vpa: 'asha.stores@okaxis',

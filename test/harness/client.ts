@@ -1,0 +1,83 @@
+import { Pool } from 'undici'
+import { expect } from 'vitest'
+import { signNotice } from '../../src/platform/http/notice-signature.ts'
+import { Contract } from './contract.ts'
+
+/** A JSON answer; tests know its shape, so it is not typed further. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the one place where tests read untyped JSON
+export type Json = any
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly text: string
+  readonly json: Json
+  /** `error` of the failure envelope; undefined on success. */
+  readonly error: string | undefined
+  readonly errorDescription: string | undefined
+}
+
+type Headers = Record<string, string>
+
+/** Real HTTP to a running service. Every answer is held against the service's own OpenAPI document. */
+export class Client {
+  readonly baseUrl: string
+  readonly #pool: Pool
+  readonly #contract: Contract
+  readonly #headers: Headers
+
+  private constructor(baseUrl: string, pool: Pool, contract: Contract, headers: Headers) {
+    this.baseUrl = baseUrl
+    this.#pool = pool
+    this.#contract = contract
+    this.#headers = headers
+  }
+
+  static async open(baseUrl: string): Promise<Client> {
+    const pool = new Pool(baseUrl, { connections: 128, pipelining: 1 })
+    const document = await pool.request({ method: 'GET', path: '/openapi.json' })
+    return new Client(baseUrl, pool, new Contract(await document.body.json()), {})
+  }
+
+  /** The same client with more header fields on every request. */
+  with(headers: Headers): Client {
+    return new Client(this.baseUrl, this.#pool, this.#contract, { ...this.#headers, ...headers })
+  }
+
+  async send(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: string | Buffer, headers: Headers = {}): Promise<ApiAnswer> {
+    const answer = await this.#pool.request({ method, path, headers: { ...this.#headers, ...headers }, ...(body !== undefined && { body }) })
+    const text = await answer.body.text()
+    const isJson = String(answer.headers['content-type']).includes('json')
+    const json: Json = isJson && text ? JSON.parse(text) : undefined
+    this.#contract.check(method, path, answer.statusCode, answer.headers, json)
+    const failure = typeof json?.payload === 'string' ? JSON.parse(json.payload) : undefined
+    return { status: answer.statusCode, headers: answer.headers, text, json, error: failure?.error, errorDescription: failure?.error_description }
+  }
+
+  get(path: string, headers?: Headers): Promise<ApiAnswer> {
+    return this.send('GET', path, undefined, headers)
+  }
+
+  /** Sends JSON; without a body it sends none. */
+  post(path: string, body?: unknown, headers: Headers = {}): Promise<ApiAnswer> {
+    if (body === undefined) return this.send('POST', path, undefined, headers)
+    return this.send('POST', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+  }
+
+  patch(path: string, body?: unknown, headers: Headers = {}): Promise<ApiAnswer> {
+    if (body === undefined) return this.send('PATCH', path, undefined, headers)
+    return this.send('PATCH', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+  }
+
+  /** A notice of the UPI rail, signed the way a bank signs. */
+  notify(path: string, notice: object, key: string, nowMs = Date.now()): Promise<ApiAnswer> {
+    const body = Buffer.from(JSON.stringify(notice))
+    return this.send('POST', path, body, { 'content-type': 'application/json', 'x-rail-signature': signNotice(body, key, nowMs) })
+  }
+}
+
+/** Fails the test with the service's own words when the answer is not a success. */
+export function payloadOf(answer: ApiAnswer): Json {
+  expect(answer.status, answer.text).toBe(200)
+  return answer.json.payload
+}

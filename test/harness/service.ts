@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { createMerchant, type NewMerchant } from '../../src/access/merchant.ts'
+import { App } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import { MovableClock } from '../../src/kernel/time.ts'
+import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
+import { type Log, openLog } from '../../src/platform/log.ts'
+import { type ApiAnswer, Client } from './client.ts'
+import { TEMPLATE } from './database-server.ts'
+
+export const MASTER_KEY = randomBytes(32).toString('base64')
+/** Key with which tests sign notices of the UPI rail. */
+export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
+
+export interface TestDatabase {
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  /** The same as a URL, for processes of their own. */
+  readonly url: string
+}
+
+/** A database of its own, migrated, on the project's server. */
+export async function newDatabase(): Promise<TestDatabase> {
+  const { host, port } = inject('postgres')
+  const database = `test_${randomBytes(6).toString('hex')}`
+  await asSuperuser('postgres', (client) => client.query(`create database ${database} template ${TEMPLATE}`))
+  return { host, port, database, url: `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}` }
+}
+
+/** Statements as the database's superuser: to look behind the service, or to be in its way. */
+export async function asSuperuser<T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const { host, port } = inject('postgres')
+  const client = new pg.Client({ host, port, user: 'postgres', database, options: '-c search_path=svc' })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+export interface TestMerchant extends NewMerchant {
+  readonly merchantId: string
+  readonly apiKeyId: string
+  readonly apiKey: string
+  readonly accessKey: string
+}
+
+export interface TestService {
+  readonly app: App
+  readonly baseUrl: string
+  readonly client: Client
+  readonly clock: MovableClock
+  readonly db: TestDatabase
+  /** What the service logged, as text. */
+  readonly logged: () => string
+  newMerchant(plan?: Partial<NewMerchant>): Promise<TestMerchant>
+  /** A client that sends a fresh token of the merchant. */
+  as(merchant: TestMerchant): Promise<Client>
+  close(): Promise<void>
+}
+
+export interface TestOptions {
+  readonly env?: Record<string, string>
+  readonly db?: TestDatabase
+  readonly log?: Log
+}
+
+let merchants = 0
+
+/** The whole service in this process, on a database of its own, listening on a free port of loopback. */
+export async function openService({ env = {}, db: given }: TestOptions = {}): Promise<TestService> {
+  const db = given ?? (await newDatabase())
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-data-'))
+  const config = readConfig({ PORT: '0', DATA_DIR: dataDir, UPI_RAIL_KEYS: RAIL_KEY, DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, ...env })
+  const clock = new MovableClock()
+  const lines: string[] = []
+  const log = openLog(env['LOG_LEVEL'] ?? 'info', { write: (line: string) => void lines.push(line) })
+  const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
+  const app = await App.open({ config, address: { host: db.host, port: db.port, database: db.database }, masterKeys, log, clock })
+  const baseUrl = await app.listen()
+  const client = await Client.open(baseUrl)
+  const { keyring, random, database } = app.services
+  return {
+    app,
+    baseUrl,
+    client,
+    clock,
+    db,
+    logged: () => lines.join(''),
+    async newMerchant(plan = {}) {
+      const full = { name: 'Corner Shop', mcc: '5411', vpa: `shop.${merchants++}.${randomBytes(4).toString('hex')}@bank`, ...plan }
+      const { merchant, apiKey } = await database.operate((tx) => createMerchant(tx, { keyring, random, mode: 'test' }, full))
+      const { merchantId, accessKey } = merchant
+      return { ...full, merchantId, accessKey, apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() }
+    },
+    as: async (merchant) => client.with({ authorization: `Bearer ${await tokenOf(client, merchant.apiKey)}` }),
+    async close() {
+      await app.drain()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function tokenOf(client: Client, apiKey: string): Promise<string> {
+  const answer: ApiAnswer = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
+  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`)
+  return answer.json.token
+}

@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config'
+import { ENGINES } from './test/harness/engines.ts'
+
+// The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
+export default defineConfig({
+  test: {
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: true,
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'embedded', include: ['test/embedded/**/*.test.ts'] } },
+      ...ENGINES.map(({ name, binaries }) => ({
+        extends: true as const,
+        test: {
+          name,
+          include: ['test/service/**/*.test.ts'],
+          globalSetup: 'test/harness/database-server.ts',
+          env: { TEST_POSTGRES: binaries },
+        },
+      })),
+    ],
+  },
+})
