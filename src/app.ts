@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { authenticateMerchant } from './access/authenticate-merchant.ts'
+import { authenticators } from './access/authenticate.ts'
+import { sealKeys } from './access/seal-keys.ts'
 import type { Config } from './config.ts'
 import { fail } from './errors.ts'
 import type { RandomBytes } from './kernel/ids.ts'
@@ -14,7 +15,8 @@ import type { LaneServices } from './platform/db/lane.ts'
 import { StoredAnswers } from './platform/db/stored-answers.ts'
 import type { Services } from './platform/http/operation.ts'
 import { serveReference } from './platform/http/reference.ts'
-import { type Authenticator, buildServer, mountOperations, type ServerOptions } from './platform/http/server.ts'
+import { mountOperations } from './platform/http/mount.ts'
+import { type Authenticator, buildServer, type ServerOptions } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { openMetrics } from './platform/metrics.ts'
 import { authenticateRail } from './qr-codes/authenticate-rail.ts'
@@ -31,8 +33,15 @@ export interface AppOptions {
 }
 
 /** How each kind of caller proves itself, for the reference. */
-const SECURITY_SCHEMES = {
+export const SECURITY_SCHEMES = {
   merchant: { type: 'http', scheme: 'bearer', description: 'Token of `POST /api/v0/merchant/token`' },
+  partner: { type: 'http', scheme: 'bearer', description: 'Token of `POST /oauth/token`' },
+  partnerWithId: { type: 'http', scheme: 'bearer', description: 'Token of `POST /oauth/token`, with the `partnerId` header' },
+  partnerSession: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Token of `POST /oauth/token`, with the `partnerId` header and the `SVCSESSION` cookie of that answer',
+  },
   rail: { type: 'apiKey', in: 'header', name: 'x-rail-signature', description: 'HMAC-SHA-256 over time and body' },
 }
 
@@ -69,6 +78,7 @@ export class App {
       metrics,
       lanes,
       publicUrl: () => this.#publicUrl,
+      seals: sealKeys(keyring, database),
       selfCall: async ({ method, path, headers = {}, body }) => {
         const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
         return { status: answer.statusCode, body: answer.body }
@@ -95,11 +105,15 @@ export class App {
   }
 
   #options(): ServerOptions {
-    const merchant: Authenticator = { needs: 'headers', authenticate: authenticateMerchant(this.services) }
-    const rail: Authenticator = { needs: 'body', authenticate: authenticateRail(this.services) }
+    const byHeaders = Object.entries(authenticators(this.services)).map(
+      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate }],
+    )
     return {
       services: this.services,
-      authenticators: { merchant, rail },
+      authenticators: {
+        ...Object.fromEntries(byHeaders),
+        rail: { needs: 'body', authenticate: authenticateRail(this.services) },
+      },
       admit: () => {
         if (this.#draining) fail('temporarily_unavailable', { description: 'The service is shutting down', retryAfterSeconds: 1 })
       },

@@ -43,6 +43,13 @@ function whole(fallback: number, min: number, max: number, meaning: string): Set
   }
 }
 
+const digits = (min: number, max: number, fallback: string, meaning: string): Setting<string> => ({
+  type: `${min} to ${max} digits`,
+  default: fallback,
+  meaning,
+  read: (value) => (/^\d+$/.test(value) && value.length >= min && value.length <= max ? value : bad(`must be ${min} to ${max} digits`)),
+})
+
 const flag = (fallback: boolean, meaning: string): Setting<boolean> => ({
   type: '`true`, `false`',
   default: String(fallback),
@@ -158,6 +165,9 @@ export const SETTINGS = {
   TOKEN_TTL_SECONDS: whole(3_600, 30, 86_400, 'Life of an access token.'),
   UPI_RAIL_KEYS: railKeys,
   QR_AMOUNT_CAPS: amountCaps,
+  CARD_BIN: digits(6, 8, '999912', 'Leading digits of the card numbers that are issued (BIN); by default a range of no network.'),
+  CARD_LOAD_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest load of a gift card, in rupees (the regulator’s limit by default).'),
+  CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
   IDEMPOTENCY_HOURS: whole(48, 24, 8_760, 'How long the answer of an `Idempotency-Key` is kept.'),
   RATE_LIMIT_PER_SECOND: whole(1_000, 0, 1_000_000, 'Requests a second per credential in live mode; 0 for no limit.'),
   RATE_LIMIT_BURST: whole(2_000, 1, 1_000_000, 'Requests that a credential may send at once in live mode.'),

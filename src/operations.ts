@@ -1,5 +1,8 @@
 import { issueMerchantToken } from './access/issue-merchant-token.ts'
+import { issuePartnerToken } from './access/issue-partner-token.ts'
+import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
+import { createGiftCard } from './cards/create-gift-card.ts'
 import type { Operation } from './platform/http/operation.ts'
 import { livez, metrics, readyz } from './platform/http/probes.ts'
 import { acceptPayment } from './qr-codes/accept-payment.ts'
@@ -14,12 +17,15 @@ import { payQrCode } from './sandbox/pay-qr-code.ts'
 /** Every operation of the service: the table of contents. */
 export const OPERATIONS: readonly Operation[] = [
   issueMerchantToken,
+  issuePartnerToken,
+  oauthMetadata,
   publishedKeys,
   createQrCode,
   getQrCode,
   searchQrCodes,
   listPayments,
   cancelQrCode,
+  createGiftCard,
   acceptPayment,
   confirmRefund,
   payQrCode,

@@ -5,6 +5,7 @@ import { fail } from '../errors.ts'
 import { base32, newId } from '../kernel/ids.ts'
 import type { DataKey } from '../platform/crypto/keyring.ts'
 import type { Services } from '../platform/http/operation.ts'
+import type { TenantKind } from './tenant.ts'
 
 /** RFC 8725 section 3.1: one algorithm, pinned; what the token's header says does not choose. */
 const ALGORITHM = 'EdDSA'
@@ -23,14 +24,23 @@ interface SigningKey {
 /** What a token says of its bearer. */
 export interface TokenClaims {
   readonly tenantId: string
-  readonly kind: 'merchant'
+  /** Merchants' tokens and partners' never cross. */
+  readonly kind: TenantKind
   /** The credential that it was issued for: revoking that one revokes the token. */
   readonly credentialId: string
-  readonly accessKey: string
+  /** Of a merchant's token: the public half of its credentials. */
+  readonly accessKey?: string
+  /** Of a partner's token: its products. */
+  readonly scope?: string
+}
+
+/** Claims with the token's own id (`jti`), to which a session is bound. */
+export interface LiveToken extends TokenClaims {
+  readonly tokenId: string
 }
 
 interface Verified {
-  readonly claims: TokenClaims
+  readonly claims: LiveToken
   readonly expiresAtMs: number
 }
 
@@ -55,26 +65,28 @@ class AccessTokens {
   }
 
   /** Milliseconds since 1970 at which it expires, a whole second. */
-  async issue(claims: TokenClaims): Promise<{ token: string; expiresAtMs: number }> {
+  async issue(claims: TokenClaims): Promise<{ token: string; tokenId: string; expiresAtMs: number }> {
     const { clock, config, publicUrl, random } = this.#services
     const issuedAt = Math.floor(clock.now() / 1_000)
     const expiresAt = issuedAt + config.TOKEN_TTL_SECONDS
-    const token = await new SignJWT({ client_id: claims.credentialId, kind: claims.kind, access_key: claims.accessKey })
+    const tokenId = newId('tok', clock.now(), random)
+    const { credentialId, kind, accessKey, scope } = claims
+    const token = await new SignJWT({ client_id: credentialId, kind, access_key: accessKey, scope })
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: this.#current.kid })
       .setIssuer(publicUrl())
       .setSubject(claims.tenantId)
       .setAudience(AUDIENCE)
       .setIssuedAt(issuedAt)
       .setExpirationTime(expiresAt)
-      .setJti(newId('tok', clock.now(), random))
+      .setJti(tokenId)
       .sign(this.#current.privateKey)
-    return { token, expiresAtMs: expiresAt * 1_000 }
+    return { token, tokenId, expiresAtMs: expiresAt * 1_000 }
   }
 
-  /** Throws `invalid_token` for whatever is not a live token of ours. Revocation is another question. */
-  async verify(token: string): Promise<TokenClaims> {
+  /** Throws `invalid_token` for whatever is not a live token of ours and of this kind. Revocation is another question. */
+  async verify(token: string, kind: TenantKind): Promise<LiveToken> {
     const known = this.#verified.get(token) ?? (await this.#check(token))
-    if (this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
+    if (known.claims.kind !== kind || this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
     return known.claims
   }
 
@@ -85,15 +97,17 @@ class AccessTokens {
         typ: TYPE,
         audience: AUDIENCE,
         issuer: this.#services.publicUrl(),
-        requiredClaims: ['sub', 'exp', 'iat', 'jti', 'client_id', 'kind', 'access_key'],
+        requiredClaims: ['sub', 'exp', 'iat', 'jti', 'client_id', 'kind'],
         currentDate: new Date(this.#services.clock.now()),
       })
-      if (payload['kind'] !== 'merchant') fail('invalid_token')
-      const claims: TokenClaims = {
+      const { access_key: accessKey, scope } = payload
+      const claims: LiveToken = {
         tenantId: payload.sub!,
-        kind: 'merchant',
+        kind: payload['kind'] as TenantKind,
         credentialId: String(payload['client_id']),
-        accessKey: String(payload['access_key']),
+        tokenId: payload.jti!,
+        ...(typeof accessKey === 'string' && { accessKey }),
+        ...(typeof scope === 'string' && { scope }),
       }
       const verified = { claims, expiresAtMs: payload.exp! * 1_000 }
       this.#verified.set(token, verified)
@@ -104,15 +118,13 @@ class AccessTokens {
   }
 
   /** RFC 7517: the keys by which anyone can verify our tokens. */
-  published(): { keys: Record<string, unknown>[] } {
-    return {
-      keys: [...this.#keys.values()].map(({ kid, publicKey }) => ({
-        ...publicKey.export({ format: 'jwk' }),
-        kid,
-        use: 'sig',
-        alg: ALGORITHM,
-      })),
-    }
+  published(): Record<string, unknown>[] {
+    return [...this.#keys.values()].map(({ kid, publicKey }) => ({
+      ...publicKey.export({ format: 'jwk' }),
+      kid,
+      use: 'sig',
+      alg: ALGORITHM,
+    }))
   }
 }
 

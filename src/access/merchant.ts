@@ -1,9 +1,10 @@
 import { base32, newId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
-import { MERCHANT_ACCOUNTS, openAccounts } from '../ledger/accounts.ts'
+import { account, openAccounts } from '../ledger/accounts.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 import { issueApiKey, type KeyMaker } from './api-key.ts'
+import { insertTenant, setTenantDisabled } from './tenant.ts'
 
 export interface Merchant {
   readonly merchantId: string
@@ -38,7 +39,6 @@ const toMerchant = (row: MerchantRow): Merchant => ({
   disabledAt: row.disabled_at,
 })
 
-const INSERT_TENANT = statement('tenant_insert', 'insert into tenants (tenant_id, kind, created_at) values ($1, $2, clock_timestamp())')
 const INSERT = statement(
   'merchant_insert',
   `insert into merchants (merchant_id, name, vpa, mcc, access_key, created_at) values ($1, $2, $3, $4, $5, clock_timestamp())`,
@@ -47,11 +47,6 @@ const SELECT = `select merchant_id, name, vpa, mcc, access_key, m.created_at, t.
   from merchants m join tenants t on t.tenant_id = m.merchant_id`
 const LIST = statement<MerchantRow>('merchants_list', `${SELECT} order by merchant_id`)
 const FIND = statement<MerchantRow>('merchant_find', `${SELECT} where merchant_id = $1`)
-const SET_DISABLED = statement(
-  'merchant_set_disabled',
-  `update tenants set disabled_at = case when $2 then coalesce(disabled_at, clock_timestamp()) end
-   where tenant_id = $1 and kind = 'merchant'`,
-)
 
 export interface NewMerchant {
   readonly name: string
@@ -67,9 +62,11 @@ export async function createMerchant(
 ): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
   const merchantId = newId('mer', Date.now(), maker.random)
   const accessKey = `mak_${base32(maker.random(15))}`
-  await tx.query(INSERT_TENANT, [merchantId, 'merchant'])
+  await insertTenant(tx, merchantId, 'merchant')
   await tx.query(INSERT, [merchantId, name, vpa, mcc, accessKey])
-  await openAccounts(tx, merchantId, MERCHANT_ACCOUNTS)
+  // Each tenant has its own clearing account, so that no row is shared by all payments.
+  const kinds = ['upi_clearing', 'payable', 'upi_refunds'] as const
+  await openAccounts(tx, kinds.map((kind) => account(kind, merchantId)))
   const apiKey = await issueApiKey(tx, maker, merchantId, 'first key')
   const merchant = await findMerchant(tx, merchantId)
   return { merchant: merchant!, apiKey }
@@ -84,6 +81,6 @@ export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant
 
 /** A disabled merchant gets no tokens and its codes take no payments; enabling gives both back. */
 export async function setMerchantDisabled(tx: Tx, merchantId: string, disabled: boolean): Promise<Merchant | undefined> {
-  await tx.query(SET_DISABLED, [merchantId, disabled])
+  await setTenantDisabled(tx, merchantId, 'merchant', disabled)
   return findMerchant(tx, merchantId)
 }

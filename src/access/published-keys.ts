@@ -1,14 +1,16 @@
 import { Type } from 'typebox'
 import { query } from '../platform/http/operation.ts'
 import { accessTokens } from './access-token.ts'
+import { publishedSealKeys } from './seal-keys.ts'
 
-/** RFC 7517. The keys with which other services verify our tokens without asking us. */
+/** RFC 7517. Keys with which others verify our tokens without asking us, and to which partners seal (decision C1). */
 export const publishedKeys = query({
   id: 'publishedKeys',
   method: 'GET',
   path: '/.well-known/jwks.json',
   tag: 'Access',
-  summary: 'Keys that verify access tokens',
+  summary: 'Published keys',
+  description: 'Keys that verify access tokens (`use` `sig`), and keys to which requests are sealed (`use` `enc`).',
   auth: 'none',
   family: 'bare',
   result: Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }),
@@ -16,6 +18,9 @@ export const publishedKeys = query({
 
   mount(services) {
     const tokens = accessTokens(services)
-    return () => ({ headers: { 'cache-control': 'public, max-age=300' }, body: JSON.stringify(tokens.published()) })
+    return () => ({
+      headers: { 'cache-control': 'public, max-age=300' },
+      body: JSON.stringify({ keys: [...tokens.published(), ...publishedSealKeys(services.keyring)] }),
+    })
   },
 })

@@ -56,6 +56,16 @@ export function plainTimestamp(instant: Date, zone: string): string {
   return `${p['year']}-${p['month']}-${p['day']} ${p['hour']}:${p['minute']}:${p['second']}`
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
+export function wordyTimestamp(instant: Date, zone: string): string {
+  const p = wallClock(instant, zone)
+  const hour = Number(p['hour'])
+  const clock = `${hour % 12 || 12}:${p['minute']}:${p['second']} ${hour < 12 ? 'AM' : 'PM'}`
+  return `${MONTHS[Number(p['month']) - 1]} ${Number(p['day'])}, ${p['year']} ${clock}`
+}
+
 /** Offsets change at most at quarter hours, so one answer serves all instants of that quarter. */
 const offsets = new Map<string, string>()
 
@@ -82,7 +92,8 @@ export function rfc3339(instant: Date, zone: string): string {
   return new Date(instant.getTime() + minutes * 60_000).toISOString().replace('Z', offset)
 }
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+// Hours end at 23: ISO 8601 and `Date` know an hour 24, RFC 3339 does not.
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
 
 /** Reads RFC 3339 with a zone; `undefined` for anything else, and for days that no calendar has. */
 export function parseRfc3339(text: string): Date | undefined {
@@ -90,6 +101,7 @@ export function parseRfc3339(text: string): Date | undefined {
   const instant = new Date(text.replace('t', 'T').replace('z', 'Z'))
   if (Number.isNaN(instant.getTime())) return undefined
   const day = Number(text.slice(8, 10))
-  const lastDay = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
+  // The calendar repeats every 400 years; `Date.UTC` would take the years 0 to 99 for 1900 to 1999.
+  const lastDay = new Date(Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0)).getUTCDate()
   return day <= lastDay ? instant : undefined
 }

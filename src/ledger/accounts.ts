@@ -4,35 +4,68 @@ import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 
 /**
- * What an account is for. Assets: `upi_clearing` (money that the UPI rail owes us). Liabilities: `payable` (what we owe
- * the merchant), `upi_refunds` (credits that go back to their payers), `suspense` (credits that fit no code).
+ * What an account is for. Assets: `upi_clearing` (money that the UPI rail owes us), `funding_clearing` (money that
+ * partners paid in for cards). Liabilities: `payable` (what we owe the merchant), `upi_refunds` (credits that go back
+ * to their payers), `suspense` (credits that fit no code), `card_funding` (of a card account), `card` (what a card can
+ * spend), `card_settlement` (what cards spent, owed to the card network).
  */
-export type AccountKind = 'upi_clearing' | 'payable' | 'upi_refunds' | 'suspense'
+export type AccountKind =
+  | 'upi_clearing'
+  | 'payable'
+  | 'upi_refunds'
+  | 'suspense'
+  | 'funding_clearing'
+  | 'card_funding'
+  | 'card'
+  | 'card_settlement'
 
-interface AccountPlan {
+export interface Account {
+  readonly accountId: string
+  readonly tenantId: string
   readonly kind: AccountKind
   /** Least balance in the unit's smallest part; `null` for none. */
   readonly floor: bigint | null
 }
 
-/** Each tenant has its own clearing account, so that no row is shared by all payments. */
-export const MERCHANT_ACCOUNTS: readonly AccountPlan[] = [
-  { kind: 'upi_clearing', floor: null },
-  { kind: 'payable', floor: 0n },
-  { kind: 'upi_refunds', floor: 0n },
-]
+/** An account is named by what it is for and by whose it is: a tenant, a card account, a card. */
+export const accountId = (kind: AccountKind, ownerId: string): string => `${kind}:${ownerId}`
 
-export const accountId = (kind: AccountKind, tenantId: string): string => `${kind}:${tenantId}`
+/** Assets and settlement accounts may go either way; what is owed to someone never falls under nothing. */
+const FLOORLESS: ReadonlySet<AccountKind> = new Set(['upi_clearing', 'funding_clearing', 'card_settlement'])
+
+export const account = (kind: AccountKind, tenantId: string, ownerId = tenantId): Account => ({
+  accountId: accountId(kind, ownerId),
+  tenantId,
+  kind,
+  floor: FLOORLESS.has(kind) ? null : 0n,
+})
 
 const OPEN = statement(
   'ledger_accounts_open',
-  `insert into ledger_accounts (account_id, tenant_id, kind, unit, floor, created_at)
-   select account_id, $1, kind, 'INR', floor, clock_timestamp()
-   from unnest($2::text[], $3::text[], $4::bigint[]) as plan (account_id, kind, floor)`,
+  `insert into ledger_accounts (account_id, tenant_id, kind, unit, floor, balance, created_at)
+   select account_id, tenant_id, kind, 'INR', floor, balance, clock_timestamp()
+   from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+     as a (account_id, tenant_id, kind, floor, balance) order by 1`,
 )
 
-export async function openAccounts(tx: Tx, tenantId: string, plans: readonly AccountPlan[]): Promise<void> {
-  await tx.query(OPEN, [tenantId, ...columns(plans, ({ kind }) => accountId(kind, tenantId), ({ kind }) => kind, ({ floor }) => floor)])
+/** Opens accounts, empty, or with the balances that transfers written in the same transaction give them. */
+export async function openAccounts(
+  tx: Tx,
+  accounts: readonly Account[],
+  balances: ReadonlyMap<string, bigint> = new Map(),
+): Promise<void> {
+  if (accounts.length === 0) return
+  await tx.query(
+    OPEN,
+    columns(
+      accounts,
+      (a) => a.accountId,
+      (a) => a.tenantId,
+      (a) => a.kind,
+      (a) => a.floor,
+      (a) => balances.get(a.accountId) ?? 0n,
+    ),
+  )
 }
 
 const LOCK: RowLock<{ account_id: string; balance: bigint }> = rowLock('ledger_accounts_lock', {
@@ -44,12 +77,9 @@ const LOCK: RowLock<{ account_id: string; balance: bigint }> = rowLock('ledger_a
 })
 
 /** Locks accounts in order of id and answers their balances. To be called after codes and cards are locked. */
-export async function lockAccounts(
-  tx: BatchTx,
-  accounts: readonly { kind: AccountKind; tenantId: string }[],
-): Promise<Map<string, bigint>> {
-  const ids = [...new Set(accounts.map(({ kind, tenantId }) => accountId(kind, tenantId)))].sort()
-  const tenants = [...new Set(accounts.map(({ tenantId }) => tenantId))]
+export async function lockAccounts(tx: BatchTx, accounts: readonly Account[]): Promise<Map<string, bigint>> {
+  const ids = [...new Set(accounts.map((a) => a.accountId))].sort()
+  const tenants = [...new Set(accounts.map((a) => a.tenantId))]
   if (ids.length === 0) return new Map()
   const rows = await tx.lock(LOCK, [ids, tenants], ids.length)
   return new Map(rows.map((row) => [row.account_id, row.balance]))

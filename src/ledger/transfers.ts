@@ -1,4 +1,5 @@
 import { invariant } from '../kernel/invariant.ts'
+import { type Account, openAccounts } from './accounts.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 
@@ -33,14 +34,19 @@ const UPDATE_BALANCES = statement<{ account_id: string }>(
    returning a.account_id`,
 )
 
-/** Writes transfers and the balances that they make. The accounts must be locked (`lockAccounts`) in this transaction. */
-export async function saveTransfers(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+/**
+ * Writes transfers and the balances that they make. The accounts must be locked (`lockAccounts`) in this transaction,
+ * but for those that it opens.
+ */
+export async function saveTransfers(tx: Tx, transfers: readonly Transfer[], opens: readonly Account[] = []): Promise<void> {
   if (transfers.length === 0) return
   const changes = new Map<string, bigint>()
   for (const { debitAccountId, creditAccountId, amountPaise } of transfers) {
     changes.set(debitAccountId, (changes.get(debitAccountId) ?? 0n) - amountPaise)
     changes.set(creditAccountId, (changes.get(creditAccountId) ?? 0n) + amountPaise)
   }
+  await openAccounts(tx, opens, changes)
+  for (const { accountId } of opens) changes.delete(accountId)
   const ids = [...changes.keys()].sort()
   const tenants = [...new Set(transfers.map((transfer) => transfer.tenantId))]
   const updated = await tx.query(UPDATE_BALANCES, [ids, ids.map((id) => changes.get(id)), tenants])

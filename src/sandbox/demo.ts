@@ -7,6 +7,7 @@ import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Services } from '../platform/http/operation.ts'
 import { writeWhole } from '../platform/write-whole.ts'
+import { DEMO_PARTNERS, type DemoPartners, demoCards, demoPartner } from './demo-partners.ts'
 
 interface DemoMerchant {
   readonly merchantId: string
@@ -16,7 +17,7 @@ interface DemoMerchant {
 }
 
 /** `sandbox.json`: everything that a script needs to use the sandbox. */
-export interface SandboxFile {
+export interface SandboxFile extends DemoPartners {
   readonly baseUrl: string
   readonly merchant: DemoMerchant
   readonly otherMerchant: DemoMerchant
@@ -52,16 +53,20 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | un
 export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
   const { config, database, publicUrl } = services
   const former = await readSandboxFile(config.DATA_DIR)
-  const [merchant, otherMerchant] = await database.operate(async (tx) => {
+  const tenants = await database.operate(async (tx) => {
     await tx.query(LOCK)
-    return [
-      await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
-      await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
-    ]
+    const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
+    return {
+      merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
+      otherMerchant: await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
+      incentivePartner: await demoPartner(tx, maker, incentivePartner, former?.incentivePartner),
+      rewardsPartner: await demoPartner(tx, maker, rewardsPartner, former?.rewardsPartner),
+      otherPartner: await demoPartner(tx, maker, otherPartner, former?.otherPartner),
+    }
   })
-  invariant(merchant && otherMerchant, 'both demo merchants exist')
-  const qrCodeId = await demoQrCode(services, merchant, former?.qrCodeId)
-  const file: SandboxFile = { baseUrl: publicUrl(), merchant, otherMerchant, qrCodeId }
+  const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
+  await demoCards(services, tenants.rewardsPartner)
+  const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId }
   await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
   return file
 }

@@ -13,6 +13,9 @@ import { newNotice, UpiSwitch } from './upi-switch.ts'
 
 const DELAY_MS_MAX = 3_600_000
 const NOTICES_MAX = 10
+/** Most that a notice of the rail may carry. */
+const RUPEES_MAX = 1e10
+const CARRIED_TR = new RegExp(`^[\\x21-\\x7e]{1,${TR_CHARS_MAX}}$`)
 
 const PayRequest = Type.Object(
   {
@@ -21,7 +24,7 @@ const PayRequest = Type.Object(
     amount: Type.Optional(
       Type.Number({
         minimum: 0.01,
-        maximum: 1e10,
+        maximum: RUPEES_MAX,
         format: 'rupees',
         'x-rule': 'must be an amount in rupees with at most two decimals',
         description: 'Rupees; by default the amount in the code',
@@ -95,9 +98,11 @@ export const payQrCode = query({
         fail('validation_failed', { description: 'upi, qrCodeId: exactly one of them is required' })
       const scanned = parseUpiUri(body.upi ?? (await stringOf(body.qrCodeId!)))
       if (!scanned) return fail('validation_failed', { description: 'upi: must be a upi://pay string with pa and pn' })
-      const tr = (scanned.tr ?? 'none').slice(0, TR_CHARS_MAX)
+      // A reference that no rail would carry fits no code.
+      const tr = CARRIED_TR.test(scanned.tr ?? '') ? scanned.tr! : 'none'
       const amount = body.amount === undefined ? parseRupees(scanned.am ?? '') : paiseFromWire(body.amount)
       if (!amount) return fail('validation_failed', { description: 'amount: is required, since the code has none' })
+      if (amount > paiseFromWire(RUPEES_MAX)!) return fail('validation_failed', { description: `upi: its amount must be at most ${RUPEES_MAX}` })
       const { payerVpa = 'payer@sandbox', utr = `SBX${sortableId(clock.now(), random)}`.toUpperCase() } = body
       const magic = behaviourOf(amount, payerVpa)
       if (magic.declined) return { body: succeed({ outcome: 'DECLINED', utr, notices: 0 }) }

@@ -4,14 +4,15 @@ import { invariant } from '../../kernel/invariant.ts'
 import type { Database } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
 import { type MasterKeys, openBytes, sealBytes } from './master-keys.ts'
+import { newSealKeyPair, type SealPairKind } from './seal-keys.ts'
 
 /** What a data key is for; a key serves one purpose only. */
-export type KeyPurpose = 'api_key_digest' | 'stored_answer' | 'token_signing' | 'upi_rail'
+export type KeyPurpose = keyof typeof MAKE
 
 export interface DataKey {
   readonly keyId: string
   readonly purpose: KeyPurpose
-  /** 32 secret bytes. */
+  /** 32 secret bytes, or for key pairs the private key in PKCS #8. */
   readonly bytes: Buffer
 }
 
@@ -22,7 +23,22 @@ const LOAD = statement<{ key_id: string; purpose: KeyPurpose; wrapped: Buffer; w
 const LOCK = statement('keyring_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
 const ADD = statement('keyring_add', 'insert into keyring (key_id, purpose, wrapped, wrapped_by) values ($1, $2, $3, $4)')
 
-const PURPOSES: readonly KeyPurpose[] = ['api_key_digest', 'stored_answer', 'token_signing', 'upi_rail']
+const secret = () => randomBytes(32)
+const pair = (kind: SealPairKind) => () => newSealKeyPair(kind).privateKey.export({ format: 'der', type: 'pkcs8' })
+const MAKE = {
+  api_key_digest: secret,
+  stored_answer: secret,
+  token_signing: secret,
+  session: secret,
+  upi_rail: secret,
+  partner_key: secret,
+  card_number: secret,
+  card_number_digest: secret,
+  seal_p256: pair('P-256'),
+  seal_x25519: pair('X25519'),
+  seal_rsa: pair('RSA'),
+} as const
+const PURPOSES = Object.keys(MAKE) as KeyPurpose[]
 const context = (keyId: string, purpose: string) => `data key ${purpose} ${keyId}`
 
 /**
@@ -43,7 +59,7 @@ export class Keyring {
         const present = new Set((await tx.query(LOAD)).map((row) => row.purpose))
         for (const purpose of PURPOSES.filter((p) => !present.has(p))) {
           const keyId = newId('dk', Date.now(), randomBytes)
-          const wrapped = masterKeys.wrap(randomBytes(32), context(keyId, purpose))
+          const wrapped = masterKeys.wrap(MAKE[purpose](), context(keyId, purpose))
           await tx.query(ADD, [keyId, purpose, wrapped, masterKeys.currentId])
         }
       })
@@ -84,10 +100,15 @@ export class Keyring {
     return openBytes(key.bytes, sealed.subarray(end + 1), sealedFor)
   }
 
-  /** Keyed digest for equality look-ups. Always with the oldest key: a look-up must find what was stored before. */
-  digest(purpose: KeyPurpose, text: string): Buffer {
+  /** For what is never sealed anew: look-ups by digest, and sessions, which must outlive a rotation. */
+  oldest(purpose: KeyPurpose): DataKey {
     const [key] = this.all(purpose)
     invariant(key, `no data key for ${purpose}`)
-    return createHmac('sha256', key.bytes).update(text).digest()
+    return key
+  }
+
+  /** Keyed digest for equality look-ups. Always with the oldest key: a look-up must find what was stored before. */
+  digest(purpose: KeyPurpose, text: string): Buffer {
+    return createHmac('sha256', this.oldest(purpose).bytes).update(text).digest()
   }
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { Failure } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
+import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { type Statement, statement } from './statement.ts'
-import { type AnswerKey, keyText, type StoredAnswers } from './stored-answers.ts'
+import type { AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
 
 /** What a caller gets: status and body, ready to send and to be repeated byte for byte. */
 export interface Answer {
@@ -85,7 +85,8 @@ export class BatchTx implements Tx {
     const rows = await this.query(lock.skip, values)
     if (rows.length < wanted) {
       const got = new Set(rows.map((row) => row.lock_id))
-      for (const row of await this.query(lock.present, values)) if (!got.has(row.lock_id)) this.heldTenants.add(row.lock_tenant)
+      for (const row of await this.query(lock.present, values))
+        if (!got.has(row.lock_id)) this.heldTenants.add(row.lock_tenant)
     }
     return rows
   }
@@ -104,8 +105,11 @@ export interface BatchRun<C extends Command> {
   readonly batchId: string
   readonly entries: readonly Entry<C>[]
   readonly mode: LockMode
-  /** The same batch was sent before and its COMMIT was not answered. */
-  readonly settling: boolean
+  /**
+   * Given when the same batch was sent before and its COMMIT was not answered. Called once the database shows that it
+   * did not happen.
+   */
+  readonly notCommitted: (() => void) | undefined
 }
 
 /**
@@ -117,32 +121,43 @@ export async function runBatch<C extends Command, S, D>(
   answers: StoredAnswers,
   clock: Clock,
   spec: CommandSpec<C, S, D>,
-  { batchId, entries, mode, settling }: BatchRun<C>,
+  { batchId, entries, mode, notCommitted }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
   const client = await database.connect()
   let broken: Error | undefined
   let beginFailed: Error | undefined
   let decided: BatchResult<C> | undefined
   try {
-    const begun = client.query(
-      `begin; set local lock_timeout = ${settling ? SETTLE_WAIT_MS : LOCK_WAIT_MS}; ` +
-        `set local svc.tenants = '${tenantSet(entries.map((entry) => entry.tenantId))}'; ` +
-        `insert into batches values ('${batchId}')`,
-    )
+    const begun = client.query(beginText(batchId, entries, notCommitted ? SETTLE_WAIT_MS : LOCK_WAIT_MS))
     // Awaited at once only when its failure is news; else it travels with the first statement, and tells on it.
-    if (settling) await begun
-    else begun.catch((error: Error) => (beginFailed = error))
+    if (notCommitted) {
+      await begun
+      notCommitted()
+      await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`)
+    } else begun.catch((error: Error) => (beginFailed = error))
     const tx = new BatchTx(client, mode)
-    const found = await answers.find(tx, entries.flatMap((entry) => entry.retry ?? []))
-    const fresh = entries.filter((entry) => !entry.retry || !found.has(keyText(entry.retry)))
-    const state = await spec.lock(tx, fresh.map((entry) => entry.command))
+    const known = await answers.find(
+      tx,
+      entries.flatMap((entry) => entry.retry ?? []),
+    )
+    const fresh = entries.filter((entry) => !entry.retry || !known.has(entry.retry))
+    const state = await spec.lock(
+      tx,
+      fresh.map((entry) => entry.command),
+    )
     const [time] = await tx.query(NOW)
     await begun
     const now = new Date(time!.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep } = decideAll(spec, state, entries, found, tx.heldTenants, now)
-    if (decisions.length > 0) await spec.save(tx, decisions)
+    const { outcomes, decisions, keep } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    const result = { outcomes, heldTenants: tx.heldTenants }
+    if (decisions.length === 0) {
+      // Repeats, refusals and held rows leave nothing to write, so there is no disk to wait for.
+      await client.query('rollback').catch((failed: Error) => (broken = failed))
+      return result
+    }
+    await spec.save(tx, decisions)
     if (keep.length > 0) await answers.save(tx, keep, now)
-    decided = { outcomes, heldTenants: tx.heldTenants }
+    decided = result
     await commit(client)
     return decided
   } catch (error) {
@@ -157,11 +172,29 @@ export async function runBatch<C extends Command, S, D>(
   }
 }
 
+/** The batch's id goes first: only one transaction with it can ever commit. */
+function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: number): string {
+  // A retry key may be another tenant's than the rows: a bank's notice is kept by the house.
+  const tenants = tenantSet(
+    entries.flatMap(({ tenantId, retry }) => (retry ? [tenantId, retry.tenantId] : tenantId)),
+  )
+  return (
+    `begin; set local lock_timeout = ${lockWaitMs}; set local svc.tenants = '${tenants}'; ` +
+    `insert into batches values ('${batchId}')`
+  )
+}
+
+type Wire = { readonly connection: { readonly stream: { destroy(error: Error): void } } }
+
 /** Never cancels a COMMIT; one that is not answered in time loses its connection, and settles by the batch's id. */
 async function commit(client: pg.PoolClient): Promise<void> {
-  const timer = setTimeout(() => (client as unknown as { connection: { stream: NodeJS.WritableStream & { destroy(e: Error): void } } }).connection.stream.destroy(new Error('COMMIT was not answered')), COMMIT_WAIT_MS)
+  const hangUp = () =>
+    (client as unknown as Wire).connection.stream.destroy(new Error('COMMIT was not answered'))
+  const timer = setTimeout(hangUp, COMMIT_WAIT_MS)
   try {
-    await client.query('commit')
+    // PostgreSQL answers ROLLBACK, without an error, when the transaction had failed before.
+    const { command } = await client.query('commit')
+    invariant(command === 'COMMIT', 'a batch that failed was to be committed')
   } finally {
     clearTimeout(timer)
   }
@@ -177,19 +210,18 @@ function decideAll<C extends Command, S, D>(
   spec: CommandSpec<C, S, D>,
   state: S,
   entries: readonly Entry<C>[],
-  found: ReadonlyMap<string, { hash: Uint8Array; answer: Answer }>,
+  known: KnownAnswers,
   heldTenants: ReadonlySet<string>,
   now: Date,
 ): Decided<C, D> {
-  const known = new Map(found)
   const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [] }
   for (const entry of entries) {
     if (heldTenants.has(entry.tenantId)) continue
     const { command, retry } = entry
     try {
-      const first = retry && known.get(keyText(retry))
+      const first = retry && known.repeat(retry)
       if (first) {
-        result.outcomes.set(entry, repeat(retry, first))
+        result.outcomes.set(entry, { answer: first })
         continue
       }
       const decision = spec.decide(state, command, now)
@@ -198,7 +230,7 @@ function decideAll<C extends Command, S, D>(
       result.decisions.push(decision)
       result.outcomes.set(entry, { answer })
       if (retry) {
-        known.set(keyText(retry), { hash: retry.requestHash, answer })
+        known.add({ key: retry, answer })
         result.keep.push({ key: retry, answer })
       }
     } catch (error) {
@@ -206,11 +238,4 @@ function decideAll<C extends Command, S, D>(
     }
   }
   return result
-}
-
-/** Decision C13: the same key with the same request gets the first answer; with another request it is refused. */
-function repeat(retry: AnswerKey, first: { hash: Uint8Array; answer: Answer }): Outcome {
-  return Buffer.compare(retry.requestHash, first.hash) === 0
-    ? { answer: first.answer }
-    : { failure: new Failure('idempotency_key_reused') }
 }

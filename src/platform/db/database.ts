@@ -26,8 +26,11 @@ const SESSION =
 export function connectionOptions(address: DatabaseAddress, role: Role | undefined): pg.ClientConfig {
   const common = { application_name: `svc ${role ?? 'setup'}`, connectionTimeoutMillis: 5_000, keepAlive: true, types }
   if ('url' in address) {
-    const connectionString = role === 'svc_service' ? address.url : (address.ownerUrl ?? address.url)
-    return { ...common, connectionString, options: role ? `-c role=${role} ${SESSION}` : '' }
+    const url = new URL(role === 'svc_service' ? address.url : (address.ownerUrl ?? address.url))
+    // pg lets a URL's own `options` replace ours, and the role of the session, hence row-level security, is in ours.
+    const own = url.searchParams.get('options') ?? ''
+    if (own) url.searchParams.delete('options')
+    return { ...common, connectionString: url.href, options: role ? `${own} -c role=${role} ${SESSION}` : own }
   }
   return { ...common, host: address.host, port: address.port, database: address.database, user: role ?? 'postgres', options: role ? SESSION : '' }
 }
@@ -97,6 +100,9 @@ export class Database {
     const pool = new pg.Pool({ ...connectionOptions(this.address, role), max, idleTimeoutMillis: 60_000, pipeline: true } as pg.PoolConfig)
     // A connection that breaks while idle is replaced on next use; whoever needs the database then is told.
     pool.on('error', (error) => this.#log.warn({ err: error }, 'an idle database connection was lost'))
+    // One that breaks while it is in use fails the statements under way, which tell; without a listener its `error`
+    // event would end the process besides.
+    pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
   }
 

@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts'
 import {
   type Answer,
   type BatchResult,
+  type BatchRun,
   type Command,
   type CommandSpec,
   type Entry,
@@ -90,7 +91,8 @@ export class Lane<C extends Command, S, D> {
     }
     this.#running = true
     const mode: LockMode = entries.some((entry) => this.#queues.isHeld(entry.tenantId)) ? 'skip' : 'wait'
-    void this.#carryOut(entries, mode).finally(() => {
+    void this.#carryOut(entries, mode).then((held) => {
+      this.#requeue(held)
       this.#running = false
       this.#pump()
       if (!this.#running && this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
@@ -109,64 +111,64 @@ export class Lane<C extends Command, S, D> {
     this.#services.metrics.batchTroubles.inc({ lane: this.#spec.name, trouble })
   }
 
-  /** Brings a batch to its end, whatever happens on the way: every entry is answered or back in its queue. */
-  async #carryOut(batch: Entry<C>[], firstMode: LockMode): Promise<void> {
+  /** Brings a batch to its end, whatever happens on the way; answers those entries, in order, whose rows are held. */
+  async #carryOut(batch: Entry<C>[], firstMode: LockMode): Promise<Entry<C>[]> {
     const batchId = newBatchId()
     let entries = batch
     let mode = firstMode
     let unknown: BatchResult<C> | undefined
     for (let races = 0, pauses = 0; entries.length > 0; ) {
       try {
-        this.#tell(entries, await this.#attempt(batchId, entries, mode, unknown !== undefined))
-        return
+        const notCommitted = unknown && (() => (unknown = undefined))
+        return this.#tell(entries, await this.#attempt({ batchId, entries, mode, notCommitted }))
       } catch (error) {
         if (unknown && batchCommitted(error)) {
           this.#trouble('settled')
-          this.#tell(entries, unknown)
-          return
+          return this.#tell(entries, unknown)
         }
-        if (error instanceof UnknownOutcome) unknown = error.result as BatchResult<C>
+        const state = sqlState(error)
         // The same entries go again under the same id until the database says what became of them.
-        else if (unknown && (isUnavailable(error) || sqlState(error) === LOCK_TIMEOUT)) this.#trouble('retried')
-        else if (sqlState(error) === LOCK_TIMEOUT && mode === 'wait') mode = 'skip'
-        else if (sqlState(error) === LOCK_TIMEOUT && new Set(entries.map((e) => e.tenantId)).size === 1) {
-          this.#requeue(entries)
-          return
-        } else if (RACE.has(sqlState(error) ?? '') && races++ < RACES_MAX) this.#trouble('retried')
-        else if (!isUnavailable(error)) return this.#split(entries, mode, error)
-        if (error instanceof UnknownOutcome || isUnavailable(error)) {
+        const pause = error instanceof UnknownOutcome || isUnavailable(error) || unknown !== undefined
+        if (error instanceof UnknownOutcome) unknown = error.result as BatchResult<C>
+        if (pause) {
+          this.#trouble('retried')
           entries = this.#refuseLate(entries, error)
           await sleep(Math.min(500, 20 * 2 ** pauses++) * (0.5 + Math.random() / 2))
-        }
+        } else if (state === LOCK_TIMEOUT && mode === 'wait') mode = 'skip'
+        else if (state === LOCK_TIMEOUT && new Set(entries.map((e) => e.tenantId)).size === 1) return entries
+        else if (RACE.has(state ?? '') && races++ < RACES_MAX) this.#trouble('retried')
+        else return this.#split(entries, mode, error)
       }
     }
+    return []
   }
 
-  async #attempt(batchId: string, entries: Entry<C>[], mode: LockMode, settling: boolean): Promise<BatchResult<C>> {
+  async #attempt(run: BatchRun<C>): Promise<BatchResult<C>> {
     const { database, answers, clock, metrics } = this.#services
     const lane = this.#spec.name
     const end = metrics.batchSeconds.startTimer({ lane })
-    metrics.batchCommands.observe({ lane }, entries.length)
+    metrics.batchCommands.observe({ lane }, run.entries.length)
     try {
-      return await runBatch(database, answers, clock, this.#spec, { batchId, entries, mode, settling })
+      return await runBatch(database, answers, clock, this.#spec, run)
     } finally {
       end()
     }
   }
 
-  /** Answers what was decided; entries of held tenants go back to the front of their queues. */
-  #tell(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): void {
-    const held = entries.filter((entry) => heldTenants.has(entry.tenantId))
-    if (held.length > 0) this.#requeue(held)
+  /** Answers what was decided; gives back the entries of held tenants. */
+  #tell(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
     for (const entry of entries) {
       const outcome = outcomes.get(entry)
       if (!outcome) continue
       this.#queues.release(entry.tenantId)
       entry.settle(outcome)
     }
+    return entries.filter((entry) => heldTenants.has(entry.tenantId))
   }
 
+  /** Puts entries of held tenants back to the front of their queues. */
   #requeue(entries: readonly Entry<C>[]): void {
+    if (entries.length === 0) return
     this.#trouble('held')
     const kept = this.#refuseLate(entries, new Error('rows of this tenant are held'))
     this.#queues.hold(kept, performance.now() + HELD_PAUSE_MS)
@@ -181,15 +183,22 @@ export class Lane<C extends Command, S, D> {
   }
 
   /** A batch that fails for a reason of its own: by tenant first, then by halves, so that the culprit fails alone. */
-  async #split(entries: Entry<C>[], mode: LockMode, cause: unknown): Promise<void> {
+  async #split(entries: Entry<C>[], mode: LockMode, cause: unknown): Promise<Entry<C>[]> {
     if (entries.length === 1) {
       entries[0]!.settle({ failure: cause as Error })
-      return
+      return []
     }
     this.#trouble('split')
     const byTenant = groupBy(entries, (entry) => entry.tenantId)
     const middle = Math.ceil(entries.length / 2)
-    const parts = byTenant.size > 1 ? [...byTenant.values()] : [entries.slice(0, middle), entries.slice(middle)]
-    for (const part of parts) await this.#carryOut(part, mode)
+    const parts =
+      byTenant.size > 1 ? [...byTenant.values()] : [entries.slice(0, middle), entries.slice(middle)]
+    const held: Entry<C>[] = []
+    for (const part of parts) {
+      // The second half of a tenant must not overtake its first half.
+      const overtakes = byTenant.size === 1 && held.length > 0
+      held.push(...(overtakes ? part : await this.#carryOut(part, mode)))
+    }
+    return held
   }
 }

@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type ErrorWord, FAILURES } from '../../errors.ts'
 import type { Family } from './failure-body.ts'
-import type { Operation } from './operation.ts'
+import { NoFields, type Operation } from './operation.ts'
 
 const FailureFields = {
   payload: Type.String({ description: 'JSON text with `error` and `error_description`' }),
@@ -27,11 +27,15 @@ const FAILURE_OF: Record<Family, TSchema> = {
 }
 
 /** What any operation may answer, besides its own failures. */
-function commonWords({ auth, body, takesIdempotencyKey }: Operation): ErrorWord[] {
+function commonWords({ auth, body, sealed, takesIdempotencyKey }: Operation): ErrorWord[] {
   return [
     'validation_failed',
     'bad_request',
-    ...(auth === 'merchant' ? (['invalid_token', 'rate_limited'] as const) : []),
+    ...(auth === 'none' || auth === 'rail' ? [] : (['invalid_token', 'rate_limited'] as const)),
+    ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
+    ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
+    ...(sealed === 'request' || sealed === 'both' ? (['seal_rejected', 'payload_not_sealed', 'seal_replayed'] as const) : []),
+    ...(sealed === 'answer' || sealed === 'both' ? (['not_acceptable'] as const) : []),
     ...(body ? (['malformed_body', 'payload_too_large', 'unsupported_media_type', 'request_timeout'] as const) : []),
     ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
     'internal_error',
@@ -73,8 +77,10 @@ export function documented(operation: Operation): FastifySchema {
   const mediaType = isText(result) ? 'text/plain' : 'application/json'
   return {
     ...(operation.params && { params: operation.params }),
-    ...(operation.query && { querystring: operation.query }),
+    // Unknown fields are refused everywhere (decision C14), except where RFC 6749 wants them passed over.
+    ...(operation.family !== 'oauth' && { querystring: operation.query ?? NoFields }),
     ...(operation.body && { body: operation.body }),
+    ...(operation.accepts && { consumes: operation.accepts }),
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
@@ -86,6 +92,14 @@ export function documented(operation: Operation): FastifySchema {
       ...failures(operation),
     },
   } as FastifySchema
+}
+
+/** The body as the reference shows it: of a sealed one, the text that carries it and what is inside. */
+export function documentedBody({ body, sealed }: Operation): TSchema | undefined {
+  if (!body || sealed === undefined || sealed === 'answer') return body
+  const description =
+    'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`, as a JSON string or bare with `application/jose`'
+  return { type: 'string', description, contentMediaType: 'application/jose', contentSchema: body } as unknown as TSchema
 }
 
 /** Header fields of an operation, as the reference shows them; the operation itself checks them. */

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { ErrorWord } from '../../errors.ts'
 import type { RandomBytes } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { Keyring } from '../crypto/keyring.ts'
+import type { SealKey } from '../crypto/seal-keys.ts'
 import type { Answer, Command, CommandSpec } from '../db/batch.ts'
 import type { Database } from '../db/database.ts'
 import { Lane, type LaneServices } from '../db/lane.ts'
+import type { AnswerKey } from '../db/stored-answers.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Family } from './failure-body.ts'
@@ -24,6 +27,7 @@ export interface Services {
   readonly lanes: LaneServices
   /** Address at which callers reach the service; the issuer of its tokens. */
   readonly publicUrl: () => string
+  readonly seals: Seals
   /** A request to ourselves, through the whole HTTP stack but without a socket. */
   readonly selfCall: (request: SelfCall) => Promise<{ readonly status: number; readonly body: string }>
 }
@@ -51,13 +55,27 @@ export interface Input<P, Q, B> {
   readonly requestId: string
   /** The caller's address. */
   readonly address: string
+  /** Of a sealed request: SHA-256 over what was sealed, the same however its base64url was spelled. */
+  readonly sealHash: Buffer | undefined
 }
 
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON text, or another text with its own `content-type` in the headers. */
-  readonly body: string
+  /** JSON text, or another text with its own `content-type` in the headers; a stream for what has no bounds. */
+  readonly body: string | Readable
+}
+
+export type MediaType = 'application/json' | 'application/jose' | 'application/x-www-form-urlencoded' | 'application/x-ndjson'
+
+/** Where the keys of sealed bodies come from. */
+export interface Seals {
+  /** The published key, or the partner's own shared key, of this id. */
+  openingKey(tenantId: string, kid: string): Promise<SealKey | undefined>
+  /** The key to which answers for this partner are sealed. */
+  sealingKey(tenantId: string): Promise<SealKey | undefined>
+  /** Sandbox only: whether the partner's requests may come unsealed. */
+  takesPlain(tenantId: string): Promise<boolean>
 }
 
 type Handler<I> = (input: I) => Promise<Reply> | Reply
@@ -86,6 +104,15 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
   readonly result: TSchema
   readonly errors: readonly ErrorWord[]
   readonly sandboxOnly?: true
+  /** Media types of the body; JSON by default. */
+  readonly accepts?: readonly MediaType[]
+  /**
+   * `request`: the body comes as a compact JWE, `body` is the schema of what is sealed (decision C1). `answer`: the
+   * answer is sealed when the caller accepts `application/jose` (decision C3).
+   */
+  readonly sealed?: 'request' | 'answer' | 'both'
+  /** Largest body in bytes, where it is not the setting's. */
+  readonly bodyBytesMax?: number
 }
 
 /** One line of the table of contents, `operations.ts`. */
@@ -127,11 +154,14 @@ export function command<P extends TSchema, Q extends TSchema, B extends TSchema,
 }
 
 /** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
-function retryKey({ method, path }: { method: string; path: string }, { caller, headers, params, query, body }: AnyInput) {
-  const key = headers['idempotency-key']
-  if (typeof key !== 'string') return undefined
+function retryKey({ method, path }: { method: string; path: string }, input: AnyInput): AnswerKey | undefined {
+  const { caller, headers, params, query, body, sealHash } = input
+  const given = headers['idempotency-key']
+  // A seal counts once, so it is a key of its own where the caller sends none.
+  const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
+  if (key === undefined) return undefined
   const requestHash = createHash('sha256').update(canonicalJson([params, query, body])).digest()
-  return { tenantId: caller.tenantId, route: `${method} ${path}`, key, requestHash }
+  return { tenantId: caller.tenantId, route: `${method} ${path}`, key, requestHash, sealHash: sealHash ?? null }
 }
 
 /** The same text for the same values, whatever the order in which an object's fields were sent. */
@@ -148,5 +178,8 @@ export const NoFields = Type.Object({}, { additionalProperties: false })
 /** Spec section 7 rule 2: the success envelope of the QR, payment and coin operations. */
 export const succeed = (payload: unknown): string =>
   JSON.stringify({ response_code: 0, response_message: 'Success', payload })
+
+/** Spec section 7 rule 2: the success envelope of the card operations. */
+export const succeedWithCode = (payload: unknown): string => JSON.stringify({ code: 0, message: 'Success', payload })
 
 export const ok = (payload: unknown): Answer => ({ status: 200, body: succeed(payload) })

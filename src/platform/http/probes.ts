@@ -73,7 +73,7 @@ export const metrics = query({
   },
 })
 
-function sameText(given: unknown, expected: string): boolean {
-  const [a, b] = [Buffer.from(String(given ?? '')), Buffer.from(expected)]
+function sameText(given: string | string[] | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(expected)]
   return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { FAILURES } from '../../errors.ts'
-import { documentedHeaders, nameSchemas } from './openapi.ts'
+import { documentedBody, documentedHeaders, nameSchemas } from './openapi.ts'
 import type { Operation } from './operation.ts'
 
 interface About {
@@ -31,15 +31,32 @@ export async function serveReference(app: FastifyInstance, operations: readonly 
     transform: ({ schema, url }) => {
       const operation = byId.get(String((schema as { operationId?: string } | undefined)?.operationId))
       const headers = operation && documentedHeaders(operation)
-      return { schema: { ...schema, ...(headers && { headers }) }, url }
+      const body = operation && documentedBody(operation)
+      return { schema: { ...schema, ...(headers && { headers }), ...(body && { body }) }, url }
     },
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi' } }, async (_, reply) => {
-    text ??= JSON.stringify({ ...nameSchemas(app.swagger() as never as object), servers: [{ url: about.publicUrl() }] })
+    const document = nameSchemas(withOptionalBodies(app.swagger() as never as Document))
+    text ??= JSON.stringify({ ...document, servers: [{ url: about.publicUrl() }] })
     return reply.type('application/json; charset=utf-8').send(text)
   })
   await app.register(servePage)
+}
+
+interface Document {
+  readonly paths?: Record<string, Record<string, { requestBody?: { required?: boolean; content: Record<string, { schema?: object }> } }>>
+}
+
+/** A body without a required field may be left out altogether; the generator calls every body required. */
+function withOptionalBodies(document: Document): Document {
+  for (const methods of Object.values(document.paths ?? {}))
+    for (const { requestBody } of Object.values(methods)) {
+      if (!requestBody) continue
+      const needsFields = Object.values(requestBody.content).some(({ schema = {} }) => !('properties' in schema) || 'required' in schema)
+      if (!needsFields) requestBody.required = false
+    }
+  return document
 }
 
 /** Scripts and styles of the page are its own, inline ones included; nothing is loaded from or sent to elsewhere. */

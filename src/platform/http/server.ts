@@ -1,21 +1,21 @@
+import type { Socket } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Failure, fail } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
 import { paiseFromWire } from '../../kernel/money.ts'
 import { parseRfc3339 } from '../../kernel/time.ts'
 import { isUnavailable } from '../db/database.ts'
+import { readBodies } from './bodies.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
-import { documented } from './openapi.ts'
-import type { Caller, Operation, Services } from './operation.ts'
-import { rateLimit } from './rate-limit.ts'
+import type { Caller, Services } from './operation.ts'
 import { answerClientErrors } from './raw-failure.ts'
-import { parseStrictJson } from './strict-json.ts'
 import { describeFaults } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     rawBody: Buffer | undefined
+    sealHash: Buffer | undefined
   }
   interface FastifyContextConfig {
     operation?: string
@@ -38,9 +38,7 @@ export interface ServerOptions {
   readonly isDraining: () => boolean
 }
 
-const PUBLIC: Caller = { tenantId: 'house' }
-const JSON_TYPE = 'application/json; charset=utf-8'
-const EMPTY: Buffer = Buffer.alloc(0)
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
@@ -58,9 +56,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
       requestTimeout: config.REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: config.HEADER_BYTES_MAX,
+      // Node would answer a request without it by a bare 400; `checkHeaders` does so in the envelope.
+      requireHostHeader: false,
     },
-    // Long enough that a malformed id reaches its operation, which answers it like a missing one (decision A12).
-    routerOptions: { maxParamLength: 2_048 },
+    // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
+    routerOptions: { maxParamLength: config.HEADER_BYTES_MAX },
     ajv: {
       customOptions: {
         removeAdditional: false,
@@ -75,14 +75,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
         },
       },
     },
-    frameworkErrors: (error, request, reply) => answerFailure(options.services, error, request, reply),
+    frameworkErrors: (error, request, reply) => void answerFailure(options.services, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })
   // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
   app.decorateRequest('rawBody', undefined)
-  readJsonBodies(app)
+  app.decorateRequest('sealHash', undefined)
+  readBodies(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     options.admit()
@@ -98,15 +99,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) => answerFailure(options.services, new Failure('route_not_found'), request, reply))
   // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  // No proxy: without a listener Node hangs up on CONNECT and says nothing.
+  const answerClientError = answerClientErrors(options.services)
+  app.server.on('connect', (_, socket: Socket) => answerClientError(new Error('CONNECT'), socket))
   return app
-}
-
-function readJsonBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    request.rawBody = body
-    return body.length === 0 ? undefined : parseStrictJson(body)
-  })
 }
 
 const ONCE = new Set(['authorization', 'api-key', 'partnerid', 'merchantaccesskey', 'idempotency-key', 'content-type', 'host'])
@@ -123,6 +119,8 @@ function checkHeaders(request: FastifyRequest): void {
     seen.add(name)
   }
   const { headers } = request
+  // RFC 9112 section 3.2; HTTP/1.0 knows no such field.
+  if (headers.host === undefined && request.raw.httpVersion !== '1.0') fail('bad_request', { description: 'The header host is missing' })
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
   const key = headers['idempotency-key']
@@ -153,6 +151,8 @@ function toFailure(error: FastifyError | Failure): Failure {
     return new Failure('validation_failed', { description: describeFaults(error.validation, error.validationContext ?? 'request') })
   const known = error.code ? BY_CODE[error.code] : undefined
   if (known) return known()
+  // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
+  if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
   if (isUnavailable(error)) return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
   return new Failure('internal_error', { cause: error })
 }
@@ -178,65 +178,4 @@ function answerFailure(services: Services, error: FastifyError | Failure, reques
 function challenge(failure: Failure, request: FastifyRequest): string {
   const sent = failure.word === 'invalid_token' && request.headers.authorization !== undefined
   return `Bearer realm="svc"${sent ? `, error="invalid_token", error_description="${failure.description}"` : ''}`
-}
-
-/** Mounts the operations, and answers 405 on their paths for every other method. */
-export function mountOperations(app: FastifyInstance, operations: readonly Operation[], options: ServerOptions): void {
-  const methods = new Map<string, Set<string>>()
-  const limitRate = rateLimit(options.services.config)
-  for (const operation of operations) {
-    mountOperation(app, operation, options, limitRate)
-    const taken = methods.get(operation.path) ?? new Set()
-    methods.set(operation.path, taken.add(operation.method))
-    if (operation.method === 'GET') taken.add('HEAD')
-  }
-  for (const [url, taken] of methods) {
-    const allow = [...taken].sort().join(', ')
-    const family = operations.find((operation) => operation.path === url)!.family
-    app.route({
-      url,
-      method: app.supportedMethods.filter((method) => !taken.has(method)),
-      schema: { hide: true },
-      config: { family },
-      onRequest: async () => fail('method_not_allowed', { headers: { allow } }),
-      handler: async () => undefined,
-    })
-  }
-}
-
-type Limit = ReturnType<typeof rateLimit>
-
-function mountOperation(
-  app: FastifyInstance,
-  operation: Operation,
-  { services, authenticators }: ServerOptions,
-  limitRate: Limit,
-): void {
-  const { auth, id } = operation
-  const authenticator = authenticators[auth]
-  if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
-  const handle = operation.mount(services)
-  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
-    request.caller = await authenticator!.authenticate(request)
-    if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
-  }
-  app.route({
-    method: operation.method,
-    url: operation.path,
-    config: { operation: id, family: operation.family },
-    schema: documented(operation),
-    ...(authenticator?.needs === 'headers' && { onRequest: authenticate }),
-    preValidation: async (request, reply) => {
-      if (authenticator?.needs === 'body') await authenticate(request, reply)
-      // Nothing at all is an empty object, so that a missing body is told field by field.
-      if (operation.body) request.body ??= {}
-    },
-    handler: async (request, reply) => {
-      const { id: requestId, params, query, body, headers, rawBody = EMPTY, caller, ip: address } = request
-      const answer = await handle({ caller: caller ?? PUBLIC, params, query, body, headers, rawBody, requestId, address })
-      if (answer.headers) reply.headers(answer.headers)
-      if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
-      return reply.code(answer.status ?? 200).send(answer.body)
-    },
-  })
 }

@@ -95,5 +95,7 @@ function skipSpace(text: string, from: number): number {
 
 function isExact(number: string): boolean {
   const mantissa = number.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
-  return mantissa.length <= DIGITS_MAX && Number.isFinite(Number(number))
+  const value = Number(number)
+  // 1e-400 is not zero, though a double makes it so.
+  return mantissa.length <= DIGITS_MAX && Number.isFinite(value) && (value !== 0 || mantissa === '')
 }

@@ -1,0 +1,64 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { parseCookie } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import { fail } from '../errors.ts'
+import type { Keyring } from '../platform/crypto/keyring.ts'
+import type { Caller, Services } from '../platform/http/operation.ts'
+import { accessTokens, type LiveToken } from './access-token.ts'
+import { Revocations } from './revocations.ts'
+import type { TenantKind } from './tenant.ts'
+
+const BEARER = /^Bearer +([A-Za-z0-9_.-]{1,4096})$/i
+
+export const SESSION_COOKIE = 'SVCSESSION'
+
+/** The session of a partner's token (decision A8): made from the token's id, so that it fits no other and needs no table. */
+export const sessionOf = (keyring: Keyring, partnerId: string, tokenId: string): string =>
+  createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${tokenId}`).digest('base64url')
+
+/** How merchants, partners, and partners with a session prove who they are. */
+export function authenticators(services: Services) {
+  const tokens = accessTokens(services)
+  const revocations = new Revocations(services.database, services.clock)
+
+  async function bearer({ headers }: FastifyRequest, kind: TenantKind): Promise<LiveToken> {
+    const text = BEARER.exec(headers.authorization ?? '')?.[1] ?? fail('invalid_token')
+    const token = await tokens.verify(text, kind)
+    if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
+    return token
+  }
+
+  /** Decision A9: the header must name the token's own partner; whether another one exists is not told. */
+  async function partnerToken(request: FastifyRequest): Promise<LiveToken> {
+    const token = await bearer(request, 'partner')
+    const named = request.headers['partnerid']
+    if (named === undefined) fail('validation_failed', { description: 'partnerId: the header is required' })
+    if (named !== token.tenantId) fail('partner_mismatch')
+    return token
+  }
+
+  return {
+    /** Spec §5.2, decision A6: `merchantAccessKey`, when sent, must name the merchant of the token. */
+    async merchant(request: FastifyRequest): Promise<Caller> {
+      const { tenantId, accessKey } = await bearer(request, 'merchant')
+      const named = request.headers['merchantaccesskey']
+      if (named !== undefined && named !== accessKey) fail('access_key_mismatch')
+      return { tenantId }
+    },
+
+    /** Coins (decision K4): a partner's token alone. */
+    partner: async (request: FastifyRequest): Promise<Caller> => ({ tenantId: (await bearer(request, 'partner')).tenantId }),
+
+    /** Cards (spec §5.4): a partner's token and its `partnerId`. */
+    partnerWithId: async (request: FastifyRequest): Promise<Caller> => ({ tenantId: (await partnerToken(request)).tenantId }),
+
+    /** Card search (decision A8): besides, the session cookie of that very token. */
+    async partnerSession(request: FastifyRequest): Promise<Caller> {
+      const { tenantId, tokenId } = await partnerToken(request)
+      const given = Buffer.from(parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] ?? '')
+      const own = Buffer.from(sessionOf(services.keyring, tenantId, tokenId))
+      if (given.length !== own.length || !timingSafeEqual(given, own)) fail('invalid_session')
+      return { tenantId }
+    },
+  }
+}

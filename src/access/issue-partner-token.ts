@@ -1,0 +1,127 @@
+import { timingSafeEqual } from 'node:crypto'
+import { stringifySetCookie } from 'cookie'
+import { Type } from 'typebox'
+import { fail } from '../errors.ts'
+import { PointRead } from '../platform/db/point-read.ts'
+import { statement } from '../platform/db/statement.ts'
+import { query } from '../platform/http/operation.ts'
+import { accessTokens } from './access-token.ts'
+import { SESSION_COOKIE, sessionOf } from './authenticate.ts'
+import { FailedAttempts } from './failed-attempts.ts'
+import { type Product, secretDigest } from './partner.ts'
+
+interface ClientRow {
+  client_id: string
+  secret_digest: Buffer
+  tenant_id: string
+  usable: boolean
+  products: Product[]
+}
+
+const CLIENTS = statement<ClientRow>('directory_oauth_clients', 'select * from directory_oauth_clients($1)')
+const CLIENT_ID = /^cli_[0-9a-z]{26}$/
+
+/** RFC 6749 section 3.2: unknown parameters are ignored. */
+const TokenRequest = Type.Object({
+  grant_type: Type.Optional(Type.String({ description: '`client_credentials`' })),
+  scope: Type.Optional(Type.String({ description: 'Some of the partner’s products, separated by spaces; all by default' })),
+  client_id: Type.Optional(Type.String({ description: 'For client_secret_post' })),
+  client_secret: Type.Optional(Type.String({ description: 'For client_secret_post' })),
+})
+
+const TokenAnswer = Type.Object({
+  access_token: Type.String(),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  scope: Type.String({ description: 'The partner’s products' }),
+})
+
+/** Spec §5.4, decision A7: RFC 6749 client credentials. Any OAuth client library works as it is. */
+export const issuePartnerToken = query({
+  id: 'issuePartnerToken',
+  method: 'POST',
+  path: '/oauth/token',
+  tag: 'Access',
+  summary: 'Get a partner token',
+  description:
+    'OAuth 2.0 client credentials, as `client_secret_basic` or `client_secret_post`. The answer also sets the session cookie `SVCSESSION` that the card search asks for; it belongs to this token.',
+  auth: 'none',
+  family: 'oauth',
+  accepts: ['application/x-www-form-urlencoded'],
+  headers: { Authorization: '`Basic` credentials, for client_secret_basic' },
+  body: TokenRequest,
+  result: TokenAnswer,
+  errors: ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope', 'too_many_failed_attempts'],
+
+  mount(services) {
+    const { config, database, keyring, publicUrl } = services
+    const tokens = accessTokens(services)
+    const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
+    const clients = new PointRead<ClientRow>(
+      (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
+      ({ client_id: id }) => ({ tenantId: '', id }),
+    )
+    return async ({ headers, body, address }) => {
+      const { clientId, secret, byHeader } = credentials(headers['authorization'], body)
+      const client = CLIENT_ID.test(clientId) ? await clients.get('', clientId) : undefined
+      const given = secretDigest(keyring, clientId, secret)
+      const right = timingSafeEqual(given, client?.secret_digest ?? Buffer.alloc(given.length))
+      if (!client?.usable || !right) {
+        await failedAttempts.count(address, clientId.slice(0, 64))
+        // RFC 6749 section 5.2: whoever used the header is told by the header.
+        return fail('invalid_client', byHeader ? { headers: { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' } } : {})
+      }
+      if (body.grant_type === undefined) fail('invalid_request', { description: 'grant_type is required' })
+      if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
+      const scope = grantedScope(body.scope, client.products)
+      const partnerId = client.tenant_id
+      const { token, tokenId } = await tokens.issue({ tenantId: partnerId, kind: 'partner', credentialId: client.client_id, scope })
+      const cookie = stringifySetCookie({
+        name: SESSION_COOKIE,
+        value: sessionOf(keyring, partnerId, tokenId),
+        httpOnly: true,
+        secure: publicUrl().startsWith('https:'),
+        sameSite: 'strict',
+        path: '/',
+        maxAge: config.TOKEN_TTL_SECONDS,
+      })
+      return {
+        headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'set-cookie': cookie },
+        body: JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: config.TOKEN_TTL_SECONDS, scope }),
+      }
+    }
+  },
+})
+
+interface Credentials {
+  readonly clientId: string
+  readonly secret: string
+  readonly byHeader: boolean
+}
+
+/** RFC 6749 section 2.3.1: by header or by body, never by both. In the header, both halves are form-encoded. */
+function credentials(authorization: unknown, body: { client_id?: string; client_secret?: string }): Credentials {
+  if (typeof authorization !== 'string') return { clientId: body.client_id ?? '', secret: body.client_secret ?? '', byHeader: false }
+  if (body.client_secret !== undefined)
+    fail('invalid_request', { description: 'Send the client’s credentials in the header or in the body, not in both' })
+  const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? []
+  const text = Buffer.from(encoded, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  const [clientId, secret] = [text.slice(0, Math.max(0, colon)), text.slice(colon + 1)].map(formDecode)
+  return { clientId: clientId!, secret: secret!, byHeader: true }
+}
+
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return ''
+  }
+}
+
+function grantedScope(asked: string | undefined, products: readonly Product[]): string {
+  const wanted = asked?.split(' ').filter((part) => part !== '') ?? []
+  if (wanted.some((part) => !products.includes(part as Product)))
+    fail('invalid_scope', { description: `This client may ask for: ${products.join(' ')}` })
+  return (wanted.length > 0 ? wanted : products).join(' ')
+}

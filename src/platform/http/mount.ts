@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fail } from '../../errors.ts'
+import { takeOnly } from './bodies.ts'
+import { documented } from './openapi.ts'
+import type { Caller, Operation, Services } from './operation.ts'
+import { rateLimit } from './rate-limit.ts'
+import { openBody, sealAnswer, wantsSealed } from './sealed.ts'
+import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
+
+const PUBLIC: Caller = { tenantId: 'house' }
+const EMPTY: Buffer = Buffer.alloc(0)
+
+/** Mounts the operations, and answers 405 on their paths for every other method. */
+export function mountOperations(app: FastifyInstance, operations: readonly Operation[], options: ServerOptions): void {
+  const methods = new Map<string, Set<string>>()
+  const limitRate = rateLimit(options.services.config)
+  for (const operation of operations) {
+    mountOperation(app, operation, options, limitRate)
+    const taken = methods.get(operation.path) ?? new Set()
+    methods.set(operation.path, taken.add(operation.method))
+    if (operation.method === 'GET') taken.add('HEAD')
+  }
+  for (const [url, taken] of methods) {
+    const allow = [...taken].sort().join(', ')
+    const family = operations.find((operation) => operation.path === url)!.family
+    app.route({
+      url,
+      method: app.supportedMethods.filter((method) => !taken.has(method)),
+      schema: { hide: true },
+      config: { family },
+      onRequest: async () => fail('method_not_allowed', { headers: { allow } }),
+      handler: async () => undefined,
+    })
+  }
+}
+
+type Limit = ReturnType<typeof rateLimit>
+
+function mountOperation(app: FastifyInstance, operation: Operation, options: ServerOptions, limitRate: Limit): void {
+  const { auth, id, accepts = ['application/json'] } = operation
+  const { services, authenticators } = options
+  const authenticator = authenticators[auth]
+  if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
+  const authenticate = authentication(authenticator, limitRate)
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    config: { operation: id, family: operation.family },
+    schema: documented(operation),
+    ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
+    onRequest: async (request, reply) => {
+      if (authenticator?.needs === 'headers') await authenticate(request, reply)
+      takeOnly(request, accepts)
+    },
+    preValidation: async (request, reply) => {
+      if (authenticator?.needs === 'body') await authenticate(request, reply)
+      if (operation.sealed === 'request' || operation.sealed === 'both')
+        Object.assign(request, await openBody(services, request.caller!, request))
+      // Nothing at all is an empty object, so that a missing body is told field by field.
+      else if (operation.body && request.body === undefined) request.body = {}
+    },
+    handler: handlerOf(operation, services),
+  })
+}
+
+const authentication = (authenticator: Authenticator | undefined, limitRate: Limit) => async (request: FastifyRequest, reply: FastifyReply) => {
+  request.caller = await authenticator!.authenticate(request)
+  if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
+}
+
+function handlerOf(operation: Operation, services: Services) {
+  const handle = operation.mount(services)
+  const maySeal = operation.sealed === 'answer' || operation.sealed === 'both'
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
+    const caller = request.caller ?? PUBLIC
+    const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
+    const answer = maySeal && wantsSealed(request) ? await sealAnswer(services, caller, made) : made
+    if (answer.headers) reply.headers(answer.headers)
+    if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
+    return reply.code(answer.status ?? 200).send(answer.body)
+  }
+}

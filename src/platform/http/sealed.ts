@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify'
+import { fail } from '../../errors.ts'
+import { openSeal, seal } from '../crypto/seal.ts'
+import { SealRejected } from '../crypto/seal-fault.ts'
+import type { Caller, Reply, Services } from './operation.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+const JOSE = 'application/jose'
+
+interface OpenedBody {
+  readonly body: unknown
+  readonly sealHash: Buffer | undefined
+}
+
+/**
+ * Opens the sealed body of a request (decisions C1 to C5). In live mode there is one answer for all that is wrong with
+ * a seal; the sandbox says which check failed.
+ */
+export async function openBody({ config, seals, log }: Services, { tenantId }: Caller, request: FastifyRequest): Promise<OpenedBody> {
+  const { body } = request
+  if (body !== null && typeof body === 'object') {
+    if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId))) return { body, sealHash: undefined }
+    return fail('payload_not_sealed')
+  }
+  if (typeof body !== 'string') return fail('payload_not_sealed')
+  try {
+    const { plaintext, sealHash } = await openSeal(body, (kid) => seals.openingKey(tenantId, kid))
+    return { body: parseSealed(plaintext), sealHash }
+  } catch (error) {
+    if (!(error instanceof SealRejected)) throw error
+    log.info({ requestId: request.id, fault: error.fault, alg: error.alg }, 'a sealed request was not opened')
+    return fail('seal_rejected', config.SVC_MODE === 'sandbox' ? { description: error.message } : {})
+  }
+}
+
+function parseSealed(plaintext: Buffer): unknown {
+  try {
+    const value = parseStrictJson(plaintext)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  } catch {
+    // Told below: what is sealed is not for the open part of an answer.
+  }
+  throw new SealRejected('not_json')
+}
+
+export const wantsSealed = (request: FastifyRequest): boolean => request.headers.accept?.includes(JOSE) ?? false
+
+/** Decision C3: the whole answer, sealed to the partner's registered key or its shared key. */
+export async function sealAnswer({ seals }: Services, { tenantId }: Caller, reply: Reply): Promise<Reply> {
+  const key = await seals.sealingKey(tenantId)
+  if (!key || typeof reply.body !== 'string') return fail('not_acceptable')
+  return { ...reply, headers: { ...reply.headers, 'content-type': JOSE }, body: await seal(Buffer.from(reply.body), key) }
+}
