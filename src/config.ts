@@ -181,6 +181,7 @@ export const SETTINGS = {
   HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
   HEADERS_TIMEOUT_MS: whole(5_000, 500, 60_000, 'Time for the headers of a request to arrive.'),
   REQUEST_TIMEOUT_MS: whole(15_000, 1_000, 300_000, 'Time for a whole request to arrive.'),
+  STREAM_IDLE_MS: whole(30_000, 1_000, 600_000, 'Longest time that the reader of a streamed answer may stand still.'),
   COMMAND_TIMEOUT_MS: whole(10_000, 1_000, 120_000, 'Longest wait of a command for rows that others hold, or for the database to return.'),
   TENANT_QUEUE_MAX: whole(1_000, 10, 100_000, 'Commands of one tenant that may wait; one more is answered 503.'),
   DRAIN_TIMEOUT_MS: whole(20_000, 1_000, 300_000, 'After SIGTERM, time for accepted requests to be answered.'),

@@ -3,6 +3,8 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { createGiftCard } from './cards/create-gift-card.ts'
+import { getCard } from './cards/get-card.ts'
+import { searchCards } from './cards/search-cards.ts'
 import type { Operation } from './platform/http/operation.ts'
 import { livez, metrics, readyz } from './platform/http/probes.ts'
 import { acceptPayment } from './qr-codes/accept-payment.ts'
@@ -26,6 +28,8 @@ export const OPERATIONS: readonly Operation[] = [
   listPayments,
   cancelQrCode,
   createGiftCard,
+  getCard,
+  searchCards,
   acceptPayment,
   confirmRefund,
   payQrCode,

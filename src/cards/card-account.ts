@@ -72,7 +72,10 @@ const INSERT = statement(
   `insert into card_accounts (card_account_id, partner_id, company_id, product, account_type, bin_type, programme,
      denomination_paise, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())`,
 )
-const FIND = statement<CardAccountRow>('card_account_find', `${CARD_ACCOUNT_SELECT} where a.card_account_id = $1`)
+const FIND = statement<CardAccountRow>(
+  'card_account_find',
+  `${CARD_ACCOUNT_SELECT} where a.card_account_id = $1`,
+)
 const NOW = statement<{ now: Date }>('card_account_now', 'select clock_timestamp() as now')
 const LOCK_FUNDING = statement(
   'card_account_lock_funding',
@@ -80,7 +83,12 @@ const LOCK_FUNDING = statement(
 )
 
 /** Registers a company under a partner; answers its id. */
-export async function createCompany(tx: Tx, random: RandomBytes, partnerId: string, name: string): Promise<string> {
+export async function createCompany(
+  tx: Tx,
+  random: RandomBytes,
+  partnerId: string,
+  name: string,
+): Promise<string> {
   const companyId = newId('com', Date.now(), random)
   await tx.query(INSERT_COMPANY, [companyId, partnerId, name])
   return companyId
@@ -95,7 +103,16 @@ export type NewCardAccount = Pick<
 export async function createCardAccount(tx: Tx, random: RandomBytes, plan: NewCardAccount): Promise<string> {
   const cardAccountId = newId('acc', Date.now(), random)
   const { partnerId, companyId, product, accountType, binType, programme, denominationPaise } = plan
-  await tx.query(INSERT, [cardAccountId, partnerId, companyId, product, accountType, binType, programme, denominationPaise])
+  await tx.query(INSERT, [
+    cardAccountId,
+    partnerId,
+    companyId,
+    product,
+    accountType,
+    binType,
+    programme,
+    denominationPaise,
+  ])
   await openAccounts(tx, [account('card_funding', partnerId, cardAccountId)])
   return cardAccountId
 }
@@ -106,7 +123,12 @@ export async function findCardAccount(tx: Tx, cardAccountId: string): Promise<Ca
 }
 
 /** Money that the partner paid in, for the cards of this account. */
-export async function fundCardAccount(tx: Tx, random: RandomBytes, { cardAccountId, partnerId }: CardAccount, amount: Paise): Promise<void> {
+export async function fundCardAccount(
+  tx: Tx,
+  random: RandomBytes,
+  { cardAccountId, partnerId }: CardAccount,
+  amount: Paise,
+): Promise<void> {
   const accounts = [account('card_funding', partnerId, cardAccountId), account('funding_clearing', partnerId)]
   await tx.query(LOCK_FUNDING, [accounts.map((a) => a.accountId)])
   const [time] = await tx.query(NOW)

@@ -1,10 +1,48 @@
 import { account, lockAccounts } from '../ledger/accounts.ts'
+import type { Transfer } from '../ledger/transfers.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
+import type { Card } from './card.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount, type CardAccountRow, toCardAccount } from './card-account.ts'
-import type { CreateGiftCard, Issued } from './create-gift-card.ts'
+import type { GiftCardOrder } from './gift-card-order.ts'
 import { toUser, USER_COLUMNS, type User, type UserRow } from './user.ts'
+
+/** A number that the card may get: what is kept of it. */
+export interface DrawnNumber {
+  readonly sealed: Buffer
+  readonly digest: Buffer
+  readonly masked: string
+}
+
+export interface CreateGiftCard {
+  readonly tenantId: string
+  readonly order: GiftCardOrder
+  /** Paise; absent for the account's denomination. */
+  readonly loadPaise: bigint | undefined
+  readonly loadMaxPaise: bigint
+  readonly validityMonths: number
+  readonly numbers: readonly DrawnNumber[]
+  readonly sealHash: Buffer | null
+  readonly ids: {
+    readonly card: string
+    readonly token: string
+    readonly user: string
+    readonly transfer: string
+    readonly event: string
+  }
+  readonly timeZone: string
+}
+
+export interface Issued {
+  readonly card: Card
+  readonly account: CardAccount
+  readonly number: DrawnNumber
+  readonly newUser: User | undefined
+  readonly user: User
+  readonly transfer: Transfer
+  readonly command: CreateGiftCard
+}
 
 /** Everything that issuing cards depends on; keys carry the tenant, so that nothing of another partner is found. */
 export interface IssuingState {
@@ -49,7 +87,10 @@ const USERS = statement<UserRow>(
    select ${USER_COLUMNS} from users u
    where (u.partner_id, u.company_id, lower(u.email)) in (select * from unnest($1::text[], $3::text[], $5::text[]))`,
 )
-const NUMBERS = statement<{ digest: Buffer }>('issuing_numbers', 'select digest from directory_card_numbers($1)')
+const NUMBERS = statement<{ digest: Buffer }>(
+  'issuing_numbers',
+  'select digest from directory_card_numbers($1)',
+)
 const SEALS = statement<{ partner_id: string; seal_hash: Buffer }>(
   'issuing_seals',
   `select partner_id, seal_hash from cards where (partner_id, seal_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
@@ -60,8 +101,22 @@ export async function lockIssuing(tx: BatchTx, orders: readonly CreateGiftCard[]
   if (orders.length === 0) return emptyState()
   const sealed = orders.filter(({ sealHash }) => sealHash)
   const [companies, accounts, users, numbers, seals] = await Promise.all([
-    tx.query(COMPANIES, columns(orders, (o) => o.tenantId, (o) => o.order.companyId)),
-    tx.query(ACCOUNTS, columns(orders, (o) => o.tenantId, (o) => o.order.cardAccountId)),
+    tx.query(
+      COMPANIES,
+      columns(
+        orders,
+        (o) => o.tenantId,
+        (o) => o.order.companyId,
+      ),
+    ),
+    tx.query(
+      ACCOUNTS,
+      columns(
+        orders,
+        (o) => o.tenantId,
+        (o) => o.order.cardAccountId,
+      ),
+    ),
     tx.query(
       USERS,
       columns(
@@ -74,14 +129,28 @@ export async function lockIssuing(tx: BatchTx, orders: readonly CreateGiftCard[]
       ),
     ),
     tx.query(NUMBERS, [orders.flatMap((o) => o.numbers.map(({ digest }) => digest))]),
-    sealed.length > 0 ? tx.query(SEALS, columns(sealed, (o) => o.tenantId, (o) => o.sealHash)) : [],
+    sealed.length > 0
+      ? tx.query(
+          SEALS,
+          columns(
+            sealed,
+            (o) => o.tenantId,
+            (o) => o.sealHash,
+          ),
+        )
+      : [],
   ])
   const found = accounts.map(toCardAccount)
-  const balances = await lockAccounts(tx, found.map((a) => account('card_funding', a.partnerId, a.cardAccountId)))
+  const balances = await lockAccounts(
+    tx,
+    found.map((a) => account('card_funding', a.partnerId, a.cardAccountId)),
+  )
   return {
     companies: new Set(companies.map((row) => `${row.partner_id} ${row.company_id}`)),
     accounts: new Map(found.map((a) => [`${a.partnerId} ${a.cardAccountId}`, a])),
-    users: new Map(users.map(toUser).flatMap((user) => userKeys(user).map((key): [string, User] => [key, user]))),
+    users: new Map(
+      users.map(toUser).flatMap((user) => userKeys(user).map((key): [string, User] => [key, user])),
+    ),
     balances,
     takenNumbers: new Set(numbers.map(({ digest }) => digest.toString('base64'))),
     usedSeals: new Set(seals.map((row) => `${row.partner_id} ${row.seal_hash.toString('base64')}`)),

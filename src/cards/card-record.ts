@@ -25,9 +25,15 @@ export interface CardView {
 const rupees = (paise: bigint): number => Number(paise) / 100
 /** Decision C8: rounded down when a spend left paise. */
 const wholeRupees = (paise: bigint): number => Number(paise / 100n)
-const named = <L extends Record<string, string>>(labels: L, name: keyof L & string) => ({ name, label: labels[name]! })
+const named = <L extends Record<string, string>>(labels: L, name: keyof L & string) => ({
+  name,
+  label: labels[name]!,
+})
 const titleCase = (name: string): string =>
-  name.toLowerCase().replaceAll('_', ' ').replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+  name
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 
 const HOLDER_TEXTS = [
   'email',
@@ -55,7 +61,10 @@ const HOLDER_TEXTS = [
 /** Spec section 2.4, the record of the creation response: every field, typed as carried, never `null` (decision C12). */
 export function toCardRecord(view: CardView, timeZone: string) {
   const { card, account } = view
-  const holder = Object.fromEntries(HOLDER_TEXTS.map((name) => [name, card.holder[name] ?? ''])) as Record<(typeof HOLDER_TEXTS)[number], string>
+  const holder = Object.fromEntries(HOLDER_TEXTS.map((name) => [name, card.holder[name] ?? ''])) as Record<
+    (typeof HOLDER_TEXTS)[number],
+    string
+  >
   return {
     svcCardId: card.svcCardId,
     userId: card.userId,
@@ -197,7 +206,15 @@ const choice = (names: string[], more: Record<string, TSchema> = {}) =>
 const Named = Type.Object({ name: Type.String(), label: Type.String() }, { additionalProperties: false })
 
 const RECORD_FIELDS = {
-  ...strings('svcCardId', 'userId', 'cardAccountId', 'maskedNumber', 'expiryMonth', 'expiryYear', ...HOLDER_TEXTS),
+  ...strings(
+    'svcCardId',
+    'userId',
+    'cardAccountId',
+    'maskedNumber',
+    'expiryMonth',
+    'expiryYear',
+    ...HOLDER_TEXTS,
+  ),
   otbBalance: Type.Integer({ description: 'Rupees, rounded down' }),
   accountBalance: Type.Integer({ description: 'Rupees, rounded down' }),
   lastAllocatedAmount: Type.Integer({ description: 'Rupees' }),
@@ -208,16 +225,72 @@ const RECORD_FIELDS = {
   binType: Named,
   kitType: Named,
   cardKitMasterId: Type.Integer(),
-  ...strings('physicalCardRequestDate', 'companyId', 'companyName', 'svcCardTxnId', 'token', 'createdOn', 'modifiedOn'),
-  ...strings('cardProgramme', 'blockCode', 'remarks', 'partnerLogo', 'extEntityId', 'switchProvider', 'tncVersionMasterId'),
+  ...strings(
+    'physicalCardRequestDate',
+    'companyId',
+    'companyName',
+    'svcCardTxnId',
+    'token',
+    'createdOn',
+    'modifiedOn',
+  ),
+  ...strings(
+    'cardProgramme',
+    'blockCode',
+    'remarks',
+    'partnerLogo',
+    'extEntityId',
+    'switchProvider',
+    'tncVersionMasterId',
+  ),
   ...strings('tncUrl', 'virtualAccountNumber', 'defaultCardImage', 'svcSupportEmail', 'svcSupportMobile'),
-  ...booleans('primaryCard', 'prepaidCard', 'physicalCard', 'physicalDeliveryAddressFlag', 'cardActivated', 'deleted'),
-  ...booleans('physicalCardAllowed', 'panValidated', 'posAllowed', 'posAllowedAdmin', 'atmAllowed', 'atmAllowedAdmin'),
-  ...booleans('onlineAllowed', 'onlineAllowedAdmin', 'unallocateFundAllowed', 'closedLoopCard', 'useAccountFunds', 'liveImage'),
-  ...booleans('cKycEnabled', 'useParentFundAllowed', 'minKycOtpVerified', 'vKycAllowed', 'latestTnCVersionAccepted'),
-  ...booleans('latestKeyFactAccepted', 'latestTnCVersionAcceptedForPrimaryCard', 'latestKeyFactAcceptedCardForPrimaryCard'),
+  ...booleans(
+    'primaryCard',
+    'prepaidCard',
+    'physicalCard',
+    'physicalDeliveryAddressFlag',
+    'cardActivated',
+    'deleted',
+  ),
+  ...booleans(
+    'physicalCardAllowed',
+    'panValidated',
+    'posAllowed',
+    'posAllowedAdmin',
+    'atmAllowed',
+    'atmAllowedAdmin',
+  ),
+  ...booleans(
+    'onlineAllowed',
+    'onlineAllowedAdmin',
+    'unallocateFundAllowed',
+    'closedLoopCard',
+    'useAccountFunds',
+    'liveImage',
+  ),
+  ...booleans(
+    'cKycEnabled',
+    'useParentFundAllowed',
+    'minKycOtpVerified',
+    'vKycAllowed',
+    'latestTnCVersionAccepted',
+  ),
+  ...booleans(
+    'latestKeyFactAccepted',
+    'latestTnCVersionAcceptedForPrimaryCard',
+    'latestKeyFactAcceptedCardForPrimaryCard',
+  ),
   ...booleans('tncUnAllocateAllowed', 'tncUnAllocateAccepted'),
-  ...numbers('usedMtd', 'usedDtd', 'usedYtd', 'usedLtd', 'limitAllocatedLtd', 'surchargeAmt', 'holdBalance', 'unAllocateHoldBalance'),
+  ...numbers(
+    'usedMtd',
+    'usedDtd',
+    'usedYtd',
+    'usedLtd',
+    'limitAllocatedLtd',
+    'surchargeAmt',
+    'holdBalance',
+    'unAllocateHoldBalance',
+  ),
 }
 
 export const CardRecord = Type.Object(RECORD_FIELDS, { title: 'Card', additionalProperties: false })
@@ -234,7 +307,16 @@ export const IncentiveRecord = Type.Object(
 
 export const ReducedRecord = Type.Object(
   {
-    ...strings('svcCardId', 'userId', 'cardAccountId', 'expiryMonth', 'expiryYear', 'email', 'mobile', 'title'),
+    ...strings(
+      'svcCardId',
+      'userId',
+      'cardAccountId',
+      'expiryMonth',
+      'expiryYear',
+      'email',
+      'mobile',
+      'title',
+    ),
     ...strings('firstName', 'lastName', 'companyId'),
     otbBalance: Type.Number({ description: 'Rupees, exact' }),
   },

@@ -6,45 +6,21 @@ import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import { command, succeedWithCode } from '../platform/http/operation.ts'
 import { saveEvents } from '../platform/outbox.ts'
 import type { Card } from './card.ts'
-import type { CardAccount } from './card-account.ts'
-import { CardRecord, toCardRecord, UNUSED } from './card-record.ts'
+import {
+  type CreateGiftCard,
+  type Issued,
+  type IssuingState,
+  insertCards,
+  lockIssuing,
+  userKeys,
+} from './card-issuing.ts'
 import { drawCardNumber, maskCardNumber } from './card-number.ts'
-import { insertCards, lockIssuing, type IssuingState, userKeys } from './card-issuing.ts'
+import { CardRecord, toCardRecord, UNUSED } from './card-record.ts'
 import { checkOrder, GiftCardOrder, holderOf, requireWithinLimit } from './gift-card-order.ts'
 import { insertUsers, newUserId, type User } from './user.ts'
 
 /** Numbers drawn for each card: the first that is free is taken, so that a collision costs no retry. */
 const NUMBERS_DRAWN = 3
-
-/** A number that the card may get: what is kept of it. */
-export interface DrawnNumber {
-  readonly sealed: Buffer
-  readonly digest: Buffer
-  readonly masked: string
-}
-
-export interface CreateGiftCard {
-  readonly tenantId: string
-  readonly order: GiftCardOrder
-  /** Paise; absent for the account's denomination. */
-  readonly loadPaise: bigint | undefined
-  readonly loadMaxPaise: bigint
-  readonly validityMonths: number
-  readonly numbers: readonly DrawnNumber[]
-  readonly sealHash: Buffer | null
-  readonly ids: { readonly card: string; readonly token: string; readonly user: string; readonly transfer: string; readonly event: string }
-  readonly timeZone: string
-}
-
-export interface Issued {
-  readonly card: Card
-  readonly account: CardAccount
-  readonly number: DrawnNumber
-  readonly newUser: User | undefined
-  readonly user: User
-  readonly transfer: Transfer
-  readonly command: CreateGiftCard
-}
 
 /** Spec §4.3. Issues a gift card, loaded from its card account (decisions C6 to C11). */
 export const createGiftCard = command({
@@ -63,7 +39,13 @@ export const createGiftCard = command({
   headers: { partnerId: 'The partner’s id, shared at sign-up (required)' },
   body: GiftCardOrder,
   result: CardRecord,
-  errors: ['company_not_found', 'card_account_not_found', 'user_not_found', 'insufficient_funds', 'load_over_limit'],
+  errors: [
+    'company_not_found',
+    'card_account_not_found',
+    'user_not_found',
+    'insufficient_funds',
+    'load_over_limit',
+  ],
 
   prepare({ clock, config, keyring, random }) {
     const loadMaxPaise = BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n
@@ -110,9 +92,16 @@ export const createGiftCard = command({
   },
 
   async save(tx, decisions) {
-    await insertUsers(tx, decisions.flatMap(({ newUser }) => newUser ?? []))
+    await insertUsers(
+      tx,
+      decisions.flatMap(({ newUser }) => newUser ?? []),
+    )
     const opens = decisions.map(({ card }) => account('card', card.partnerId, card.svcCardId))
-    await saveTransfers(tx, decisions.map(({ transfer }) => transfer), opens)
+    await saveTransfers(
+      tx,
+      decisions.map(({ transfer }) => transfer),
+      opens,
+    )
     await insertCards(tx, decisions)
     await saveEvents(
       tx,
@@ -170,7 +159,9 @@ function knownUser(state: IssuingState, { tenantId, order }: CreateGiftCard): Us
   }
   return (
     (order.mobile === undefined ? undefined : state.users.get(`mobile ${order.companyId} ${order.mobile}`)) ??
-    (order.email === undefined ? undefined : state.users.get(`email ${order.companyId} ${order.email.toLowerCase()}`))
+    (order.email === undefined
+      ? undefined
+      : state.users.get(`email ${order.companyId} ${order.email.toLowerCase()}`))
   )
 }
 
@@ -193,7 +184,10 @@ interface Facts {
 }
 
 /** Decision C10: a virtual card is usable at once, a physical one waits for its activation. */
-function newCard({ tenantId, order, ids, validityMonths }: CreateGiftCard, { user, loadPaise, masked, now }: Facts): Card {
+function newCard(
+  { tenantId, order, ids, validityMonths }: CreateGiftCard,
+  { user, loadPaise, masked, now }: Facts,
+): Card {
   const physical = order.physicalCard ?? false
   const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + validityMonths, 1))
   return {

@@ -21,7 +21,12 @@ export const GiftCardOrder = Type.Object(
       }),
     ),
     mobile: Type.Optional(
-      Type.String({ minLength: 10, maxLength: 10, pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' }),
+      Type.String({
+        minLength: 10,
+        maxLength: 10,
+        pattern: '^[0-9]{10}$',
+        'x-rule': 'must be exactly 10 digits',
+      }),
     ),
     title: name,
     firstName: name,
@@ -35,9 +40,13 @@ export const GiftCardOrder = Type.Object(
     state: name,
     country: name,
     pincode: name,
-    physicalCard: Type.Optional(Type.Boolean({ description: 'Whether a physical card is required at issuance' })),
+    physicalCard: Type.Optional(
+      Type.Boolean({ description: 'Whether a physical card is required at issuance' }),
+    ),
     physicalDeliveryAddressFlag: Type.Optional(
-      Type.Boolean({ description: 'Whether the delivery address differs from the primary address; true asks for its parts' }),
+      Type.Boolean({
+        description: 'Whether the delivery address differs from the primary address; true asks for its parts',
+      }),
     ),
     deliveryAddress: address,
     deliveryAddress2: address,
@@ -56,7 +65,13 @@ export const GiftCardOrder = Type.Object(
 )
 export type GiftCardOrder = Static<typeof GiftCardOrder>
 
-const DELIVERY = ['deliveryAddress', 'deliveryCity', 'deliveryState', 'deliveryCountry', 'deliveryPincode'] as const
+const DELIVERY = [
+  'deliveryAddress',
+  'deliveryCity',
+  'deliveryState',
+  'deliveryCountry',
+  'deliveryPincode',
+] as const
 const HOLDER = [
   'email',
   'mobile',
@@ -80,8 +95,10 @@ export function checkOrder(order: GiftCardOrder, loadMaxPaise: bigint): bigint |
   if (order.physicalDeliveryAddressFlag)
     for (const part of DELIVERY)
       if (!order[part]) faults.push(`${part}: is required when physicalDeliveryAddressFlag is true`)
-  const load = order.loadAmount === undefined ? undefined : /^[1-9]\d{0,8}$/.exec(String(order.loadAmount))?.[0]
-  if (order.loadAmount !== undefined && load === undefined) faults.push('loadAmount: must be a whole number of rupees, 1 or more')
+  const load =
+    order.loadAmount === undefined ? undefined : /^[1-9]\d{0,8}$/.exec(String(order.loadAmount))?.[0]
+  if (order.loadAmount !== undefined && load === undefined)
+    faults.push('loadAmount: must be a whole number of rupees, 1 or more')
   if (faults.length > 0) fail('validation_failed', { description: faults.join('; ') })
   const loadPaise = load === undefined ? undefined : BigInt(load) * 100n
   requireWithinLimit(loadPaise, loadMaxPaise)
@@ -90,11 +107,15 @@ export function checkOrder(order: GiftCardOrder, loadMaxPaise: bigint): bigint |
 
 export function requireWithinLimit(loadPaise: bigint | undefined, loadMaxPaise: bigint): void {
   if (loadPaise !== undefined && loadPaise > loadMaxPaise)
-    fail('load_over_limit', { description: `A gift card holds at most ${formatRupees(paise(loadMaxPaise))} rupees` })
+    fail('load_over_limit', {
+      description: `A gift card holds at most ${formatRupees(paise(loadMaxPaise))} rupees`,
+    })
 }
 
 /** What the order says of the holder, under the same names. */
 export function holderOf(order: GiftCardOrder): Holder {
-  const parts = order.physicalDeliveryAddressFlag ? [...HOLDER, ...DELIVERY, 'deliveryAddress2' as const] : HOLDER
+  const parts = order.physicalDeliveryAddressFlag
+    ? [...HOLDER, ...DELIVERY, 'deliveryAddress2' as const]
+    : HOLDER
   return Object.fromEntries(parts.flatMap((part) => (order[part] === undefined ? [] : [[part, order[part]]])))
 }

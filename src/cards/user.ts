@@ -8,7 +8,10 @@ export interface User {
   readonly userId: string
   readonly partnerId: string
   readonly companyId: string
-  readonly profile: Pick<Holder, 'email' | 'mobile' | 'title' | 'firstName' | 'middleName' | 'lastName' | 'gender' | 'specialDate' | 'pan'>
+  readonly profile: Pick<
+    Holder,
+    'email' | 'mobile' | 'title' | 'firstName' | 'middleName' | 'lastName' | 'gender' | 'specialDate' | 'pan'
+  >
 }
 
 export interface UserRow {

@@ -77,6 +77,8 @@ function handlerOf(operation: Operation, services: Services) {
     const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
     const answer = maySeal && wantsSealed(request) ? await sealAnswer(services, caller, made) : made
     if (answer.headers) reply.headers(answer.headers)
+    // A stream may last; a reader who stands still may not (decision L2).
+    if (typeof answer.body !== 'string') reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
     if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
     return reply.code(answer.status ?? 200).send(answer.body)
   }

@@ -48,6 +48,7 @@ export const wantsSealed = (request: FastifyRequest): boolean => request.headers
 /** Decision C3: the whole answer, sealed to the partner's registered key or its shared key. */
 export async function sealAnswer({ seals }: Services, { tenantId }: Caller, reply: Reply): Promise<Reply> {
   const key = await seals.sealingKey(tenantId)
+  if (typeof reply.body !== 'string') reply.body.destroy()
   if (!key || typeof reply.body !== 'string') return fail('not_acceptable')
   return { ...reply, headers: { ...reply.headers, 'content-type': JOSE }, body: await seal(Buffer.from(reply.body), key) }
 }

@@ -1,0 +1,73 @@
+import type { Database } from '../platform/db/database.ts'
+import { statement } from '../platform/db/statement.ts'
+
+/** Rows fetched at a time: enough to keep both ends busy, little enough to stay small in memory. */
+const PAGE_ROWS = 2_000
+
+interface PageRow {
+  svc_card_id: string
+  /** The record of section 2.5 as JSON text. */
+  record: string
+}
+
+// The text is made where the rows are: a million objects parsed and printed again in this process cost twice the time.
+// `json_build_object` writes exact decimals, so that the balance is exact to the paisa (decision C8).
+const PAGE = statement<PageRow>(
+  'cards_reduced_page',
+  `select c.svc_card_id, json_build_object(
+     'svcCardId', c.svc_card_id, 'userId', c.user_id, 'cardAccountId', c.card_account_id,
+     'expiryMonth', lpad(c.expiry_month::text, 2, '0'), 'expiryYear', c.expiry_year::text,
+     'email', coalesce(c.holder->>'email', ''), 'mobile', coalesce(c.holder->>'mobile', ''),
+     'title', coalesce(c.holder->>'title', ''), 'firstName', coalesce(c.holder->>'firstName', ''),
+     'lastName', coalesce(c.holder->>'lastName', ''), 'otbBalance', trim_scale(l.balance / 100.0),
+     'companyId', c.company_id)::text as record
+   from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
+   where c.partner_id = $1 and c.company_id = $2 and c.card_account_id = $3 and c.svc_card_id > $4
+   order by c.svc_card_id limit $5`,
+)
+
+export interface ReducedSearch {
+  readonly partnerId: string
+  readonly companyId: string
+  readonly cardAccountId: string
+  /** Id of the last card before; empty to begin. */
+  readonly after: string
+  readonly limit: number | undefined
+}
+
+/**
+ * The whole answer of a search over an account, piece by piece (decision S3): short statements by key, so that no
+ * transaction stays open for a slow reader, and memory stays flat. The next page is fetched while one is sent.
+ */
+export async function* reducedPages(
+  database: Database,
+  { partnerId, companyId, cardAccountId, after, limit }: ReducedSearch,
+): AsyncGenerator<string> {
+  const fetch = (from: string, rows: number) =>
+    database.read([partnerId], (tx) => tx.query(PAGE, [partnerId, companyId, cardAccountId, from, rows]))
+  const wanted = limit ?? Number.POSITIVE_INFINITY
+  // One row more than is wanted tells whether there are more.
+  const size = (count: number) => Math.min(PAGE_ROWS, wanted - count + 1)
+  let count = 0
+  let next: string | undefined
+  let page = fetch(after, size(0))
+  yield '{"code":0,"message":"Success","payload":{"data":['
+  for (;;) {
+    const rows = await page
+    const shown = rows.slice(0, wanted - count)
+    const last = shown.at(-1)
+    const full = rows.length === size(count)
+    if (rows.length > shown.length) next = last?.svc_card_id ?? after
+    const before = count
+    count += shown.length
+    const more = full && next === undefined && last !== undefined
+    if (more) {
+      page = fetch(last.svc_card_id, size(count))
+      // Told when it is awaited; a reader who hangs up meanwhile never awaits it.
+      page.catch(() => undefined)
+    }
+    if (shown.length > 0) yield `${before > 0 ? ',' : ''}${shown.map((row) => row.record).join(',')}`
+    if (!more) break
+  }
+  yield `],"recordsCount":${count}${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}}}`
+}

@@ -1,0 +1,135 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { createPartner, type Product } from '../../src/access/partner.ts'
+import { issueSharedKey } from '../../src/access/seal-keys.ts'
+import {
+  createCardAccount,
+  createCompany,
+  findCardAccount,
+  fundCardAccount,
+} from '../../src/cards/card-account.ts'
+import { insertUsers, newUserId } from '../../src/cards/user.ts'
+import { paise } from '../../src/kernel/money.ts'
+import { seal } from '../../src/platform/crypto/seal.ts'
+import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
+import type { ApiAnswer, Client } from './client.ts'
+import type { TestService } from './service.ts'
+
+export interface TestPartner {
+  readonly partnerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly sharedKey: SealKey
+  readonly companyId: string
+  readonly companyName: string
+  readonly cardAccountId: string
+  readonly userId: string
+}
+
+interface PartnerPlan {
+  readonly products?: readonly Product[]
+  readonly fundsPaise?: bigint
+  readonly accountProduct?: Product
+}
+
+/** A partner with a company, a funded card account of denomination 500 rupees and a user. */
+export async function newPartner(service: TestService, plan: PartnerPlan = {}): Promise<TestPartner> {
+  const { products = ['incentive'], fundsPaise = 1_000_000_00n, accountProduct = products[0]! } = plan
+  const { database, keyring, random } = service.app.services
+  const companyName = 'Acme Industries Private Limited'
+  return database.operate(async (tx) => {
+    const maker = { keyring, random, mode: 'test' as const }
+    const { partner, client } = await createPartner(tx, maker, {
+      name: `Partner ${randomBytes(3).toString('hex')}`,
+      products,
+    })
+    const { partnerId } = partner
+    const companyId = await createCompany(tx, random, partnerId, companyName)
+    const cardAccountId = await createCardAccount(tx, random, {
+      partnerId,
+      companyId,
+      product: accountProduct,
+      accountType: accountProduct === 'incentive' ? 'GIFT' : 'EMPLOYEE_REWARDS',
+      binType: accountProduct === 'incentive' ? 'GIFT' : 'REWARD',
+      programme: 'Test programme',
+      denominationPaise: 500_00n,
+    })
+    if (fundsPaise > 0n)
+      await fundCardAccount(tx, random, (await findCardAccount(tx, cardAccountId))!, paise(fundsPaise))
+    const userId = newUserId(Date.now(), random)
+    await insertUsers(tx, [
+      {
+        userId,
+        partnerId,
+        companyId,
+        profile: { firstName: 'Asha', lastName: 'Rao', email: 'asha@example.com' },
+      },
+    ])
+    const { kid, k } = await issueSharedKey(tx, maker, partnerId)
+    const sharedKey: SealKey = {
+      kid,
+      alg: 'A256KW',
+      enc: 'A256GCM',
+      key: createSecretKey(Buffer.from(k.reveal(), 'base64url')),
+    }
+    const clientSecret = client.clientSecret.reveal()
+    return {
+      partnerId,
+      clientId: client.clientId,
+      clientSecret,
+      sharedKey,
+      companyId,
+      companyName,
+      cardAccountId,
+      userId,
+    }
+  })
+}
+
+export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+export const partnerToken = (
+  client: Client,
+  { clientId, clientSecret }: Pick<TestPartner, 'clientId' | 'clientSecret'>,
+): Promise<ApiAnswer> =>
+  client.send(
+    'POST',
+    '/oauth/token',
+    new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+    }).toString(),
+    FORM,
+  )
+
+/** A client that sends a fresh token, the partner id and the session cookie. */
+export async function asPartner(client: Client, partner: TestPartner): Promise<Client> {
+  const answer = await partnerToken(client, partner)
+  const cookie = String(answer.headers['set-cookie']).split(';')[0]!
+  return client.with({
+    authorization: `Bearer ${answer.json.access_token}`,
+    partnerid: partner.partnerId,
+    cookie,
+  })
+}
+
+export const sealFor = (
+  partner: TestPartner,
+  body: unknown,
+  key: SealKey = partner.sharedKey,
+): Promise<string> => seal(Buffer.from(JSON.stringify(body)), key)
+
+/** Issues a card the way partners do: sealed with the shared key, as a JSON string. */
+export async function createCard(
+  client: Client,
+  partner: TestPartner,
+  order: object = {},
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+  const { companyId, cardAccountId } = partner
+  return client.post(
+    '/api/v0/partner/svcCard',
+    await sealFor(partner, { companyId, cardAccountId, ...order }),
+    headers,
+  )
+}
