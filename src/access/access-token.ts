@@ -40,66 +40,85 @@ export interface LiveToken extends TokenClaims {
 }
 
 interface Verified {
+  readonly kid: string | undefined
   readonly claims: LiveToken
   readonly expiresAtMs: number
 }
 
-function signingKey({ keyId, bytes }: DataKey): SigningKey {
-  const privateKey = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8, bytes]), format: 'der', type: 'pkcs8' })
-  const kid = base32(createHash('sha256').update(keyId).digest().subarray(0, 5))
-  return { kid, privateKey, publicKey: createPublicKey(privateKey) }
+/** Importing a key costs more than a signature, so it is kept as long as the data key is. */
+const signingKeys = new WeakMap<DataKey, SigningKey>()
+
+function signingKey(dataKey: DataKey): SigningKey {
+  const known = signingKeys.get(dataKey)
+  if (known) return known
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([ED25519_PKCS8, dataKey.bytes]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const kid = base32(createHash('sha256').update(dataKey.keyId).digest().subarray(0, 5))
+  const made = { kid, privateKey, publicKey: createPublicKey(privateKey) }
+  signingKeys.set(dataKey, made)
+  return made
 }
 
 /** Issues and verifies access tokens: signed JWTs (RFC 9068) that other services can verify from the published keys. */
 class AccessTokens {
   readonly #services: Services
-  readonly #keys: Map<string, SigningKey>
-  readonly #current: SigningKey
   /** A token is verified once; its signature cannot become wrong later, only its time and its revocation can. */
   readonly #verified = new LRUCache<string, Verified>({ max: TOKENS_CACHED })
 
   constructor(services: Services) {
     this.#services = services
-    this.#keys = new Map(services.keyring.all('token_signing').map((key) => signingKey(key)).map((key) => [key.kid, key]))
-    this.#current = signingKey(services.keyring.newest('token_signing'))
+  }
+
+  /** Those with which tokens are signed or were; read each time, since keys rotate while the service runs. */
+  #keys(): SigningKey[] {
+    return this.#services.keyring.all('token_signing').map(signingKey)
   }
 
   /** Milliseconds since 1970 at which it expires, a whole second. */
   async issue(claims: TokenClaims): Promise<{ token: string; tokenId: string; expiresAtMs: number }> {
-    const { clock, config, publicUrl, random } = this.#services
+    const { clock, config, keyring, publicUrl, random } = this.#services
+    const { kid, privateKey } = signingKey(keyring.newest('token_signing'))
     const issuedAt = Math.floor(clock.now() / 1_000)
     const expiresAt = issuedAt + config.TOKEN_TTL_SECONDS
     const tokenId = newId('tok', clock.now(), random)
     const { credentialId, kind, accessKey, scope } = claims
     const token = await new SignJWT({ client_id: credentialId, kind, access_key: accessKey, scope })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: this.#current.kid })
+      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
       .setIssuer(publicUrl())
       .setSubject(claims.tenantId)
       .setAudience(AUDIENCE)
       .setIssuedAt(issuedAt)
       .setExpirationTime(expiresAt)
       .setJti(tokenId)
-      .sign(this.#current.privateKey)
+      .sign(privateKey)
     return { token, tokenId, expiresAtMs: expiresAt * 1_000 }
   }
 
   /** Throws `invalid_token` for whatever is not a live token of ours and of this kind. Revocation is another question. */
-  async verify(token: string, kind: TenantKind): Promise<LiveToken> {
+  async verify(token: string, kind: TenantKind | 'either'): Promise<LiveToken> {
     const known = this.#verified.get(token) ?? (await this.#check(token))
-    if (known.claims.kind !== kind || this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
+    const fits = kind === 'either' || known.claims.kind === kind
+    if (!fits || this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
     return known.claims
   }
 
   async #check(token: string): Promise<Verified> {
     try {
-      const { payload } = await jwtVerify(token, ({ kid }) => this.#keys.get(kid ?? '')?.publicKey ?? fail('invalid_token'), {
-        algorithms: [ALGORITHM],
-        typ: TYPE,
-        audience: AUDIENCE,
-        issuer: this.#services.publicUrl(),
-        requiredClaims: ['sub', 'exp', 'iat', 'jti', 'client_id', 'kind'],
-        currentDate: new Date(this.#services.clock.now()),
-      })
+      const { payload, protectedHeader } = await jwtVerify(
+        token,
+        ({ kid }) => this.#keys().find((key) => key.kid === kid)?.publicKey ?? fail('invalid_token'),
+        {
+          algorithms: [ALGORITHM],
+          typ: TYPE,
+          audience: AUDIENCE,
+          issuer: this.#services.publicUrl(),
+          requiredClaims: ['sub', 'exp', 'iat', 'jti', 'client_id', 'kind'],
+          currentDate: new Date(this.#services.clock.now()),
+        },
+      )
       const { access_key: accessKey, scope } = payload
       const claims: LiveToken = {
         tenantId: payload.sub!,
@@ -109,7 +128,7 @@ class AccessTokens {
         ...(typeof accessKey === 'string' && { accessKey }),
         ...(typeof scope === 'string' && { scope }),
       }
-      const verified = { claims, expiresAtMs: payload.exp! * 1_000 }
+      const verified = { kid: protectedHeader.kid, claims, expiresAtMs: payload.exp! * 1_000 }
       this.#verified.set(token, verified)
       return verified
     } catch (cause) {
@@ -119,7 +138,7 @@ class AccessTokens {
 
   /** RFC 7517: the keys by which anyone can verify our tokens. */
   published(): Record<string, unknown>[] {
-    return [...this.#keys.values()].map(({ kid, publicKey }) => ({
+    return this.#keys().map(({ kid, publicKey }) => ({
       ...publicKey.export({ format: 'jwk' }),
       kid,
       use: 'sig',

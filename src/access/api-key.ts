@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { base32, newId, type RandomBytes } from '../kernel/ids.ts'
 import { Secret } from '../kernel/secret.ts'
 import type { Keyring } from '../platform/crypto/keyring.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
+import { type OutboxEvent, saveEvents } from '../platform/outbox.ts'
 
 const FORM = /^svc_(?:test|live)_[0-9a-z]{32}_[0-9a-z]{6}$/
 
@@ -62,10 +64,11 @@ const LIST = statement<ApiKeyRow>(
   'api_keys_list',
   `select api_key_id, tenant_id, name, prefix, created_at, revoked_at from api_keys where tenant_id = $1 order by api_key_id`,
 )
-const REVOKE = statement<ApiKeyRow>(
+const REVOKE = statement<ApiKeyRow & { newly: boolean }>(
   'api_key_revoke',
-  `update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()) where api_key_id = $1
-   returning api_key_id, tenant_id, name, prefix, created_at, revoked_at`,
+  `with former as (select revoked_at as formerly from api_keys where api_key_id = $1 for no key update)
+   update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp()) from former where api_key_id = $1
+   returning api_key_id, tenant_id, name, prefix, created_at, revoked_at, formerly is null as newly`,
 )
 
 export interface KeyMaker {
@@ -75,11 +78,22 @@ export interface KeyMaker {
 }
 
 /** Issues one more live key for a tenant. The secret is shown here and never again: only its keyed digest is kept. */
-export async function issueApiKey(tx: Tx, maker: KeyMaker, tenantId: string, name: string): Promise<{ apiKeyId: string; secret: Secret }> {
+export async function issueApiKey(
+  tx: Tx,
+  maker: KeyMaker,
+  tenantId: string,
+  name: string,
+): Promise<{ apiKeyId: string; secret: Secret }> {
   const secret = newApiKey(maker.mode, maker.random)
   const apiKeyId = newId('key', Date.now(), maker.random)
   const text = secret.reveal()
-  await tx.query(INSERT, [apiKeyId, tenantId, name, apiKeyPrefix(text), maker.keyring.digest('api_key_digest', text)])
+  await tx.query(INSERT, [
+    apiKeyId,
+    tenantId,
+    name,
+    apiKeyPrefix(text),
+    maker.keyring.digest('api_key_digest', text),
+  ])
   return { apiKeyId, secret }
 }
 
@@ -89,5 +103,17 @@ export const listApiKeys = async (tx: Tx, tenantId: string): Promise<ApiKey[]> =
 /** Revokes a key for good; its tokens die within a second in every process. `undefined` when there is no such key. */
 export async function revokeApiKey(tx: Tx, apiKeyId: string): Promise<ApiKey | undefined> {
   const [row] = await tx.query(REVOKE, [apiKeyId])
-  return row && toApiKey(row)
+  if (!row) return undefined
+  const key = toApiKey(row)
+  if (row.newly) await saveEvents(tx, [revokedEvent(key, row.revoked_at!)])
+  return key
 }
+
+const revokedEvent = ({ apiKeyId, tenantId, name, prefix, createdAt }: ApiKey, at: Date): OutboxEvent => ({
+  eventId: newId('evt', at.getTime(), randomBytes),
+  tenantId,
+  type: 'api_key.revoked',
+  objectId: apiKeyId,
+  payload: { apiKeyId, name, prefix, createdOn: createdAt.toISOString(), revokedOn: at.toISOString() },
+  createdAt: at,
+})

@@ -21,7 +21,7 @@ export function authenticators(services: Services) {
   const tokens = accessTokens(services)
   const revocations = new Revocations(services.database, services.clock)
 
-  async function bearer({ headers }: FastifyRequest, kind: TenantKind): Promise<LiveToken> {
+  async function bearer({ headers }: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
     const text = BEARER.exec(headers.authorization ?? '')?.[1] ?? fail('invalid_token')
     const token = await tokens.verify(text, kind)
     if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
@@ -46,11 +46,26 @@ export function authenticators(services: Services) {
       return { tenantId }
     },
 
+    /** Events and webhooks, which every tenant has: a token of either kind. */
+    async tenant(request: FastifyRequest): Promise<Caller> {
+      const { tenantId } = await bearer(request, 'either')
+      const stillValid = () =>
+        bearer(request, 'either').then(
+          () => true,
+          () => false,
+        )
+      return { tenantId, stillValid }
+    },
+
     /** Coins (decision K4): a partner's token alone. */
-    partner: async (request: FastifyRequest): Promise<Caller> => ({ tenantId: (await bearer(request, 'partner')).tenantId }),
+    partner: async (request: FastifyRequest): Promise<Caller> => ({
+      tenantId: (await bearer(request, 'partner')).tenantId,
+    }),
 
     /** Cards (spec §5.4): a partner's token and its `partnerId`. */
-    partnerWithId: async (request: FastifyRequest): Promise<Caller> => ({ tenantId: (await partnerToken(request)).tenantId }),
+    partnerWithId: async (request: FastifyRequest): Promise<Caller> => ({
+      tenantId: (await partnerToken(request)).tenantId,
+    }),
 
     /** Card search (decision A8): besides, the session cookie of that very token. */
     async partnerSession(request: FastifyRequest): Promise<Caller> {

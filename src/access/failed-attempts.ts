@@ -26,7 +26,9 @@ export class FailedAttempts {
         await this.#limiter.consume(subject)
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused
-        fail('too_many_failed_attempts', { retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1_000)) })
+        fail('too_many_failed_attempts', {
+          retryAfterSeconds: Math.max(1, Math.ceil(refused.msBeforeNext / 1_000)),
+        })
       }
     }
   }

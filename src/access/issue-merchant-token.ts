@@ -23,7 +23,10 @@ const ACCESS_KEYS = statement<{ merchant_id: string; access_key: string }>(
 
 const TokenResult = Type.Object({
   token: Type.String({ description: 'Bearer token for later calls' }),
-  expiry: Type.Integer({ format: 'int64', description: 'Instant of expiry, in milliseconds since 1970 (decision A1)' }),
+  expiry: Type.Integer({
+    format: 'int64',
+    description: 'Instant of expiry, in milliseconds since 1970 (decision A1)',
+  }),
   resultCode: Type.Integer({ format: 'int32', description: '0 when a token was issued, 1 when not' }),
   resultMessage: Type.String(),
 })

@@ -19,12 +19,15 @@ interface ClientRow {
 }
 
 const CLIENTS = statement<ClientRow>('directory_oauth_clients', 'select * from directory_oauth_clients($1)')
+const BASIC = 'Basic realm="svc", charset="UTF-8"'
 const CLIENT_ID = /^cli_[0-9a-z]{26}$/
 
 /** RFC 6749 section 3.2: unknown parameters are ignored. */
 const TokenRequest = Type.Object({
   grant_type: Type.Optional(Type.String({ description: '`client_credentials`' })),
-  scope: Type.Optional(Type.String({ description: 'Some of the partner’s products, separated by spaces; all by default' })),
+  scope: Type.Optional(
+    Type.String({ description: 'Some of the partner’s products, separated by spaces; all by default' }),
+  ),
   client_id: Type.Optional(Type.String({ description: 'For client_secret_post' })),
   client_secret: Type.Optional(Type.String({ description: 'For client_secret_post' })),
 })
@@ -51,7 +54,13 @@ export const issuePartnerToken = query({
   headers: { Authorization: '`Basic` credentials, for client_secret_basic' },
   body: TokenRequest,
   result: TokenAnswer,
-  errors: ['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope', 'too_many_failed_attempts'],
+  errors: [
+    'invalid_request',
+    'invalid_client',
+    'unsupported_grant_type',
+    'invalid_scope',
+    'too_many_failed_attempts',
+  ],
 
   mount(services) {
     const { config, database, keyring, publicUrl } = services
@@ -62,20 +71,25 @@ export const issuePartnerToken = query({
       ({ client_id: id }) => ({ tenantId: '', id }),
     )
     return async ({ headers, body, address }) => {
-      const { clientId, secret, byHeader } = credentials(headers['authorization'], body)
+      const { clientId, secret } = credentials(headers['authorization'], body)
       const client = CLIENT_ID.test(clientId) ? await clients.get('', clientId) : undefined
       const given = secretDigest(keyring, clientId, secret)
       const right = timingSafeEqual(given, client?.secret_digest ?? Buffer.alloc(given.length))
       if (!client?.usable || !right) {
         await failedAttempts.count(address, clientId.slice(0, 64))
-        // RFC 6749 section 5.2: whoever used the header is told by the header.
-        return fail('invalid_client', byHeader ? { headers: { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' } } : {})
+        // RFC 6749 section 5.2 for those who used the header; RFC 9110 section 15.5.2 for every other 401.
+        return fail('invalid_client', { headers: { 'www-authenticate': BASIC } })
       }
       if (body.grant_type === undefined) fail('invalid_request', { description: 'grant_type is required' })
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
       const scope = grantedScope(body.scope, client.products)
       const partnerId = client.tenant_id
-      const { token, tokenId } = await tokens.issue({ tenantId: partnerId, kind: 'partner', credentialId: client.client_id, scope })
+      const { token, tokenId } = await tokens.issue({
+        tenantId: partnerId,
+        kind: 'partner',
+        credentialId: client.client_id,
+        scope,
+      })
       const cookie = stringifySetCookie({
         name: SESSION_COOKIE,
         value: sessionOf(keyring, partnerId, tokenId),
@@ -87,7 +101,12 @@ export const issuePartnerToken = query({
       })
       return {
         headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'set-cookie': cookie },
-        body: JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: config.TOKEN_TTL_SECONDS, scope }),
+        body: JSON.stringify({
+          access_token: token,
+          token_type: 'Bearer',
+          expires_in: config.TOKEN_TTL_SECONDS,
+          scope,
+        }),
       }
     }
   },
@@ -96,19 +115,26 @@ export const issuePartnerToken = query({
 interface Credentials {
   readonly clientId: string
   readonly secret: string
-  readonly byHeader: boolean
 }
 
 /** RFC 6749 section 2.3.1: by header or by body, never by both. In the header, both halves are form-encoded. */
-function credentials(authorization: unknown, body: { client_id?: string; client_secret?: string }): Credentials {
-  if (typeof authorization !== 'string') return { clientId: body.client_id ?? '', secret: body.client_secret ?? '', byHeader: false }
+function credentials(
+  authorization: unknown,
+  body: { client_id?: string; client_secret?: string },
+): Credentials {
+  if (typeof authorization !== 'string')
+    return { clientId: body.client_id ?? '', secret: body.client_secret ?? '' }
   if (body.client_secret !== undefined)
-    fail('invalid_request', { description: 'Send the client’s credentials in the header or in the body, not in both' })
+    fail('invalid_request', {
+      description: 'Send the credentials of the client in the header or in the body, not in both',
+    })
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization) ?? []
   const text = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = text.indexOf(':')
   const [clientId, secret] = [text.slice(0, Math.max(0, colon)), text.slice(colon + 1)].map(formDecode)
-  return { clientId: clientId!, secret: secret!, byHeader: true }
+  if (body.client_id !== undefined && body.client_id !== clientId)
+    fail('invalid_request', { description: 'client_id names another client than the header' })
+  return { clientId: clientId!, secret: secret! }
 }
 
 function formDecode(text: string): string {
@@ -120,7 +146,7 @@ function formDecode(text: string): string {
 }
 
 function grantedScope(asked: string | undefined, products: readonly Product[]): string {
-  const wanted = asked?.split(' ').filter((part) => part !== '') ?? []
+  const wanted = [...new Set(asked?.split(' ').filter((part) => part !== ''))]
   if (wanted.some((part) => !products.includes(part as Product)))
     fail('invalid_scope', { description: `This client may ask for: ${products.join(' ')}` })
   return (wanted.length > 0 ? wanted : products).join(' ')

@@ -66,7 +66,10 @@ export async function createMerchant(
   await tx.query(INSERT, [merchantId, name, vpa, mcc, accessKey])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
   const kinds = ['upi_clearing', 'payable', 'upi_refunds'] as const
-  await openAccounts(tx, kinds.map((kind) => account(kind, merchantId)))
+  await openAccounts(
+    tx,
+    kinds.map((kind) => account(kind, merchantId)),
+  )
   const apiKey = await issueApiKey(tx, maker, merchantId, 'first key')
   const merchant = await findMerchant(tx, merchantId)
   return { merchant: merchant!, apiKey }
@@ -80,7 +83,11 @@ export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant
 }
 
 /** A disabled merchant gets no tokens and its codes take no payments; enabling gives both back. */
-export async function setMerchantDisabled(tx: Tx, merchantId: string, disabled: boolean): Promise<Merchant | undefined> {
+export async function setMerchantDisabled(
+  tx: Tx,
+  merchantId: string,
+  disabled: boolean,
+): Promise<Merchant | undefined> {
   await setTenantDisabled(tx, merchantId, 'merchant', disabled)
   return findMerchant(tx, merchantId)
 }

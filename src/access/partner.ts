@@ -83,10 +83,20 @@ export async function createPartner(
   return { partner: (await findPartner(tx, partnerId))!, client }
 }
 
-export async function issueOAuthClient(tx: Tx, maker: KeyMaker, partnerId: string, name: string): Promise<OAuthClient> {
+export async function issueOAuthClient(
+  tx: Tx,
+  maker: KeyMaker,
+  partnerId: string,
+  name: string,
+): Promise<OAuthClient> {
   const clientId = newId('cli', Date.now(), maker.random)
   const clientSecret = new Secret(`svc_secret_${base32(maker.random(25))}`)
-  await tx.query(INSERT_CLIENT, [clientId, partnerId, name, secretDigest(maker.keyring, clientId, clientSecret.reveal())])
+  await tx.query(INSERT_CLIENT, [
+    clientId,
+    partnerId,
+    name,
+    secretDigest(maker.keyring, clientId, clientSecret.reveal()),
+  ])
   return { clientId, clientSecret }
 }
 

@@ -10,7 +10,8 @@ export const publishedKeys = query({
   path: '/.well-known/jwks.json',
   tag: 'Access',
   summary: 'Published keys',
-  description: 'Keys that verify access tokens (`use` `sig`), and keys to which requests are sealed (`use` `enc`).',
+  description:
+    'Keys that verify access tokens (`use` `sig`), and keys to which requests are sealed (`use` `enc`).',
   auth: 'none',
   family: 'bare',
   result: Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }),

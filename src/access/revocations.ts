@@ -2,7 +2,10 @@ import type { Clock } from '../kernel/time.ts'
 import type { Database } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 
-const REVOKED = statement<{ subject: string }>('directory_revoked', 'select subject from directory_revoked($1)')
+const REVOKED = statement<{ subject: string }>(
+  'directory_revoked',
+  'select subject from directory_revoked($1)',
+)
 
 /** Old enough that a token of a key revoked before has expired: the longest life of a token and an hour. */
 const LOOK_BACK_MS = 25 * 3_600_000

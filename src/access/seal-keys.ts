@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, createSecretKey, type Js
 import { LRUCache } from 'lru-cache'
 import { base32, newId } from '../kernel/ids.ts'
 import { Secret } from '../kernel/secret.ts'
-import type { DataKey, Keyring, KeyPurpose } from '../platform/crypto/keyring.ts'
+import type { DataKey, KeyPurpose, Keyring } from '../platform/crypto/keyring.ts'
 import { keyFromJwk, publicJwk, type SealAlgorithm, type SealKey } from '../platform/crypto/seal-keys.ts'
 import type { Database, Tx } from '../platform/db/database.ts'
 import { PointRead } from '../platform/db/point-read.ts'
@@ -21,20 +21,30 @@ const PARTNER_KEYS_KEPT_MS = 1_000
 
 const serviceKid = (key: DataKey) => base32(createHash('sha256').update(key.keyId).digest().subarray(0, 5))
 
-/** The service's own key pairs, all live ones: two of a kind while one replaces the other (decision C4). */
-export function serviceSealKeys(keyring: Keyring): SealKey[] {
-  return PAIRS.flatMap(({ purpose, alg }) =>
-    keyring.all(purpose).map((key): SealKey => ({
-      kid: serviceKid(key),
-      alg,
-      enc: 'A256GCM',
-      key: createPrivateKey({ key: key.bytes, format: 'der', type: 'pkcs8' }),
-    })),
-  )
+/** Importing a key costs more than opening a seal, so it is kept as long as the data key is. */
+const pairs = new WeakMap<DataKey, SealKey>()
+
+function pairOf(dataKey: DataKey, alg: SealAlgorithm): SealKey {
+  const known = pairs.get(dataKey)
+  if (known) return known
+  const key = createPrivateKey({ key: dataKey.bytes, format: 'der', type: 'pkcs8' })
+  const pair: SealKey = { kid: serviceKid(dataKey), alg, enc: 'A256GCM', key }
+  pairs.set(dataKey, pair)
+  return pair
 }
 
+/** The service's own key pairs, all live ones: two of a kind while one replaces the other (decision C4). */
+export const serviceSealKeys = (keyring: Keyring): SealKey[] =>
+  PAIRS.flatMap(({ purpose, alg }) => keyring.all(purpose).map((key) => pairOf(key, alg)))
+
+/** Newest first, so that who takes the first that fits takes the one that stays; those only that every process knows. */
 export const publishedSealKeys = (keyring: Keyring): JsonWebKey[] =>
-  serviceSealKeys(keyring).map(({ kid, alg, key }) => publicJwk(kid, alg, createPublicKey(key)))
+  PAIRS.flatMap(({ purpose, alg }) =>
+    [...keyring.effective(purpose)].reverse().map((dataKey) => {
+      const { kid, key } = pairOf(dataKey, alg)
+      return publicJwk(kid, alg, createPublicKey(key))
+    }),
+  )
 
 interface PartnerKeys {
   readonly partnerId: string
@@ -61,25 +71,34 @@ const KEYS = statement<PartnerKeysRow>(
 
 /** Where sealed bodies find their keys: the service's own, and each partner's. */
 export function sealKeys(keyring: Keyring, database: Database): Seals {
-  let own: Map<string, SealKey> | undefined
   const kept = new LRUCache<string, PartnerKeys>({ max: 5_000, ttl: PARTNER_KEYS_KEPT_MS })
   const reads = new PointRead<PartnerKeys>(
     async (keys) => {
       const ids = keys.map(({ id }) => id)
       const rows = await database.read(ids, (tx) => tx.query(KEYS, [ids]))
-      return ids.flatMap((id) => toPartnerKeys(keyring, id, rows.filter((row) => row.partner_id === id)))
+      return ids.flatMap((id) =>
+        toPartnerKeys(
+          keyring,
+          id,
+          rows.filter((row) => row.partner_id === id),
+        ),
+      )
     },
     ({ partnerId: id }) => ({ tenantId: id, id }),
   )
   async function keysOf(partnerId: string): Promise<PartnerKeys | undefined> {
-    const known = kept.get(partnerId) ?? (await reads.get(partnerId, partnerId))
-    if (known) kept.set(partnerId, known)
-    return known
+    const known = kept.get(partnerId)
+    if (known) return known
+    // Counted from before the read, and never renewed by use: else a busy partner's retired key would open for ever.
+    const start = performance.now()
+    const read = await reads.get(partnerId, partnerId)
+    if (read) kept.set(partnerId, read, { start })
+    return read
   }
   return {
     async openingKey(tenantId, kid) {
-      own ??= new Map(serviceSealKeys(keyring).map((key) => [key.kid, key]))
-      return own.get(kid) ?? (await keysOf(tenantId))?.shared.find((key) => key.kid === kid)
+      const own = serviceSealKeys(keyring).find((key) => key.kid === kid)
+      return own ?? (await keysOf(tenantId))?.shared.find((key) => key.kid === kid)
     },
     async sealingKey(tenantId) {
       const keys = await keysOf(tenantId)
@@ -98,7 +117,12 @@ function toPartnerKeys(keyring: Keyring, partnerId: string, rows: readonly Partn
     if (!kid || !material) continue
     if (kind === 'public') registered.push(keyFromJwk(JSON.parse(material.toString('utf8')), 'public'))
     else
-      shared.push({ kid, alg: 'A256KW', enc: 'A256GCM', key: createSecretKey(keyring.open('partner_key', material, `${partnerId} ${kid}`)) })
+      shared.push({
+        kid,
+        alg: 'A256KW',
+        enc: 'A256GCM',
+        key: createSecretKey(keyring.open('partner_key', material, `${partnerId} ${kid}`)),
+      })
   }
   return [{ partnerId, plain: first.plain_requests, shared, registered }]
 }
@@ -122,10 +146,20 @@ export interface SharedKey {
 }
 
 /** Issues a key that the partner and the service share; shown here and never again. Former ones stay valid until retired. */
-export async function issueSharedKey(tx: Tx, { keyring, random }: KeyMaker, partnerId: string): Promise<SharedKey> {
+export async function issueSharedKey(
+  tx: Tx,
+  { keyring, random }: KeyMaker,
+  partnerId: string,
+): Promise<SharedKey> {
   const kid = newId('sk', Date.now(), random)
   const bytes = random(32)
-  await tx.query(INSERT, [kid, partnerId, 'shared', 'A256KW', keyring.seal('partner_key', bytes, `${partnerId} ${kid}`)])
+  await tx.query(INSERT, [
+    kid,
+    partnerId,
+    'shared',
+    'A256KW',
+    keyring.seal('partner_key', bytes, `${partnerId} ${kid}`),
+  ])
   return { kid, alg: 'A256KW', enc: 'A256GCM', k: new Secret(Buffer.from(bytes).toString('base64url')) }
 }
 

@@ -7,7 +7,8 @@ import { columns, statement } from '../platform/db/statement.ts'
  * What an account is for. Assets: `upi_clearing` (money that the UPI rail owes us), `funding_clearing` (money that
  * partners paid in for cards). Liabilities: `payable` (what we owe the merchant), `upi_refunds` (credits that go back
  * to their payers), `suspense` (credits that fit no code), `card_funding` (of a card account), `card` (what a card can
- * spend), `card_settlement` (what cards spent, owed to the card network).
+ * spend), `card_settlement` (what cards spent, owed to the card network). In coins, not money: `coins_issued` (what a
+ * partner ever gave), `coins` (of a user), `coins_redeemed`, `coins_expired`.
  */
 export type AccountKind =
   | 'upi_clearing'
@@ -18,11 +19,19 @@ export type AccountKind =
   | 'card_funding'
   | 'card'
   | 'card_settlement'
+  | 'coins_issued'
+  | 'coins'
+  | 'coins_redeemed'
+  | 'coins_expired'
+
+/** What is counted: paise of rupees, or coins. No transfer has one on its one side and another on the other. */
+export type Unit = 'INR' | 'COIN'
 
 export interface Account {
   readonly accountId: string
   readonly tenantId: string
   readonly kind: AccountKind
+  readonly unit: Unit
   /** Least balance in the unit's smallest part; `null` for none. */
   readonly floor: bigint | null
 }
@@ -31,21 +40,29 @@ export interface Account {
 export const accountId = (kind: AccountKind, ownerId: string): string => `${kind}:${ownerId}`
 
 /** Assets and settlement accounts may go either way; what is owed to someone never falls under nothing. */
-const FLOORLESS: ReadonlySet<AccountKind> = new Set(['upi_clearing', 'funding_clearing', 'card_settlement'])
+const FLOORLESS: ReadonlySet<AccountKind> = new Set([
+  'upi_clearing',
+  'funding_clearing',
+  'card_settlement',
+  'coins_issued',
+])
+
+const COIN_KINDS: ReadonlySet<AccountKind> = new Set(['coins_issued', 'coins', 'coins_redeemed', 'coins_expired'])
 
 export const account = (kind: AccountKind, tenantId: string, ownerId = tenantId): Account => ({
   accountId: accountId(kind, ownerId),
   tenantId,
   kind,
+  unit: COIN_KINDS.has(kind) ? 'COIN' : 'INR',
   floor: FLOORLESS.has(kind) ? null : 0n,
 })
 
 const OPEN = statement(
   'ledger_accounts_open',
   `insert into ledger_accounts (account_id, tenant_id, kind, unit, floor, balance, created_at)
-   select account_id, tenant_id, kind, 'INR', floor, balance, clock_timestamp()
-   from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
-     as a (account_id, tenant_id, kind, floor, balance) order by 1`,
+   select account_id, tenant_id, kind, unit, floor, balance, clock_timestamp()
+   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+     as a (account_id, tenant_id, kind, unit, floor, balance) order by 1`,
 )
 
 /** Opens accounts, empty, or with the balances that transfers written in the same transaction give them. */
@@ -62,6 +79,7 @@ export async function openAccounts(
       (a) => a.accountId,
       (a) => a.tenantId,
       (a) => a.kind,
+      (a) => a.unit,
       (a) => a.floor,
       (a) => balances.get(a.accountId) ?? 0n,
     ),

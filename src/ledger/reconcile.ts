@@ -62,7 +62,11 @@ export interface Reconciliation {
   readonly ok: boolean
   readonly accounts: number
   readonly transfers: number
-  readonly checks: readonly { readonly check: string; readonly ok: boolean; readonly differences: readonly Difference[] }[]
+  readonly checks: readonly {
+    readonly check: string
+    readonly ok: boolean
+    readonly differences: readonly Difference[]
+  }[]
 }
 
 /** Proves the books, all tenants', on one snapshot. `extra` are the checks of the slices, which know their nouns. */

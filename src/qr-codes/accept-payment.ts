@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { type Paise, paise, paiseFromWire } from '../kernel/money.ts'
-import { accountId, lockAccounts } from '../ledger/accounts.ts'
+import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
 import type { Tx } from '../platform/db/database.ts'
@@ -157,7 +157,7 @@ async function lock(tx: BatchTx, credits: readonly AcceptPayment[]): Promise<Sta
     tx,
     credits.flatMap(({ tenantId, qrCodeId }) => {
       const kinds = qrCodeId === null ? (['upi_clearing', 'suspense'] as const) : (['upi_clearing', 'payable', 'upi_refunds'] as const)
-      return kinds.map((kind) => ({ kind, tenantId }))
+      return kinds.map((kind) => account(kind, tenantId))
     }),
   )
   return {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { type AccountKind, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { type AccountKind, account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import { PointRead } from '../platform/db/point-read.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
@@ -76,7 +76,7 @@ export const confirmRefund = command({
     const utrs = new Map(refunds.map((refund) => [refund.utr, refund]))
     const rows = await tx.lock(LOCK, columns([...utrs.values()], (r) => r.tenantId, (r) => r.utr), utrs.size)
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
-    await lockAccounts(tx, rows.flatMap((row) => kinds.map((kind) => ({ kind, tenantId: row.merchant_id }))))
+    await lockAccounts(tx, rows.flatMap((row) => kinds.map((kind) => account(kind, row.merchant_id))))
     return new Map(rows.map((row) => [row.utr, toPayment(row)]))
   },
 

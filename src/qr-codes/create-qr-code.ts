@@ -25,13 +25,16 @@ import { qrPng } from './qr-image.ts'
 import { STORED_VALUE_LOAD_MCC, upiUri } from './upi-uri.ts'
 
 const EXPIRY_YEARS_MAX = 5
-const text = (maxLength: number, description: string) => Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+const text = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description }))
 
 const CreateQrCodeRequest = Type.Object(
   {
     qrName: text(100, 'Shown to the payer as the note'),
     multipleUse: Type.Optional(Type.Boolean({ description: 'Default false: the code takes one payment' })),
-    fixedAmount: Type.Optional(Type.Boolean({ description: 'Default false. True: `amount` is required and payments must match it' })),
+    fixedAmount: Type.Optional(
+      Type.Boolean({ description: 'Default false. True: `amount` is required and payments must match it' }),
+    ),
     amount: Type.Optional(
       Type.Number({
         minimum: 0.01,
@@ -49,7 +52,10 @@ const CreateQrCodeRequest = Type.Object(
       }),
     ),
     customParams: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 256 }), {
+      // Not a `Type.Record`: its pattern for names passes over those with U+2028, whose values then go unchecked.
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        additionalProperties: Type.String({ maxLength: 256 }),
         maxProperties: 15,
         propertyNames: { minLength: 1, maxLength: 40 },
         description: 'At most 15 pairs; keys of 1 to 40 characters, values of at most 256',
@@ -63,7 +69,9 @@ const CreateQrCodeRequest = Type.Object(
         'x-rule': 'must be an e-mail address',
       }),
     ),
-    customerMobile: Type.Optional(Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' })),
+    customerMobile: Type.Optional(
+      Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' }),
+    ),
     customerId: text(64, 'The merchant’s id of the customer'),
     referenceNumber: text(64, 'The merchant’s own reference: repeating it answers the same active code'),
   },
@@ -93,7 +101,10 @@ interface PayeeRow {
   mcc: string
 }
 
-const PAYEES = statement<PayeeRow>('qr_payees', 'select merchant_id, name, vpa, mcc from merchants where merchant_id = any ($1)')
+const PAYEES = statement<PayeeRow>(
+  'qr_payees',
+  'select merchant_id, name, vpa, mcc from merchants where merchant_id = any ($1)',
+)
 
 const LOCK: RowLock<QrCodeRow> = rowLock('qr_codes_by_reference', {
   select: QR_CODE_COLUMNS,
@@ -150,9 +161,17 @@ export const createQrCode = command({
   },
 
   async lock(tx, creates) {
-    const wanted = new Map(creates.filter(({ code }) => code.referenceNumber !== null).map(({ code }) => [referenceOf(code), code]))
+    const wanted = new Map(
+      creates
+        .filter(({ code }) => code.referenceNumber !== null)
+        .map(({ code }) => [referenceOf(code), code]),
+    )
     if (wanted.size === 0) return new Map()
-    const keys = columns([...wanted.values()], (code) => code.merchantId, (code) => code.referenceNumber)
+    const keys = columns(
+      [...wanted.values()],
+      (code) => code.merchantId,
+      (code) => code.referenceNumber,
+    )
     const rows = await tx.lock(LOCK, keys, wanted.size)
     return new Map(rows.map((row) => toQrCode(row)).map((code) => [referenceOf(code), code]))
   },
@@ -162,7 +181,8 @@ export const createQrCode = command({
     const former = code.referenceNumber === null ? undefined : codes.get(referenceOf(code))
     if (!former) return { code, former, isNew: true, command: create }
     const active = former.status === 'ACTIVE' && (former.expiryAt === null || former.expiryAt > now)
-    if (active && former.requestHash.equals(code.requestHash)) return { code: former, former, isNew: false, command: create }
+    if (active && former.requestHash.equals(code.requestHash))
+      return { code: former, former, isNew: false, command: create }
     if (active) fail('reference_in_use')
     if (former.acceptedCount > 0) fail('reference_paid')
     return { code, former: { ...former, holdsReference: false }, isNew: true, command: create }
@@ -172,12 +192,22 @@ export const createQrCode = command({
 
   async save(tx, decisions) {
     const made = decisions.filter((decision) => decision.isNew)
-    await updateQrCodes(tx, made.flatMap(({ former }) => former ?? []))
-    await insertQrCodes(tx, made.map(({ code }) => code))
-    await saveEvents(tx, made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)))
+    await updateQrCodes(
+      tx,
+      made.flatMap(({ former }) => former ?? []),
+    )
+    await insertQrCodes(
+      tx,
+      made.map(({ code }) => code),
+    )
+    await saveEvents(
+      tx,
+      made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)),
+    )
   },
 
-  answer: ({ code, isNew, command: { image, timeZone } }) => ok(toWireWithImage(code, timeZone, isNew ? image : undefined)),
+  answer: ({ code, isNew, command: { image, timeZone } }) =>
+    ok(toWireWithImage(code, timeZone, isNew ? image : undefined)),
 })
 
 type Request = Static<typeof CreateQrCodeRequest>
@@ -188,7 +218,8 @@ function checkValues(body: Request, mcc: string, caps: AmountCaps, nowMs: number
   const amountPaise = body.amount === undefined ? null : paiseFromWire(body.amount)!
   const cap = caps.get(mcc) ?? caps.get('default')!
   if (body.fixedAmount && amountPaise === null) faults.push('amount: is required when fixedAmount is true')
-  if (amountPaise !== null && amountPaise > cap) faults.push(`amount: must be at most ${formatRupees(cap)} rupees`)
+  if (amountPaise !== null && amountPaise > cap)
+    faults.push(`amount: must be at most ${formatRupees(cap)} rupees`)
   const expiryAt = body.expiry === undefined ? null : parseRfc3339(body.expiry)!
   const latest = new Date(nowMs)
   latest.setUTCFullYear(latest.getUTCFullYear() + EXPIRY_YEARS_MAX)
@@ -206,7 +237,11 @@ interface Drawn {
   readonly now: Date
 }
 
-function newQrCode(body: Request, payee: PayeeRow, { qrCodeId, tr, amountPaise, expiryAt, now }: Drawn): QrCode {
+function newQrCode(
+  body: Request,
+  payee: PayeeRow,
+  { qrCodeId, tr, amountPaise, expiryAt, now }: Drawn,
+): QrCode {
   const { multipleUse = false, fixedAmount = false, customParams = null } = body
   return {
     qrCodeId,

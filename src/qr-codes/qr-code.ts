@@ -97,17 +97,18 @@ export const toWireWithImage = (code: QrCode, timeZone: string, image = qrPng(co
 })
 
 export const qrCodeEvent = (
-  type: 'created' | 'cancelled',
+  type: 'created' | 'cancelled' | 'expired',
   code: QrCode,
   eventId: string,
   timeZone: string,
+  createdAt = code.modifiedAt,
 ): OutboxEvent => ({
   eventId,
   tenantId: code.merchantId,
   type: `qr_code.${type}`,
   objectId: code.qrCodeId,
   payload: toWire(code, timeZone),
-  createdAt: code.modifiedAt,
+  createdAt,
 })
 
 const ID = /^qr_[0-9a-z]{26}$/

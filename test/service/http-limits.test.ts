@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { openService, type TestService, tokenOf } from '../harness/service.ts'
+
+let service: TestService
+let client: Client
+let bearer: string
+
+beforeAll(async () => {
+  service = await openService({ env: { HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '1000' } })
+  const merchant = await service.newMerchant()
+  bearer = `Bearer ${await tokenOf(service.client, merchant.apiKey)}`
+  client = service.client.with({ authorization: bearer })
+})
+afterAll(() => service.close())
+
+/** A connection that says something other than HTTP clients do. */
+async function say(text: string): Promise<Socket> {
+  const { hostname, port } = new URL(service.baseUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(text, 'latin1')
+  return socket
+}
+
+/** All that the service answers until it hangs up: the test times out when it never does. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let heard = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (heard += text))
+  await once(socket, 'close')
+  return heard
+}
+
+interface RawAnswer {
+  readonly status: number
+  readonly headers: string
+  readonly json: Json
+  readonly error: string
+}
+
+function lastAnswer(heard: string): RawAnswer {
+  const start = heard.lastIndexOf('HTTP/1.1 ')
+  const [headers = '', body = ''] = heard.slice(start).split('\r\n\r\n')
+  const json: Json = JSON.parse(body)
+  expect(Number(/content-length: (\d+)/i.exec(headers)?.[1])).toBe(Buffer.byteLength(body))
+  expect(/x-request-id: (\S+)/i.exec(headers)?.[1]).toBe(json.errorResponse.requestId)
+  expect(headers).toMatch(/connection: close/i)
+  expect(json).toMatchObject({
+    response_code: 1,
+    response_message: 'Failure',
+    errorResponse: { errorMessage: json.payload },
+  })
+  return { status: Number(headers.slice(9, 12)), headers, json, error: JSON.parse(json.payload).error }
+}
+
+const answerTo = async (text: string) => lastAnswer(await untilClosed(await say(text)))
+const post = (...headers: string[]) =>
+  ['POST /api/v0/merchant/token HTTP/1.1', 'Host: a', ...headers, '', ''].join('\r\n')
+const CHUNKED = 'Transfer-Encoding: chunked'
+const JSON_TYPE = 'Content-Type: application/json'
+
+test.each([
+  ['one long header', () => `GET /livez HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`],
+  ['many short headers', () => `GET /livez HTTP/1.1\r\nHost: a\r\n${'x: aaaaaaaaaa\r\n'.repeat(1_800)}\r\n`],
+  ['a long path', () => `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ['a long query', () => `GET /livez?${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+])('a header block over 16 KiB is 431 and ends the connection: %s', async (_, text) => {
+  const { status, error, json } = await answerTo(text())
+  expect([status, error, json.errorResponse.errorType]).toEqual([
+    431,
+    'headers_too_large',
+    'VALIDATION_ERROR',
+  ])
+})
+
+test.each([
+  ['both Content-Length and chunks', post('Content-Length: 5', CHUNKED) + '0\r\n\r\n'],
+  ['chunks and then Content-Length', post(CHUNKED, 'Content-Length: 5') + '0\r\n\r\n'],
+  ['two Content-Lengths', post('Content-Length: 2', 'Content-Length: 3') + '{} '],
+  ['the same Content-Length twice', post(JSON_TYPE, 'Content-Length: 2', 'Content-Length: 2') + '{}'],
+  ['a list as Content-Length', post(JSON_TYPE, 'Content-Length: 2, 2') + '{}'],
+  ['a negative Content-Length', post('Content-Length: -1') + '{}'],
+  ['a Content-Length with a sign', post('Content-Length: +2') + '{}'],
+  ['a Content-Length in hexadecimal', post('Content-Length: 0x2') + '{}'],
+  ['an endless Content-Length', post(`Content-Length: ${'9'.repeat(30)}`) + '{}'],
+  ['a chunk size that is no number', post(JSON_TYPE, CHUNKED) + 'zz\r\n{}\r\n0\r\n\r\n'],
+  ['a chunk longer than its size', post(JSON_TYPE, CHUNKED) + '1\r\n{}\r\n0\r\n\r\n'],
+  ['an endless chunk extension', `${post(JSON_TYPE, CHUNKED)}2;${'a'.repeat(20_000)}\r\n{}\r\n`],
+  ['a chunk size that overflows', post(JSON_TYPE, CHUNKED) + 'fffffffffffffffff\r\n{}\r\n'],
+  ['a transfer coding that does not end in chunks', post('Transfer-Encoding: gzip') + '{}'],
+  ['an unknown transfer coding', post('Transfer-Encoding: xchunked') + '0\r\n\r\n'],
+  ['chunks behind a line fold', post('Transfer-Encoding:\r\n chunked') + '0\r\n\r\n'],
+  ['a space before the colon', 'GET /livez HTTP/1.1\r\nHost : a\r\n\r\n'],
+  ['a folded header', 'GET /livez HTTP/1.1\r\nHost: a\r\nx: a\r\n b\r\n\r\n'],
+  ['a NUL in a header', 'GET /livez HTTP/1.1\r\nHost: a\r\nx: a\u0000b\r\n\r\n'],
+  ['a bare CR in a header', 'GET /livez HTTP/1.1\r\nHost: a\r\nx: a\rb: c\r\n\r\n'],
+  ['line feeds alone', 'GET /livez HTTP/1.1\nHost: a\n\n'],
+  ['an unknown method', 'FETCH /livez HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['an unknown version', 'GET /livez HTTP/3.7\r\nHost: a\r\n\r\n'],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['a greeting in TLS', '\u0016\u0003\u0001\u0000\u00a5\u0001\u0000'],
+  ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
+  ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n'],
+  ['two hosts', 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'],
+])('ambiguous or broken HTTP is 400 in the envelope and ends the connection: %s', async (_, text) => {
+  const { status, error } = await answerTo(text)
+  expect([status, error]).toEqual([400, 'bad_request'])
+})
+
+test('nothing that follows broken framing is taken for a request', async () => {
+  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
+  const smuggled = `PATCH /api/v0/qr-code/${qrCodeId}/cancel HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: 0\r\n\r\n`
+  const attempts = [
+    post(`Content-Length: ${smuggled.length + 5}`, CHUNKED) + `0\r\n\r\n${smuggled}`,
+    post('Content-Length: 0', `Content-Length: ${smuggled.length}`) + smuggled,
+    post(JSON_TYPE, CHUNKED) + `2\r\n{}\r\nx\r\n\r\n${smuggled}`,
+    post('Transfer-Encoding: chunked, identity') + `0\r\n\r\n${smuggled}`,
+    `GARBAGE\r\n\r\n${smuggled}`,
+  ]
+  for (const text of attempts) expect((await answerTo(text)).status).toBe(400)
+  expect(payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}`)).status).toBe('ACTIVE')
+})
+
+test('garbage behind a pipelined request ends the connection', async () => {
+  expect((await answerTo('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n\u0000\u0001garbage\r\n\r\n')).status).toBe(
+    400,
+  )
+})
+
+test('pipelined requests are answered each, in their order', async () => {
+  const paths = ['/livez', '/nowhere', '/livez', '/readyz']
+  const heard = await untilClosed(
+    await say(
+      paths
+        .map(
+          (path, i) =>
+            `GET ${path} HTTP/1.1\r\nHost: a\r\n${i === paths.length - 1 ? 'Connection: close\r\n' : ''}\r\n`,
+        )
+        .join(''),
+    ),
+  )
+  expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+    '200',
+    '404',
+    '200',
+    '200',
+  ])
+})
+
+test.each([
+  ['headers that never end', () => 'GET /livez HTTP/1.1\r\nHost: a\r\nx: '],
+  ['half a request line', () => 'GE'],
+  ['a body that never comes', () => post(JSON_TYPE, 'Content-Length: 2')],
+  ['a body that never ends', () => `${post(JSON_TYPE, CHUNKED)}1\r\n{\r\n`],
+])('a request that does not arrive in time is 408 and ends the connection: %s', async (_, text) => {
+  const { status, error } = await answerTo(text())
+  expect([status, error]).toEqual([408, 'request_timeout'])
+})
+
+test('a caller who goes away in the middle of a body is no trouble of ours', async () => {
+  const socket = await say(
+    `POST /api/v0/qr-code HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\n${JSON_TYPE}\r\nContent-Length: 9\r\n\r\n{`,
+  )
+  socket.destroy()
+  await once(socket, 'close')
+  let told: string | undefined
+  while (told === undefined)
+    told = /svc_failures_total\{operation="createQrCode",error="(\w+)"\}/.exec(
+      (await client.get('/metrics')).text,
+    )?.[1]
+  expect(told).toBe('bad_request')
+  expect(service.logged()).not.toContain('a request failed')
+})
+
+test('200 slow clients are dropped, and a good client beside them is served all the while', async () => {
+  const slow = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      say(i % 2 ? 'GET /livez HTTP/1.1\r\nHost: a\r\nx: ' : post(JSON_TYPE, 'Content-Length: 65536') + '{'),
+    ),
+  )
+  // Each sends a little now and then, as one does who wants to keep the connection.
+  const trickle = setInterval(() => slow.forEach((socket) => socket.writable && socket.write(' ')), 100)
+  let open = slow.length
+  const dropped = Promise.all(slow.map((socket) => untilClosed(socket).then(() => open--)))
+  let served = 0
+  while (open > 0) {
+    const answer = await client.post('/api/v0/qr-code', {})
+    expect(answer.status, answer.text).toBe(200)
+    served++
+  }
+  clearInterval(trickle)
+  await dropped
+  expect(served).toBeGreaterThan(10)
+})
