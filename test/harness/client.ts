@@ -44,14 +44,31 @@ export class Client {
     return new Client(this.baseUrl, this.#pool, this.#contract, { ...this.#headers, ...headers })
   }
 
-  async send(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: string | Buffer, headers: Headers = {}): Promise<ApiAnswer> {
-    const answer = await this.#pool.request({ method, path, headers: { ...this.#headers, ...headers }, ...(body !== undefined && { body }) })
+  async send(
+    method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+    path: string,
+    body?: string | Buffer,
+    headers: Headers = {},
+  ): Promise<ApiAnswer> {
+    const answer = await this.#pool.request({
+      method,
+      path,
+      headers: { ...this.#headers, ...headers },
+      ...(body !== undefined && { body }),
+    })
     const text = await answer.body.text()
     const isJson = String(answer.headers['content-type']).includes('json')
     const json: Json = isJson && text ? JSON.parse(text) : undefined
-    this.#contract.check(method, path, answer.statusCode, answer.headers, json)
+    this.#contract.check(method, path, answer.statusCode, answer.headers, isJson ? json : text)
     const failure = typeof json?.payload === 'string' ? JSON.parse(json.payload) : undefined
-    return { status: answer.statusCode, headers: answer.headers, text, json, error: failure?.error, errorDescription: failure?.error_description }
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text,
+      json,
+      error: failure?.error,
+      errorDescription: failure?.error_description,
+    }
   }
 
   get(path: string, headers?: Headers): Promise<ApiAnswer> {
@@ -72,7 +89,10 @@ export class Client {
   /** A notice of the UPI rail, signed the way a bank signs. */
   notify(path: string, notice: object, key: string, nowMs = Date.now()): Promise<ApiAnswer> {
     const body = Buffer.from(JSON.stringify(notice))
-    return this.send('POST', path, body, { 'content-type': 'application/json', 'x-rail-signature': signNotice(body, key, nowMs) })
+    return this.send('POST', path, body, {
+      'content-type': 'application/json',
+      'x-rail-signature': signNotice(body, key, nowMs),
+    })
   }
 }
 

@@ -1,6 +1,6 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
 import { createPartner, type Product } from '../../src/access/partner.ts'
-import { issueSharedKey } from '../../src/access/seal-keys.ts'
+import { issueSharedKey, type SharedKey } from '../../src/access/seal-keys.ts'
 import {
   createCardAccount,
   createCompany,
@@ -11,8 +11,8 @@ import { insertUsers, newUserId } from '../../src/cards/user.ts'
 import { paise } from '../../src/kernel/money.ts'
 import { seal } from '../../src/platform/crypto/seal.ts'
 import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
-import type { ApiAnswer, Client } from './client.ts'
-import type { TestService } from './service.ts'
+import type { ApiAnswer, Client, Json } from './client.ts'
+import { asSuperuser, type TestService } from './service.ts'
 
 export interface TestPartner {
   readonly partnerId: string
@@ -64,13 +64,7 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
         profile: { firstName: 'Asha', lastName: 'Rao', email: 'asha@example.com' },
       },
     ])
-    const { kid, k } = await issueSharedKey(tx, maker, partnerId)
-    const sharedKey: SealKey = {
-      kid,
-      alg: 'A256KW',
-      enc: 'A256GCM',
-      key: createSecretKey(Buffer.from(k.reveal(), 'base64url')),
-    }
+    const sharedKey = sharedSealKey(await issueSharedKey(tx, maker, partnerId))
     const clientSecret = client.clientSecret.reveal()
     return {
       partnerId,
@@ -84,6 +78,13 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
     }
   })
 }
+
+export const sharedSealKey = ({ kid, alg, enc, k }: SharedKey): SealKey => ({
+  kid,
+  alg,
+  enc,
+  key: createSecretKey(Buffer.from(k.reveal(), 'base64url')),
+})
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -119,6 +120,27 @@ export const sealFor = (
   key: SealKey = partner.sharedKey,
 ): Promise<string> => seal(Buffer.from(JSON.stringify(body)), key)
 
+/** The service's published key of a curve or type, as any partner finds it. */
+export async function publishedKey(client: Client, kind: 'P-256' | 'X25519' | 'RSA'): Promise<SealKey> {
+  const { keys } = (await client.get('/.well-known/jwks.json')).json
+  const jwk = keys.find((key: Json) => key.use === 'enc' && (key.crv ?? key.kty) === kind)
+  return { kid: jwk.kid, alg: jwk.alg, enc: 'A256GCM', key: createPublicKey({ key: jwk, format: 'jwk' }) }
+}
+
+export const CREATE = '/api/v0/partner/svcCard'
+export const SEARCH = '/api/v0/partner/svcCard/search'
+export const JOSE = { 'content-type': 'application/jose' }
+
+/** How many rows each table holds that issuing cards writes to. */
+export async function countRows(database: string): Promise<Record<string, number>> {
+  const tables = 'cards users ledger_accounts ledger_transfers outbox idempotency_keys batches'.split(' ')
+  const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`)
+  const { rows } = await asSuperuser(database, (db) =>
+    db.query<Record<string, number>>(`select ${counts.join(', ')}`),
+  )
+  return rows[0]!
+}
+
 /** Issues a card the way partners do: sealed with the shared key, as a JSON string. */
 export async function createCard(
   client: Client,
@@ -127,9 +149,5 @@ export async function createCard(
   headers: Record<string, string> = {},
 ): Promise<ApiAnswer> {
   const { companyId, cardAccountId } = partner
-  return client.post(
-    '/api/v0/partner/svcCard',
-    await sealFor(partner, { companyId, cardAccountId, ...order }),
-    headers,
-  )
+  return client.post(CREATE, await sealFor(partner, { companyId, cardAccountId, ...order }), headers)
 }

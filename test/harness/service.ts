@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -7,6 +8,7 @@ import { inject } from 'vitest'
 import { createMerchant, type NewMerchant } from '../../src/access/merchant.ts'
 import { App } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import type { RandomBytes } from '../../src/kernel/ids.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { MovableClock } from '../../src/kernel/time.ts'
 import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
@@ -31,7 +33,12 @@ export async function newDatabase(): Promise<TestDatabase> {
   const { host, port } = inject('postgres')
   const database = `test_${randomBytes(6).toString('hex')}`
   await asSuperuser('postgres', (client) => client.query(`create database ${database} template ${TEMPLATE}`))
-  return { host, port, database, url: `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}` }
+  return {
+    host,
+    port,
+    database,
+    url: `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`,
+  }
 }
 
 /** Statements as the database's superuser: to look behind the service, or to be in its way. */
@@ -72,22 +79,44 @@ export interface TestOptions {
   readonly env?: Record<string, string>
   readonly db?: TestDatabase
   readonly log?: Log
+  /** Where ids and card numbers are drawn from. */
+  readonly random?: RandomBytes
 }
 
 let merchants = 0
 
 /** The whole service in this process, on a database of its own, listening on a free port of loopback. */
-export async function openService({ env = {}, db: given }: TestOptions = {}): Promise<TestService> {
+export async function openService({
+  env = {},
+  db: given,
+  random: drawn,
+}: TestOptions = {}): Promise<TestService> {
   const db = given ?? (await newDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-data-'))
-  const config = readConfig({ PORT: '0', DATA_DIR: dataDir, UPI_RAIL_KEYS: RAIL_KEY, DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, ...env })
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    UPI_RAIL_KEYS: RAIL_KEY,
+    DATABASE_URL: db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    ...env,
+  })
   const clock = new MovableClock()
   const lines: string[] = []
   const log = openLog(env['LOG_LEVEL'] ?? 'info', { write: (line: string) => void lines.push(line) })
   const masterKeys = new MasterKeys(config.SVC_MASTER_KEY ?? [new Secret(MASTER_KEY)])
-  const app = await App.open({ config, address: { host: db.host, port: db.port, database: db.database }, masterKeys, log, clock })
+  const app = await App.open({
+    config,
+    address: { host: db.host, port: db.port, database: db.database },
+    masterKeys,
+    log,
+    clock,
+    ...(drawn && { random: drawn }),
+  })
   const baseUrl = await app.listen()
-  const client = await Client.open(baseUrl)
+  // Not at PUBLIC_URL, which a test may set to where nobody listens.
+  const { port } = app.http.server.address() as AddressInfo
+  const client = await Client.open(`http://127.0.0.1:${port}`)
   const { keyring, random, database } = app.services
   return {
     app,
@@ -97,12 +126,20 @@ export async function openService({ env = {}, db: given }: TestOptions = {}): Pr
     db,
     logged: () => lines.join(''),
     async newMerchant(plan = {}) {
-      const full = { name: 'Corner Shop', mcc: '5411', vpa: `shop.${merchants++}.${randomBytes(4).toString('hex')}@bank`, ...plan }
-      const { merchant, apiKey } = await database.operate((tx) => createMerchant(tx, { keyring, random, mode: 'test' }, full))
+      const full = {
+        name: 'Corner Shop',
+        mcc: '5411',
+        vpa: `shop.${merchants++}.${randomBytes(4).toString('hex')}@bank`,
+        ...plan,
+      }
+      const { merchant, apiKey } = await database.operate((tx) =>
+        createMerchant(tx, { keyring, random, mode: 'test' }, full),
+      )
       const { merchantId, accessKey } = merchant
       return { ...full, merchantId, accessKey, apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() }
     },
-    as: async (merchant) => client.with({ authorization: `Bearer ${await tokenOf(client, merchant.apiKey)}` }),
+    as: async (merchant) =>
+      client.with({ authorization: `Bearer ${await tokenOf(client, merchant.apiKey)}` }),
     async close() {
       await app.drain()
       await rm(dataDir, { recursive: true, force: true })

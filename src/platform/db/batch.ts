@@ -6,13 +6,7 @@ import type { Clock } from '../../kernel/time.ts'
 import { type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { type Statement, statement } from './statement.ts'
-import type { AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
-
-/** What a caller gets: status and body, ready to send and to be repeated byte for byte. */
-export interface Answer {
-  readonly status: number
-  readonly body: string
-}
+import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
 
 /** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
 export interface Command {

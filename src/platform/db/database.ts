@@ -3,7 +3,9 @@ import type { Log } from '../log.ts'
 import type { Statement } from './statement.ts'
 
 /** How to reach a database: a URL, or the socket of the embedded server. */
-export type DatabaseAddress = { readonly url: string; readonly ownerUrl?: string } | { readonly host: string; readonly port: number; readonly database: string }
+export type DatabaseAddress =
+  | { readonly url: string; readonly ownerUrl?: string }
+  | { readonly host: string; readonly port: number; readonly database: string }
 
 type Role = 'svc_owner' | 'svc_service' | 'svc_operator'
 
@@ -16,7 +18,9 @@ const INT8 = 20
 const INT8_ARRAY = 1016
 const types = new pg.TypeOverrides()
 types.setTypeParser(INT8, BigInt)
-types.setTypeParser(INT8_ARRAY, (text: string) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt)))
+types.setTypeParser(INT8_ARRAY, (text: string) =>
+  text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt),
+)
 
 /** Design: at most 2 s for a lock, 5 s idle in a transaction; never a transaction left open by a lost process. */
 const SESSION =
@@ -24,23 +28,62 @@ const SESSION =
 
 /** Connection settings for one role. With a URL, its own login takes the role on (it must be a member of it). */
 export function connectionOptions(address: DatabaseAddress, role: Role | undefined): pg.ClientConfig {
-  const common = { application_name: `svc ${role ?? 'setup'}`, connectionTimeoutMillis: 5_000, keepAlive: true, types }
+  const common = {
+    application_name: `svc ${role ?? 'setup'}`,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    types,
+  }
   if ('url' in address) {
     const url = new URL(role === 'svc_service' ? address.url : (address.ownerUrl ?? address.url))
     // pg lets a URL's own `options` replace ours, and the role of the session, hence row-level security, is in ours.
     const own = url.searchParams.get('options') ?? ''
     if (own) url.searchParams.delete('options')
-    return { ...common, connectionString: url.href, options: role ? `${own} -c role=${role} ${SESSION}` : own }
+    return {
+      ...common,
+      connectionString: url.href,
+      options: role ? `${own} -c role=${role} ${SESSION}` : own,
+    }
   }
-  return { ...common, host: address.host, port: address.port, database: address.database, user: role ?? 'postgres', options: role ? SESSION : '' }
+  return {
+    ...common,
+    host: address.host,
+    port: address.port,
+    database: address.database,
+    user: role ?? 'postgres',
+    options: role ? SESSION : '',
+  }
 }
 
 /** SQLSTATE of an error that the server sent; `undefined` for lost connections and all else. */
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined
 
-const GONE = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '53100', '58030', '25006', '25P03', '08006', '08003', '08001', '08004'])
-const GONE_BY_CODE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'])
+const GONE = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '53100',
+  '58030',
+  '25006',
+  '25P03',
+  '08006',
+  '08003',
+  '08001',
+  '08004',
+])
+const GONE_BY_CODE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
 
 /** Whether the database, rather than the statement, is the trouble: gone, starting, full, out of connections. */
 export function isUnavailable(error: unknown): boolean {
@@ -51,7 +94,9 @@ export function isUnavailable(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return (
     (code !== undefined && GONE_BY_CODE.has(code)) ||
-    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(error.message)
+    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(
+      error.message,
+    )
   )
 }
 
@@ -97,7 +142,12 @@ export class Database {
   }
 
   #pool(role: Role, max: number): pg.Pool {
-    const pool = new pg.Pool({ ...connectionOptions(this.address, role), max, idleTimeoutMillis: 60_000, pipeline: true } as pg.PoolConfig)
+    const pool = new pg.Pool({
+      ...connectionOptions(this.address, role),
+      max,
+      idleTimeoutMillis: 60_000,
+      pipeline: true,
+    } as pg.PoolConfig)
     // A connection that breaks while idle is replaced on next use; whoever needs the database then is told.
     pool.on('error', (error) => this.#log.warn({ err: error }, 'an idle database connection was lost'))
     // One that breaks while it is in use fails the statements under way, which tell; without a listener its `error`
@@ -128,7 +178,10 @@ export class Database {
   }
 
   /** A transaction of the operator, who sees every tenant: command line, reconciliation, housekeeping. */
-  async operate<T>(work: (tx: Tx) => Promise<T>, mode: 'read committed' | 'repeatable read' = 'read committed'): Promise<T> {
+  async operate<T>(
+    work: (tx: Tx) => Promise<T>,
+    mode: 'read committed' | 'repeatable read' = 'read committed',
+  ): Promise<T> {
     this.#operator ??= this.#pool('svc_operator', Math.max(2, Math.floor(this.#poolSize / 4)))
     return this.#transaction(this.#operator, `begin isolation level ${mode}`, work)
   }

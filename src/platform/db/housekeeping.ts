@@ -3,7 +3,10 @@ import type { Log } from '../log.ts'
 import type { Database } from './database.ts'
 import { statement } from './statement.ts'
 
-const FORGET = statement<{ forgotten: bigint }>('housekeeping_forget', 'select forget_old_rows($1, $2) as forgotten')
+const FORGET = statement<{ forgotten: bigint }>(
+  'housekeeping_forget',
+  'select forget_old_rows($1, $2) as forgotten',
+)
 
 const EVERY_MS = 60_000
 /** A batch is settled within seconds, or never asked for again. */

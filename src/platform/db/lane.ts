@@ -5,7 +5,6 @@ import type { Clock } from '../../kernel/time.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import {
-  type Answer,
   type BatchResult,
   type BatchRun,
   type Command,
@@ -17,7 +16,7 @@ import {
   UnknownOutcome,
 } from './batch.ts'
 import { type Database, isUnavailable, sqlState } from './database.ts'
-import type { AnswerKey, StoredAnswers } from './stored-answers.ts'
+import type { Answer, AnswerKey, StoredAnswers } from './stored-answers.ts'
 import { TenantQueues } from './tenant-queues.ts'
 
 export interface LaneServices {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type Migration, Migrator, PostgresDialect, Kysely, sql } from 'kysely'
+import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { connectionOptions, type DatabaseAddress } from './database.ts'
 
@@ -81,7 +81,11 @@ export async function migrate(address: DatabaseAddress): Promise<string[]> {
     })
     const { error, results = [] } = await migrator.migrateToLatest()
     const failed = results.find((result) => result.status === 'Error')
-    if (error) throw new Error(`migration ${failed?.migrationName ?? ''} failed: ${error instanceof Error ? error.message : 'unknown'}`, { cause: error })
+    if (error)
+      throw new Error(
+        `migration ${failed?.migrationName ?? ''} failed: ${error instanceof Error ? error.message : 'unknown'}`,
+        { cause: error },
+      )
     return results.map((result) => result.migrationName)
   } finally {
     await pool.end()

@@ -1,8 +1,13 @@
 import { fail } from '../../errors.ts'
 import type { Keyring } from '../crypto/keyring.ts'
-import type { Answer } from './batch.ts'
 import type { Tx } from './database.ts'
 import { columns, statement } from './statement.ts'
+
+/** What a caller gets: status and body, ready to send and to be repeated byte for byte. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
 
 /** Under which an answer is kept: the caller's Idempotency-Key, and what its request hashed to. */
 export interface AnswerKey {
@@ -55,7 +60,8 @@ const SAVE = statement(
      as kept (tenant_id, route, key, request_hash, seal_hash, status, answer) order by 1, 2, 3`,
 )
 
-const sealText = (tenantId: string, sealHash: Uint8Array): string => `${tenantId} ${Buffer.from(sealHash).toString('base64')}`
+const sealText = (tenantId: string, sealHash: Uint8Array): string =>
+  `${tenantId} ${Buffer.from(sealHash).toString('base64')}`
 
 /** First answers by key and by seal: those in the database, and those that the batch itself adds. */
 export class KnownAnswers {
@@ -70,7 +76,10 @@ export class KnownAnswers {
   /** Decision C13. The first answer when this is a repeat; a failure when the key or the seal was used otherwise. */
   repeat(asked: AnswerKey): Answer | undefined {
     const byKey = this.#byKey.get(keyText(asked))
-    if (byKey) return Buffer.compare(byKey.key.requestHash, asked.requestHash) === 0 ? byKey.answer : fail('idempotency_key_reused')
+    if (byKey)
+      return Buffer.compare(byKey.key.requestHash, asked.requestHash) === 0
+        ? byKey.answer
+        : fail('idempotency_key_reused')
     const bySeal = asked.sealHash && this.#bySeal.get(sealText(asked.tenantId, asked.sealHash))
     if (!bySeal) return undefined
     return asked.key.startsWith('seal ') ? bySeal.answer : fail('seal_replayed')
@@ -78,7 +87,10 @@ export class KnownAnswers {
 
   /** Whether the key or the seal was used before, rightly or not. */
   has(asked: AnswerKey): boolean {
-    return this.#byKey.has(keyText(asked)) || (asked.sealHash !== null && this.#bySeal.has(sealText(asked.tenantId, asked.sealHash)))
+    return (
+      this.#byKey.has(keyText(asked)) ||
+      (asked.sealHash !== null && this.#bySeal.has(sealText(asked.tenantId, asked.sealHash)))
+    )
   }
 }
 
@@ -95,11 +107,35 @@ export class StoredAnswers {
     if (keys.length === 0) return known
     const sealed = keys.filter((key) => key.sealHash)
     const [byKey, bySeal] = await Promise.all([
-      tx.query(FIND, columns(keys, (k) => k.tenantId, (k) => k.route, (k) => k.key)),
-      sealed.length > 0 ? tx.query(FIND_BY_SEAL, columns(sealed, (k) => k.tenantId, (k) => k.sealHash)) : [],
+      tx.query(
+        FIND,
+        columns(
+          keys,
+          (k) => k.tenantId,
+          (k) => k.route,
+          (k) => k.key,
+        ),
+      ),
+      sealed.length > 0
+        ? tx.query(
+            FIND_BY_SEAL,
+            columns(
+              sealed,
+              (k) => k.tenantId,
+              (k) => k.sealHash,
+            ),
+          )
+        : [],
     ])
     for (const row of [...byKey, ...bySeal]) {
-      const { tenant_id: tenantId, route, key: text, request_hash: requestHash, seal_hash: sealHash, status } = row
+      const {
+        tenant_id: tenantId,
+        route,
+        key: text,
+        request_hash: requestHash,
+        seal_hash: sealHash,
+        status,
+      } = row
       const key = { tenantId, route, key: text, requestHash, sealHash }
       const body = this.#keyring.open('stored_answer', row.answer, keyText(key)).toString('utf8')
       known.add({ key, answer: { status, body } })

@@ -44,7 +44,10 @@ export class TenantQueues<C extends Command> {
     }
     if (ready.length === 0) return []
     const taken: Entry<C>[] = []
-    const counts = fairShares(ready.map(([, queue]) => queue.entries.length), most)
+    const counts = fairShares(
+      ready.map(([, queue]) => queue.entries.length),
+      most,
+    )
     ready.forEach(([tenantId, queue], i) => {
       taken.push(...queue.entries.splice(0, counts[i]))
       // To the end of the line; a tenant with nothing more to say is forgotten.
