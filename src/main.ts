@@ -3,6 +3,7 @@ import { App } from './app.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import { type Installation, openInstallation } from './installation.ts'
+import { loadReference } from './platform/http/reference.ts'
 import { type Log, openLog } from './platform/log.ts'
 import { banner } from './sandbox/banner.ts'
 import { prepareDemo, type SandboxFile, sandboxFile } from './sandbox/demo.ts'
@@ -11,11 +12,15 @@ import { prepareDemo, type SandboxFile, sandboxFile } from './sandbox/demo.ts'
 export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const startedAtMs = performance.now()
   const config = readConfig(environment)
-  const terminal = process.stdout.isTTY === true
+  const terminal = process.stdout.isTTY
   // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.
   const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
   const signalled = nextSignal()
-  const installation = await openInstallation(config, log, (message) => (terminal ? console.log(`  ${message} …`) : log.info(message)))
+  // Awaited where it is used; a failure shows there.
+  loadReference().catch(() => undefined)
+  const installation = await openInstallation(config, log, (message) =>
+    terminal ? console.log(`  ${message} …`) : log.info(message),
+  )
   try {
     const app = await openApp(config, installation, log)
     process.once('uncaughtException', (error) => signalled.crash(error))
@@ -48,9 +53,15 @@ async function listen(app: App, config: Config): Promise<string> {
     return await app.listen()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new Error(`Port ${config.PORT} on ${config.HOST} is taken. Choose another one, for example: PORT=8090 npm start`, { cause: error })
+    if (code === 'EADDRINUSE')
+      throw new Error(
+        `Port ${config.PORT} on ${config.HOST} is taken. Choose another one, for example: PORT=8090 npm start`,
+        { cause: error },
+      )
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-      throw new Error(`Cannot listen on ${config.HOST}:${config.PORT} (${code}). Check HOST and PORT.`, { cause: error })
+      throw new Error(`Cannot listen on ${config.HOST}:${config.PORT} (${code}). Check HOST and PORT.`, {
+        cause: error,
+      })
     throw error
   }
 }
@@ -63,11 +74,28 @@ interface Started {
   readonly startedAtMs: number
 }
 
-function tellStarted(log: Log, terminal: boolean, { config, baseUrl, installation, demo, startedAtMs }: Started): void {
+function tellStarted(
+  log: Log,
+  terminal: boolean,
+  { config, baseUrl, installation, demo, startedAtMs }: Started,
+): void {
   const tookMs = Math.round(performance.now() - startedAtMs)
   const file = sandboxFile(config.DATA_DIR)
-  if (terminal) console.log(banner({ baseUrl, database: installation.database, mode: config.SVC_MODE, demo, file, tookMs }))
-  else log.info({ baseUrl, mode: config.SVC_MODE, database: installation.database, tookMs, ...(demo && { sandboxFile: file }) }, 'ready')
+  if (terminal)
+    console.log(
+      banner({ baseUrl, database: installation.database, mode: config.SVC_MODE, demo, file, tookMs }),
+    )
+  else
+    log.info(
+      {
+        baseUrl,
+        mode: config.SVC_MODE,
+        database: installation.database,
+        tookMs,
+        ...(demo && { sandboxFile: file }),
+      },
+      'ready',
+    )
 }
 
 async function drained(app: App, config: Config, log: Log): Promise<boolean> {
@@ -76,7 +104,11 @@ async function drained(app: App, config: Config, log: Log): Promise<boolean> {
   const inTime = await Promise.race([app.drain().then(() => true), late])
   timeout.abort()
   if (inTime) log.info('drained')
-  else log.error({ DRAIN_TIMEOUT_MS: config.DRAIN_TIMEOUT_MS }, 'requests were still under way at the end of the time for draining')
+  else
+    log.error(
+      { DRAIN_TIMEOUT_MS: config.DRAIN_TIMEOUT_MS },
+      'requests were still under way at the end of the time for draining',
+    )
   return inTime
 }
 

@@ -22,7 +22,9 @@ export class UsageError extends Error {
 export async function withInstallation<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)
   const log = openLog('warn', process.stderr)
-  const installation = await openInstallation(config, log, (message) => process.stderr.write(`${message} …\n`))
+  const installation = await openInstallation(config, log, (message) =>
+    process.stderr.write(`${message} …\n`),
+  )
   const database = new Database(installation.address, 4, log)
   try {
     const keyring = await Keyring.open(database, installation.masterKeys)
@@ -32,4 +34,13 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
     await database.close()
     await installation.release()
   }
+}
+
+/** Brings the schema up to date and touches nothing else: the service's role may not even be granted to anyone yet. */
+export async function migrateInstallation(): Promise<void> {
+  const log = openLog('warn', process.stderr)
+  const installation = await openInstallation(readConfig(process.env), log, (message) =>
+    process.stderr.write(`${message} …\n`),
+  )
+  await installation.release()
 }

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import { issueApiKey, listApiKeys, revokeApiKey } from '../access/api-key.ts'
-import { createMerchant, findMerchant, listMerchants, type Merchant, setMerchantDisabled } from '../access/merchant.ts'
+import {
+  createMerchant,
+  findMerchant,
+  listMerchants,
+  type Merchant,
+  setMerchantDisabled,
+} from '../access/merchant.ts'
 import { sqlState } from '../platform/db/database.ts'
 import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '../qr-codes/upi-uri.ts'
 import { UsageError, withInstallation } from './context.ts'
@@ -33,7 +39,10 @@ export function addMerchantCommands(program: Command): void {
     .requiredOption('--vpa <vpa>', 'virtual payment address that its QR codes are paid to')
     .requiredOption('--mcc <code>', 'merchant category code, four digits (ISO 18245)')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
+    )
     .action(create)
   merchant
     .command('list')
@@ -90,7 +99,10 @@ export function addKeyCommands(program: Command): void {
     .description('issue one more API key, shown only once; former keys stay valid until they are revoked')
     .option('--name <name>', 'what it is for', 'issued by svc key issue')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nTo rotate a key: issue a new one, put it to use, then revoke the former:\n  svc key issue mer_… --name "till 2"\n  svc key revoke key_…')
+    .addHelpText(
+      'after',
+      '\nTo rotate a key: issue a new one, put it to use, then revoke the former:\n  svc key issue mer_… --name "till 2"\n  svc key revoke key_…',
+    )
     .action(async (merchantId: string, { name, json = false }: Json & { name: string }) => {
       const { apiKeyId, secret } = await withInstallation(({ database, keyMaker }) =>
         database.operate(async (tx) => {
@@ -105,9 +117,17 @@ export function addKeyCommands(program: Command): void {
     .description('list the API keys of a merchant, by their prefix')
     .option('--json', 'print JSON')
     .action(async (merchantId: string, { json = false }: Json) => {
-      const keys = await withInstallation(({ database }) => database.operate((tx) => listApiKeys(tx, merchantId)))
+      const keys = await withInstallation(({ database }) =>
+        database.operate((tx) => listApiKeys(tx, merchantId)),
+      )
       printRows(
-        keys.map(({ apiKeyId, name, prefix, createdAt, revokedAt }) => ({ apiKeyId, name, prefix, createdAt, revokedAt })),
+        keys.map(({ apiKeyId, name, prefix, createdAt, revokedAt }) => ({
+          apiKeyId,
+          name,
+          prefix,
+          createdAt,
+          revokedAt,
+        })),
         json,
       )
     })
@@ -116,8 +136,11 @@ export function addKeyCommands(program: Command): void {
     .description('revoke an API key for good; its tokens die within a second in every process')
     .option('--json', 'print JSON')
     .action(async (apiKeyId: string, { json = false }: Json) => {
-      const revoked = await withInstallation(({ database }) => database.operate((tx) => revokeApiKey(tx, apiKeyId)))
-      if (!revoked) throw new UsageError(`There is no API key ${apiKeyId}. See them with: svc key list <merchantId>`)
+      const revoked = await withInstallation(({ database }) =>
+        database.operate((tx) => revokeApiKey(tx, apiKeyId)),
+      )
+      if (!revoked)
+        throw new UsageError(`There is no API key ${apiKeyId}. See them with: svc key list <merchantId>`)
       const { tenantId: merchantId, name, prefix, revokedAt } = revoked
       printRecord({ apiKeyId, merchantId, name, prefix, revokedAt }, json)
     })

@@ -10,14 +10,21 @@ export function printRows(rows: readonly Row[], json: boolean): void {
   const names = Object.keys(rows[0]!)
   const table = [names, ...rows.map((row) => names.map((name) => show(row[name])))]
   const widths = names.map((_, column) => Math.max(...table.map((cells) => cells[column]!.length)))
-  for (const cells of table) process.stdout.write(`${cells.map((cell, i) => cell.padEnd(widths[i]!)).join('  ').trimEnd()}\n`)
+  for (const cells of table)
+    process.stdout.write(
+      `${cells
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd()}\n`,
+    )
 }
 
 /** One record for people, a field a line; with `--json` the same as JSON for programs. */
 export function printRecord(record: Row, json: boolean): void {
   if (json) return printJson(record)
   const width = Math.max(...Object.keys(record).map((name) => name.length))
-  for (const [name, value] of Object.entries(record)) process.stdout.write(`${name.padEnd(width)}  ${show(value)}\n`)
+  for (const [name, value] of Object.entries(record))
+    process.stdout.write(`${name.padEnd(width)}  ${show(value)}\n`)
 }
 
 export function printJson(value: unknown): void {

@@ -1,0 +1,40 @@
+// Finds what the tests need besides Node packages, installs it where that is allowed, and says what it did.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).error === undefined
+
+const wanted = [
+  {
+    name: 'zbar-tools',
+    isThere: () => works('zbarimg', '--version'),
+    without: 'the test "an independent scanner (zbar) reads 200 codes with odd names" will be skipped',
+  },
+]
+// People's machines are not filled with a second database server; CI tests on the oldest one that is supported too.
+if (process.env.CI)
+  wanted.push({
+    name: 'postgresql-15',
+    isThere: () => existsSync('/usr/lib/postgresql/15/bin/postgres'),
+    without: 'the service is tested on PostgreSQL 18 only',
+  })
+
+const missing = () => wanted.filter(({ isThere }) => !isThere())
+const names = missing().map(({ name }) => name)
+if (
+  names.length > 0 &&
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  works('apt-get', '--version')
+) {
+  console.log(`Installing ${names.join(' and ')} for the tests …`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const apt = (...args) =>
+    spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
+  apt('update')
+  for (const name of names) apt('install', '-y', '--no-install-recommends', name)
+}
+for (const { name, without } of missing())
+  console.log(
+    `${name} is not installed: ${without}.${works('apt-get', '--version') ? ` To have it: sudo apt-get install ${name}` : ''}`,
+  )

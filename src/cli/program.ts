@@ -1,0 +1,89 @@
+import { Command } from 'commander'
+import { CARD_CHECKS } from '../cards/reconcile-cards.ts'
+import { reconcile } from '../ledger/reconcile.ts'
+import { PAYMENT_CHECKS } from '../qr-codes/reconcile-payments.ts'
+import { VERSION } from '../version.ts'
+import { migrateInstallation, withInstallation } from './context.ts'
+import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
+import { addPartnerCommands } from './partner-commands.ts'
+import { printJson } from './print.ts'
+import { printReconciliation } from './print-reconciliation.ts'
+import { addQrCommands } from './qr-commands.ts'
+import { addSealCommands } from './seal-commands.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+/** Every command of `svc`, with the help that the reference is generated from. */
+export function newProgram(): Command {
+  const program = new Command('svc')
+    .description('Partner service: merchant tokens and UPI QR codes.')
+    .version(VERSION)
+    .showHelpAfterError('See: svc --help')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  svc serve                                     run the service (the same as npm start)
+  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411
+  svc reconcile                                 prove that the books add up
+  svc qr doctor code.png                        is this QR code one that every UPI app reads?
+
+In a checkout, write npm run svc -- instead of svc.
+Settings come from the environment; docs/reference/settings.md lists them.`,
+    )
+  addRunCommands(program)
+  addMerchantCommands(program)
+  addKeyCommands(program)
+  addPartnerCommands(program)
+  addCompanyCommands(program)
+  addUserCommands(program)
+  addCardAccountCommands(program)
+  addCardCommands(program)
+  addSealCommands(program)
+  addKeysCommands(program)
+  addReconcileCommand(program)
+  addQrCommands(program)
+  return program
+}
+
+function addRunCommands(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service until SIGTERM or Ctrl-C')
+    .addHelpText('after', '\nExamples:\n  svc serve\n  PORT=8090 DATA_DIR=/tmp/try svc serve')
+    .action(async () => {
+      const { serve } = await import('../main.ts')
+      process.exitCode = await serve(process.env)
+    })
+  program
+    .command('migrate')
+    .description('bring the database to the newest schema (serve does it too)')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgresql://… DATABASE_OWNER_URL=postgresql://… svc migrate',
+    )
+    .action(async ({ json }: Json) => {
+      await migrateInstallation()
+      if (json) printJson({ ok: true })
+      else process.stdout.write('The schema is up to date.\n')
+    })
+}
+
+function addReconcileCommand(program: Command): void {
+  program
+    .command('reconcile')
+    .description('prove that the ledger adds up and fits payments and cards; exit code 1 if it does not')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc reconcile || echo "call somebody"')
+    .action(async ({ json }: Json) => {
+      const result = await withInstallation(({ database }) =>
+        reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS]),
+      )
+      if (json) printJson(result)
+      else printReconciliation(result)
+      if (!result.ok) process.exitCode = 1
+    })
+}
