@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { authenticators } from './access/authenticate.ts'
 import { sealKeys } from './access/seal-keys.ts'
+import { BulkWorker } from './cards/bulk-worker.ts'
+import { CoinSweep } from './coins/expire-coins.ts'
 import type { Config } from './config.ts'
 import { fail } from './errors.ts'
 import type { RandomBytes } from './kernel/ids.ts'
@@ -13,15 +15,19 @@ import { Database, type DatabaseAddress } from './platform/db/database.ts'
 import { keepHouse } from './platform/db/housekeeping.ts'
 import type { LaneServices } from './platform/db/lane.ts'
 import { StoredAnswers } from './platform/db/stored-answers.ts'
+import { mountOperations } from './platform/http/mount.ts'
 import type { Services } from './platform/http/operation.ts'
 import { serveReference } from './platform/http/reference.ts'
-import { mountOperations } from './platform/http/mount.ts'
 import { type Authenticator, buildServer, type ServerOptions } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { openMetrics } from './platform/metrics.ts'
 import { authenticateRail } from './qr-codes/authenticate-rail.ts'
+import { keepExpiring } from './qr-codes/expire-qr-codes.ts'
 import { UpiSwitch } from './sandbox/upi-switch.ts'
 import { VERSION } from './version.ts'
+import { Deliveries } from './webhooks/deliveries.ts'
+import { Relay } from './webhooks/relay.ts'
+import { eventStreams } from './webhooks/stream-events.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -36,13 +42,24 @@ export interface AppOptions {
 export const SECURITY_SCHEMES = {
   merchant: { type: 'http', scheme: 'bearer', description: 'Token of `POST /api/v0/merchant/token`' },
   partner: { type: 'http', scheme: 'bearer', description: 'Token of `POST /oauth/token`' },
-  partnerWithId: { type: 'http', scheme: 'bearer', description: 'Token of `POST /oauth/token`, with the `partnerId` header' },
+  tenant: { type: 'http', scheme: 'bearer', description: 'Token of a merchant or of a partner' },
+  partnerWithId: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Token of `POST /oauth/token`, with the `partnerId` header',
+  },
   partnerSession: {
     type: 'http',
     scheme: 'bearer',
-    description: 'Token of `POST /oauth/token`, with the `partnerId` header and the `SVCSESSION` cookie of that answer',
+    description:
+      'Token of `POST /oauth/token`, with the `partnerId` header and the `SVCSESSION` cookie of that answer',
   },
-  rail: { type: 'apiKey', in: 'header', name: 'x-rail-signature', description: 'HMAC-SHA-256 over time and body' },
+  rail: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-rail-signature',
+    description: 'HMAC-SHA-256 over time and body',
+  },
 }
 
 /** A service that is put together but does not listen yet: composition root of the program, the CLI and the tests. */
@@ -52,11 +69,21 @@ export class App {
   readonly #database: Database
   readonly #serverOptions: ServerOptions
   readonly #upiSwitch: UpiSwitch | undefined
+  readonly coinSweep: CoinSweep
+  readonly #bulkWorker: BulkWorker
   readonly #stopHousekeeping: () => void
+  readonly #stopRefreshing: () => void
+  readonly #deliveries: Deliveries
+  readonly #relay: Relay
+  #stopExpiring: (() => Promise<void>) | undefined
   #draining = false
   #publicUrl = ''
 
-  private constructor({ config, log, clock = systemClock, random = randomBytes }: AppOptions, database: Database, keyring: Keyring) {
+  private constructor(
+    { config, log, clock = systemClock, random = randomBytes }: AppOptions,
+    database: Database,
+    keyring: Keyring,
+  ) {
     const metrics = openMetrics()
     const lanes: LaneServices = {
       database,
@@ -86,8 +113,13 @@ export class App {
     }
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
+    this.coinSweep = new CoinSweep(this.services)
     this.#upiSwitch = config.SVC_MODE === 'sandbox' ? new UpiSwitch(this.services) : undefined
+    this.#bulkWorker = new BulkWorker(this.services)
     this.#stopHousekeeping = keepHouse(database, clock, log, config.IDEMPOTENCY_HOURS)
+    this.#stopRefreshing = keyring.keepFresh(log)
+    this.#deliveries = new Deliveries(this.services)
+    this.#relay = new Relay(this.services, () => this.#deliveries.wake())
   }
 
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
@@ -115,7 +147,11 @@ export class App {
         rail: { needs: 'body', authenticate: authenticateRail(this.services) },
       },
       admit: () => {
-        if (this.#draining) fail('temporarily_unavailable', { description: 'The service is shutting down', retryAfterSeconds: 1 })
+        if (this.#draining)
+          fail('temporarily_unavailable', {
+            description: 'The service is shutting down',
+            retryAfterSeconds: 1,
+          })
       },
       isDraining: () => this.#draining,
     }
@@ -123,7 +159,9 @@ export class App {
 
   async #mount(): Promise<void> {
     const { config } = this.services
-    const operations = OPERATIONS.filter((operation) => !operation.sandboxOnly || config.SVC_MODE === 'sandbox')
+    const operations = OPERATIONS.filter(
+      (operation) => !operation.sandboxOnly || config.SVC_MODE === 'sandbox',
+    )
     await serveReference(this.http, operations, {
       version: VERSION,
       publicUrl: () => this.#publicUrl,
@@ -139,15 +177,24 @@ export class App {
     const local = await this.http.listen({ host, port })
     this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
     this.#upiSwitch?.start()
+    this.#stopExpiring = keepExpiring(this.services)
+    this.#relay.start()
+    this.#deliveries.start()
+    this.coinSweep.start()
+    this.#bulkWorker.start()
     return this.#publicUrl
   }
 
   /** No new work; every accepted request is answered, every accepted command committed; then the database is let go. */
   async drain(): Promise<void> {
     this.#stopHousekeeping()
+    this.#stopRefreshing()
     await this.#upiSwitch?.close()
+    await this.coinSweep.close()
+    await this.#bulkWorker.stop()
     this.#draining = true
-    await this.http.close()
+    eventStreams(this.services).close()
+    await Promise.all([this.http.close(), this.#stopExpiring?.(), this.#relay.close(), this.#deliveries.close()])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
     await this.#database.close()
   }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { type Paise, parseRupees } from './kernel/money.ts'
 import { Secret } from './kernel/secret.ts'
@@ -95,6 +96,13 @@ const railKeys: Setting<Secret[]> = {
     value.split(',').map((part) => (part.trim().length >= 32 ? new Secret(part.trim()) : bad('each key must have 32 characters or more'))),
 }
 
+/** A network in CIDR notation. */
+export interface Network {
+  readonly address: string
+  readonly prefix: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
 /** Largest amount of one QR code by merchant category; `default` for the others. */
 export type AmountCaps = ReadonlyMap<string, Paise>
 
@@ -113,6 +121,23 @@ const amountCaps: Setting<AmountCaps> = {
     }
     return caps.has('default') ? caps : bad('must have a default')
   },
+}
+
+const networks: Setting<readonly Network[]> = {
+  type: '`address/prefix`, comma-separated',
+  default: 'none',
+  meaning:
+    'Networks that webhooks may go to although they are private, such as `10.20.0.0/16,fd00::/8`. Sandbox mode allows loopback besides. Without it only public addresses are reached.',
+  read: (value) =>
+    value === 'none'
+      ? []
+      : value.split(',').map((part) => {
+          const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(part.trim()) ?? []
+          const family = isIP(address)
+          if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128))
+            bad('must look like 10.20.0.0/16,fd00::/8')
+          return { address, prefix: Number(prefix), family: family === 4 ? 'ipv4' : 'ipv6' }
+        }),
 }
 
 const timeZone: Setting<string> = {
@@ -168,7 +193,34 @@ export const SETTINGS = {
   CARD_BIN: digits(6, 8, '999912', 'Leading digits of the card numbers that are issued (BIN); by default a range of no network.'),
   CARD_LOAD_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest load of a gift card, in rupees (the regulator’s limit by default).'),
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  BULK_ROWS_MAX: whole(50_000, 1, 200_000, 'Orders in one bulk upload.'),
+  BULK_WAITING_ROWS_MAX: whole(
+    1_000_000,
+    1,
+    100_000_000,
+    'Orders of one partner that may wait in bulk jobs; an upload beyond is answered 503.',
+  ),
+  BULK_CHUNK_ROWS: whole(
+    32,
+    1,
+    256,
+    'Orders of a bulk job that a process carries out at a time; few, so that single orders pass between.',
+  ),
+  BULK_LEASE_MS: whole(
+    30_000,
+    1_000,
+    600_000,
+    'How long orders of a bulk job wait for a process that died with them, before another takes them.',
+  ),
   IDEMPOTENCY_HOURS: whole(48, 24, 8_760, 'How long the answer of an `Idempotency-Key` is kept.'),
+  WEBHOOK_TIMEOUT_MS: whole(
+    10_000,
+    500,
+    60_000,
+    'Time in which an endpoint must take a webhook, from the look-up of its name to its whole answer.',
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
+  WEBHOOK_ATTEMPTS_DAYS: whole(30, 4, 3_650, 'How long the attempts to deliver webhooks can be looked at.'),
   RATE_LIMIT_PER_SECOND: whole(1_000, 0, 1_000_000, 'Requests a second per credential in live mode; 0 for no limit.'),
   RATE_LIMIT_BURST: whole(2_000, 1, 1_000_000, 'Requests that a credential may send at once in live mode.'),
   FAILED_ATTEMPTS_PER_MINUTE: whole(

@@ -194,6 +194,18 @@ export const FAILURES = {
     'There is no such card',
     'Use the `svcCardId` of a card of your own.',
   ),
+  coin_config_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such coin configuration',
+    'Use the `coinConfigId` that the create operation answered, with a token of the same partner.',
+  ),
+  bulk_job_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such bulk job',
+    'Use the `jobId` that the upload answered, with a token of the same partner.',
+  ),
   invalid_transition: kind(
     409,
     'CONFLICT_ERROR',
@@ -229,6 +241,30 @@ export const FAILURES = {
     'CONFLICT_ERROR',
     'Another credit with this bank reference was recorded before',
     'One bank reference names one credit: amount, payer and code must be the same on every notice.',
+  ),
+  coin_config_overlaps: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another active configuration answers for this event at the same time',
+    'End or deactivate the other one, or choose a validity that does not overlap.',
+  ),
+  request_id_conflict: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This requestId was used with another request',
+    'One `requestId` names one intent: repeat it unchanged to get the first answer, use a new one for anything else.',
+  ),
+  revision_mismatch: kind(
+    412,
+    'CONFLICT_ERROR',
+    'The configuration was changed since that revision',
+    'Read it again, and send the change with the new `ETag` in `If-Match`.',
+  ),
+  revision_required: kind(
+    428,
+    'CONFLICT_ERROR',
+    'If-Match with the revision that is to be changed is required',
+    'Send the `ETag` of the look-up, such as `"3"`, in `If-Match`; so no change of others is lost.',
   ),
   insufficient_funds: kind(
     422,
@@ -266,6 +302,24 @@ export const FAILURES = {
     'Merchants of category 6540 (stored-value load) may not create UPI QR codes',
     'A code must not fund a prepaid instrument; use a merchant of another category.',
   ),
+  no_coin_config: kind(
+    422,
+    'BUSINESS_ERROR',
+    'No active configuration covers this event at that time',
+    'Create a configuration for the event, or check its validity; `dryRun` tells which ones were considered.',
+  ),
+  coin_daily_limit_reached: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The award would go over the daily limit of this user',
+    'Nothing was awarded. The limit counts from midnight in the business time zone.',
+  ),
+  insufficient_coins: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The user has fewer active coins than that',
+    'Redeem at most the `active` coins of the balance; expired coins are gone.',
+  ),
   idempotency_key_reused: kind(
     422,
     'BUSINESS_ERROR',
@@ -283,6 +337,42 @@ export const FAILURES = {
     'RATE_LIMIT_ERROR',
     'Too many requests',
     'Wait as long as `Retry-After` says; the `RateLimit` fields show what is left.',
+  ),
+  webhook_endpoint_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such webhook endpoint',
+    'Use the `endpointId` that the create operation answered.',
+  ),
+  event_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such event',
+    'Use the `id` of an event of your own feed, `GET /api/v0/events`.',
+  ),
+  webhook_url_refused: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Webhooks cannot be sent to this URL',
+    'The description says why. Use an `https` URL of a public host, without credentials; sandbox mode takes `http` and loopback too.',
+  ),
+  webhook_endpoint_disabled: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The webhook endpoint is disabled',
+    'Enable it first; what it missed can then be replayed.',
+  ),
+  too_many_webhook_endpoints: kind(
+    422,
+    'BUSINESS_ERROR',
+    'There are as many webhook endpoints as a tenant may have',
+    'Delete one that is not needed, or let one endpoint take more types.',
+  ),
+  too_many_event_streams: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'As many event streams are open as a tenant may have',
+    'Close one, or ask in pages with `GET /api/v0/events`.',
   ),
   too_many_streams: kind(
     429,

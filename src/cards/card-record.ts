@@ -100,7 +100,10 @@ function statusFields(card: Card, timeZone: string) {
     cardStatus: named(CARD_STATUS_LABELS, card.status),
     kycStatus: named(KYC_STATUS_LABELS, card.kycStatus),
     physicalCardRequestDate: physicalRequestedAt ? wordyTimestamp(physicalRequestedAt, timeZone) : '',
-    physicalDeliveryAddressFlag: card.holder.deliveryAddress !== undefined,
+    // Decision C18: says that there are delivery parts, however the request asked for them.
+    physicalDeliveryAddressFlag: HOLDER_TEXTS.some(
+      (name) => name.startsWith('delivery') && card.holder[name],
+    ),
     cardActivated: card.activated,
     deleted: false,
   }

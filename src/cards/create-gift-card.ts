@@ -8,6 +8,7 @@ import { saveEvents } from '../platform/outbox.ts'
 import type { Card } from './card.ts'
 import {
   type CreateGiftCard,
+  type DrawnNumber,
   type Issued,
   type IssuingState,
   insertCards,
@@ -17,6 +18,7 @@ import {
 import { drawCardNumber, maskCardNumber } from './card-number.ts'
 import { CardRecord, toCardRecord, UNUSED } from './card-record.ts'
 import { checkOrder, GiftCardOrder, holderOf, requireWithinLimit } from './gift-card-order.ts'
+import { GIFT_CARD_SAMPLES } from './gift-card-samples.ts'
 import { insertUsers, newUserId, type User } from './user.ts'
 
 /** Numbers drawn for each card: the first that is free is taken, so that a collision costs no retry. */
@@ -38,6 +40,7 @@ export const createGiftCard = command({
   sealed: 'both',
   headers: { partnerId: 'The partner’s id, shared at sign-up (required)' },
   body: GiftCardOrder,
+  samples: GIFT_CARD_SAMPLES,
   result: CardRecord,
   errors: [
     'company_not_found',

@@ -87,6 +87,8 @@ const HOLDER = [
   'state',
   'country',
   'pincode',
+  ...DELIVERY,
+  'deliveryAddress2',
 ] as const
 
 /** The rules that the schema cannot say, all faults at once; answers the load in paise, if the order names one. */
@@ -112,10 +114,9 @@ export function requireWithinLimit(loadPaise: bigint | undefined, loadMaxPaise: 
     })
 }
 
-/** What the order says of the holder, under the same names. */
+/** What the order says of the holder, under the same names and as it was sent (decision C17). */
 export function holderOf(order: GiftCardOrder): Holder {
-  const parts = order.physicalDeliveryAddressFlag
-    ? [...HOLDER, ...DELIVERY, 'deliveryAddress2' as const]
-    : HOLDER
-  return Object.fromEntries(parts.flatMap((part) => (order[part] === undefined ? [] : [[part, order[part]]])))
+  return Object.fromEntries(
+    HOLDER.flatMap((part) => (order[part] === undefined ? [] : [[part, order[part]]])),
+  )
 }

@@ -43,8 +43,14 @@ export async function* reducedPages(
   database: Database,
   { partnerId, companyId, cardAccountId, after, limit }: ReducedSearch,
 ): AsyncGenerator<string> {
-  const fetch = (from: string, rows: number) =>
-    database.read([partnerId], (tx) => tx.query(PAGE, [partnerId, companyId, cardAccountId, from, rows]))
+  const fetch = (from: string, rows: number) => {
+    const page = database.read([partnerId], (tx) =>
+      tx.query(PAGE, [partnerId, companyId, cardAccountId, from, rows]),
+    )
+    // Told when it is awaited; a reader who hangs up meanwhile never awaits it.
+    page.catch(() => undefined)
+    return page
+  }
   const wanted = limit ?? Number.POSITIVE_INFINITY
   // One row more than is wanted tells whether there are more.
   const size = (count: number) => Math.min(PAGE_ROWS, wanted - count + 1)
@@ -61,11 +67,7 @@ export async function* reducedPages(
     const before = count
     count += shown.length
     const more = full && next === undefined && last !== undefined
-    if (more) {
-      page = fetch(last.svc_card_id, size(count))
-      // Told when it is awaited; a reader who hangs up meanwhile never awaits it.
-      page.catch(() => undefined)
-    }
+    if (more) page = fetch(last.svc_card_id, size(count))
     if (shown.length > 0) yield `${before > 0 ? ',' : ''}${shown.map((row) => row.record).join(',')}`
     if (!more) break
   }

@@ -1,9 +1,14 @@
 import { Command } from 'commander'
 import { CARD_CHECKS } from '../cards/reconcile-cards.ts'
+import { COIN_CHECKS } from '../coins/reconcile-coins.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import { PAYMENT_CHECKS } from '../qr-codes/reconcile-payments.ts'
 import { VERSION } from '../version.ts'
+import { addBulkCommands } from './bulk-commands.ts'
+import { addCardCommands } from './card-commands.ts'
+import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { migrateInstallation, withInstallation } from './context.ts'
+import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
 import { printJson } from './print.ts'
@@ -41,6 +46,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addUserCommands(program)
   addCardAccountCommands(program)
   addCardCommands(program)
+  addBulkCommands(program)
   addSealCommands(program)
   addKeysCommands(program)
   addReconcileCommand(program)
@@ -80,7 +86,7 @@ function addReconcileCommand(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc reconcile || echo "call somebody"')
     .action(async ({ json }: Json) => {
       const result = await withInstallation(({ database }) =>
-        reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS]),
+        reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS, ...COIN_CHECKS]),
       )
       if (json) printJson(result)
       else printReconciliation(result)

@@ -47,7 +47,12 @@ const FLOORLESS: ReadonlySet<AccountKind> = new Set([
   'coins_issued',
 ])
 
-const COIN_KINDS: ReadonlySet<AccountKind> = new Set(['coins_issued', 'coins', 'coins_redeemed', 'coins_expired'])
+const COIN_KINDS: ReadonlySet<AccountKind> = new Set([
+  'coins_issued',
+  'coins',
+  'coins_redeemed',
+  'coins_expired',
+])
 
 export const account = (kind: AccountKind, tenantId: string, ownerId = tenantId): Account => ({
   accountId: accountId(kind, ownerId),

@@ -68,7 +68,10 @@ export async function saveTransfers(
     ids.map((id) => changes.get(id)),
     tenants,
   ])
-  invariant(updated.length === ids.length, 'a transfer names an account that does not exist or has another unit')
+  invariant(
+    updated.length === ids.length,
+    'a transfer names an account that does not exist or has another unit',
+  )
   await tx.query(
     INSERT,
     columns(

@@ -1,3 +1,4 @@
+import type { EventType } from '../events.ts'
 import type { Tx } from './db/database.ts'
 import { columns, statement } from './db/statement.ts'
 
@@ -5,8 +6,7 @@ import { columns, statement } from './db/statement.ts'
 export interface OutboxEvent {
   readonly eventId: string
   readonly tenantId: string
-  /** From the event catalogue, such as `qr_code.credited`. */
-  readonly type: string
+  readonly type: EventType
   /** The object that it is about: events of one object are delivered in order. */
   readonly objectId: string
   /** The record as the API answers it: never a secret, never a card number. */

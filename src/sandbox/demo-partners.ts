@@ -25,8 +25,17 @@ export interface DemoPartner {
 interface Plan {
   readonly partner: NewPartner
   readonly company: string
-  readonly account: { readonly accountType: 'GIFT' | 'EMPLOYEE_REWARDS'; readonly binType: string; readonly programme: string }
-  readonly user: { readonly firstName: string; readonly lastName: string; readonly mobile: string; readonly email: string }
+  readonly account: {
+    readonly accountType: 'GIFT' | 'EMPLOYEE_REWARDS'
+    readonly binType: string
+    readonly programme: string
+  }
+  readonly user: {
+    readonly firstName: string
+    readonly lastName: string
+    readonly mobile: string
+    readonly email: string
+  }
 }
 
 const FUNDS_PAISE = paise(10_000_000_00n)
@@ -80,13 +89,28 @@ const HAS_CARDS = statement<{ found: boolean }>(
 )
 
 /** The demo partner of a plan: as the former file has it, else with new credentials, else new altogether. */
-export async function demoPartner(tx: Tx, maker: KeyMaker, plan: Plan, former: DemoPartner | undefined): Promise<DemoPartner> {
+export async function demoPartner(
+  tx: Tx,
+  maker: KeyMaker,
+  plan: Plan,
+  former: DemoPartner | undefined,
+): Promise<DemoPartner> {
   const [known] = await tx.query(BY_NAME, [plan.partner.name])
   if (!known) return newDemoPartner(tx, maker, plan)
-  const ids = { partnerId: known.partner_id, companyId: known.company_id, cardAccountId: known.card_account_id, userId: known.user_id }
+  const ids = {
+    partnerId: known.partner_id,
+    companyId: known.company_id,
+    cardAccountId: known.card_account_id,
+    userId: known.user_id,
+  }
   if (former?.partnerId === ids.partnerId) {
     const digest = secretDigest(maker.keyring, former.clientId, former.clientSecret)
-    const [check] = await tx.query(CREDENTIALS_WORK, [former.clientId, digest, ids.partnerId, former.sharedKey.kid])
+    const [check] = await tx.query(CREDENTIALS_WORK, [
+      former.clientId,
+      digest,
+      ids.partnerId,
+      former.sharedKey.kid,
+    ])
     if (check?.works) return { ...former, ...ids }
   }
   const { clientId, clientSecret } = await issueOAuthClient(tx, maker, ids.partnerId, 'sandbox.json')
@@ -94,7 +118,11 @@ export async function demoPartner(tx: Tx, maker: KeyMaker, plan: Plan, former: D
   return { ...ids, clientId, clientSecret: clientSecret.reveal(), sharedKey }
 }
 
-async function newDemoPartner(tx: Tx, maker: KeyMaker, { partner: wanted, company, account, user }: Plan): Promise<DemoPartner> {
+async function newDemoPartner(
+  tx: Tx,
+  maker: KeyMaker,
+  { partner: wanted, company, account, user }: Plan,
+): Promise<DemoPartner> {
   const { partner, client } = await createPartner(tx, maker, wanted)
   const { partnerId } = partner
   const companyId = await createCompany(tx, maker.random, partnerId, company)
@@ -109,15 +137,41 @@ async function newDemoPartner(tx: Tx, maker: KeyMaker, { partner: wanted, compan
   const userId = newUserId(Date.now(), maker.random)
   await insertUsers(tx, [{ userId, partnerId, companyId, profile: user }])
   const sharedKey = plainKey(await issueSharedKey(tx, maker, partnerId))
-  return { partnerId, clientId: client.clientId, clientSecret: client.clientSecret.reveal(), sharedKey, companyId, cardAccountId, userId }
+  return {
+    partnerId,
+    clientId: client.clientId,
+    clientSecret: client.clientSecret.reveal(),
+    sharedKey,
+    companyId,
+    cardAccountId,
+    userId,
+  }
 }
 
 const plainKey = ({ kid, alg, enc, k }: SharedKey) => ({ kid, alg, enc, k: k.reveal() })
 
 const EMPLOYEES = [
-  { firstName: 'Ravi', lastName: 'Kumar', mobile: '9000000011', email: 'ravi.kumar@example.com', loadAmount: '500' },
-  { firstName: 'Sunita', lastName: 'Patel', mobile: '9000000012', email: 'sunita.patel@example.com', loadAmount: '1500' },
-  { firstName: 'Arjun', lastName: 'Nair', mobile: '9000000013', email: 'arjun.nair@example.com', loadAmount: '2500' },
+  {
+    firstName: 'Ravi',
+    lastName: 'Kumar',
+    mobile: '9000000011',
+    email: 'ravi.kumar@example.com',
+    loadAmount: '500',
+  },
+  {
+    firstName: 'Sunita',
+    lastName: 'Patel',
+    mobile: '9000000012',
+    email: 'sunita.patel@example.com',
+    loadAmount: '1500',
+  },
+  {
+    firstName: 'Arjun',
+    lastName: 'Nair',
+    mobile: '9000000013',
+    email: 'arjun.nair@example.com',
+    loadAmount: '2500',
+  },
 ]
 
 /** The rewards account starts with three cards, issued the way every caller issues them. */
@@ -130,14 +184,29 @@ export async function demoCards({ database, selfCall }: Services, partner: DemoP
     path: '/oauth/token',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: Buffer.from(
-      new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }).toString(),
+      new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: clientSecret,
+      }).toString(),
     ),
   })
   const { access_token: bearer } = JSON.parse(token.body) as { access_token: string }
-  const headers = { authorization: `Bearer ${bearer}`, partnerid: partnerId, 'content-type': 'application/jose' }
-  const key = { kid: sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', key: createSecretKey(Buffer.from(sharedKey.k, 'base64url')) } as const
+  const headers = {
+    authorization: `Bearer ${bearer}`,
+    partnerid: partnerId,
+    'content-type': 'application/jose',
+  }
+  const key = {
+    kid: sharedKey.kid,
+    alg: 'A256KW',
+    enc: 'A256GCM',
+    key: createSecretKey(Buffer.from(sharedKey.k, 'base64url')),
+  } as const
   for (const employee of EMPLOYEES) {
-    const body = Buffer.from(await seal(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...employee })), key))
+    const body = Buffer.from(
+      await seal(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...employee })), key),
+    )
     const answer = await selfCall({ method: 'POST', path: '/api/v0/partner/svcCard', headers, body })
     invariant(answer.status === 200, 'the demo cards were issued')
   }

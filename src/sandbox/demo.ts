@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createMerchant, type Merchant, type NewMerchant } from '../access/merchant.ts'
 import { issueApiKey, type KeyMaker } from '../access/api-key.ts'
+import { createMerchant, type Merchant, type NewMerchant } from '../access/merchant.ts'
 import { invariant } from '../kernel/invariant.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { Services } from '../platform/http/operation.ts'
 import { writeWhole } from '../platform/write-whole.ts'
+import { type DemoCoins, demoCoins } from './demo-coins.ts'
 import { DEMO_PARTNERS, type DemoPartners, demoCards, demoPartner } from './demo-partners.ts'
 
 interface DemoMerchant {
@@ -17,7 +18,7 @@ interface DemoMerchant {
 }
 
 /** `sandbox.json`: everything that a script needs to use the sandbox. */
-export interface SandboxFile extends DemoPartners {
+export interface SandboxFile extends DemoPartners, DemoCoins {
   readonly baseUrl: string
   readonly merchant: DemoMerchant
   readonly otherMerchant: DemoMerchant
@@ -66,12 +67,18 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
   })
   const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
   await demoCards(services, tenants.rewardsPartner)
-  const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId }
+  const coins = await demoCoins(services, tenants.incentivePartner)
+  const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId, ...coins }
   await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
   return file
 }
 
-async function demoMerchant(tx: Tx, maker: KeyMaker, plan: NewMerchant, former: DemoMerchant | undefined): Promise<DemoMerchant> {
+async function demoMerchant(
+  tx: Tx,
+  maker: KeyMaker,
+  plan: NewMerchant,
+  former: DemoMerchant | undefined,
+): Promise<DemoMerchant> {
   const [known] = await tx.query(BY_VPA, [plan.vpa])
   if (!known) {
     const { merchant, apiKey } = await createMerchant(tx, maker, plan)
@@ -80,24 +87,48 @@ async function demoMerchant(tx: Tx, maker: KeyMaker, plan: NewMerchant, former: 
   const { merchant_id: merchantId, access_key: accessKey } = known
   if (former?.merchantId === merchantId) {
     const [holder] = await tx.query(KEY_WORKS, [maker.keyring.digest('api_key_digest', former.apiKey)])
-    if (holder?.tenant_id === merchantId) return { merchantId, apiKey: former.apiKey, accessKey, vpa: plan.vpa }
+    if (holder?.tenant_id === merchantId)
+      return { merchantId, apiKey: former.apiKey, accessKey, vpa: plan.vpa }
   }
   const { secret } = await issueApiKey(tx, maker, merchantId, 'sandbox.json')
   return { merchantId, apiKey: secret.reveal(), accessKey, vpa: plan.vpa }
 }
 
-const toDemo = ({ merchantId, accessKey, vpa }: Merchant, apiKey: string): DemoMerchant => ({ merchantId, apiKey, accessKey, vpa })
+const toDemo = ({ merchantId, accessKey, vpa }: Merchant, apiKey: string): DemoMerchant => ({
+  merchantId,
+  apiKey,
+  accessKey,
+  vpa,
+})
 
 /** The demo code of the last start while it takes payments, else a new one, made the way every caller makes one. */
-async function demoQrCode({ selfCall }: Services, { apiKey }: DemoMerchant, former: string | undefined): Promise<string> {
-  const token = await selfCall({ method: 'POST', path: '/api/v0/merchant/token', headers: { 'api-key': apiKey } })
-  const headers = { authorization: `Bearer ${(JSON.parse(token.body) as { token: string }).token}`, 'content-type': 'application/json' }
-  const codeIn = (body: string) => (JSON.parse(body) as { payload: { qrCodeId: string; status: string } }).payload
+async function demoQrCode(
+  { selfCall }: Services,
+  { apiKey }: DemoMerchant,
+  former: string | undefined,
+): Promise<string> {
+  const token = await selfCall({
+    method: 'POST',
+    path: '/api/v0/merchant/token',
+    headers: { 'api-key': apiKey },
+  })
+  const headers = {
+    authorization: `Bearer ${(JSON.parse(token.body) as { token: string }).token}`,
+    'content-type': 'application/json',
+  }
+  const codeIn = (body: string) =>
+    (JSON.parse(body) as { payload: { qrCodeId: string; status: string } }).payload
   if (former) {
-    const found = await selfCall({ method: 'GET', path: `/api/v0/qr-code/${encodeURIComponent(former)}`, headers })
+    const found = await selfCall({
+      method: 'GET',
+      path: `/api/v0/qr-code/${encodeURIComponent(former)}`,
+      headers,
+    })
     if (found.status === 200 && codeIn(found.body).status === 'ACTIVE') return former
   }
-  const body = Buffer.from(JSON.stringify({ qrName: 'Demo counter', multipleUse: true, description: 'Made on first start' }))
+  const body = Buffer.from(
+    JSON.stringify({ qrName: 'Demo counter', multipleUse: true, description: 'Made on first start' }),
+  )
   const made = await selfCall({ method: 'POST', path: '/api/v0/qr-code', headers, body })
   invariant(made.status === 200, 'the demo QR code was made')
   return codeIn(made.body).qrCodeId

@@ -51,6 +51,8 @@ export function behaviourOf(amountPaise: bigint, payerVpa: string): Behaviour {
 
 /** The magic values as a Markdown table, for the generated reference. */
 export function magicTable(): string {
-  const rows = MAGIC.map(({ paise, payerVpa, what }) => `| \`….${paise}\`, such as \`100.${paise}\` | \`${payerVpa}\` | ${what} |`)
+  const rows = MAGIC.map(
+    ({ paise, payerVpa, what }) => `| \`….${paise}\`, such as \`100.${paise}\` | \`${payerVpa}\` | ${what} |`,
+  )
   return ['| Amount that ends in | or payer | What happens |', '|---|---|---|', ...rows, ''].join('\n')
 }

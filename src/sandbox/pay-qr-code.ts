@@ -19,7 +19,9 @@ const CARRIED_TR = new RegExp(`^[\\x21-\\x7e]{1,${TR_CHARS_MAX}}$`)
 
 const PayRequest = Type.Object(
   {
-    upi: Type.Optional(Type.String({ maxLength: 7_089, description: 'What the payer’s app scanned: `upi://pay?…`' })),
+    upi: Type.Optional(
+      Type.String({ maxLength: 7_089, description: 'What the payer’s app scanned: `upi://pay?…`' }),
+    ),
     qrCodeId: Type.Optional(Type.String({ maxLength: 64, description: 'Or the code itself' })),
     amount: Type.Optional(
       Type.Number({
@@ -39,10 +41,18 @@ const PayRequest = Type.Object(
       }),
     ),
     delayMs: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: DELAY_MS_MAX, description: 'Hold the bank’s notice back for so long' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: DELAY_MS_MAX,
+        description: 'Hold the bank’s notice back for so long',
+      }),
     ),
     duplicates: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: NOTICES_MAX - 1, description: 'Send the same notice so many times more' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: NOTICES_MAX - 1,
+        description: 'Send the same notice so many times more',
+      }),
     ),
     utr: Type.Optional(
       Type.String({
@@ -58,7 +68,8 @@ const PayRequest = Type.Object(
 const PayResult = Type.Object(
   {
     outcome: Type.Enum(['NOTIFIED', 'HELD', 'DECLINED'], {
-      description: 'The bank’s notice was sent, is held back, or there is none because the payer’s bank declined',
+      description:
+        'The bank’s notice was sent, is held back, or there is none because the payer’s bank declined',
     }),
     utr: Type.String(),
     notices: Type.Integer({ description: 'How often the credit is notified' }),
@@ -68,7 +79,10 @@ const PayResult = Type.Object(
   { additionalProperties: false },
 )
 
-const STRINGS = statement<{ upi_uri: string }>('sandbox_qr_string', 'select upi_uri from qr_codes where qr_code_id = $1')
+const STRINGS = statement<{ upi_uri: string }>(
+  'sandbox_qr_string',
+  'select upi_uri from qr_codes where qr_code_id = $1',
+)
 
 /** The payer’s phone and bank, simulated: what it pays goes the way a real credit goes, through the UPI rail. */
 export const payQrCode = query({
@@ -97,12 +111,15 @@ export const payQrCode = query({
       if ((body.upi === undefined) === (body.qrCodeId === undefined))
         fail('validation_failed', { description: 'upi, qrCodeId: exactly one of them is required' })
       const scanned = parseUpiUri(body.upi ?? (await stringOf(body.qrCodeId!)))
-      if (!scanned) return fail('validation_failed', { description: 'upi: must be a upi://pay string with pa and pn' })
+      if (!scanned)
+        return fail('validation_failed', { description: 'upi: must be a upi://pay string with pa and pn' })
       // A reference that no rail would carry fits no code.
       const tr = CARRIED_TR.test(scanned.tr ?? '') ? scanned.tr! : 'none'
       const amount = body.amount === undefined ? parseRupees(scanned.am ?? '') : paiseFromWire(body.amount)
-      if (!amount) return fail('validation_failed', { description: 'amount: is required, since the code has none' })
-      if (amount > paiseFromWire(RUPEES_MAX)!) return fail('validation_failed', { description: `upi: its amount must be at most ${RUPEES_MAX}` })
+      if (!amount)
+        return fail('validation_failed', { description: 'amount: is required, since the code has none' })
+      if (amount > paiseFromWire(RUPEES_MAX)!)
+        return fail('validation_failed', { description: `upi: its amount must be at most ${RUPEES_MAX}` })
       const { payerVpa = 'payer@sandbox', utr = `SBX${sortableId(clock.now(), random)}`.toUpperCase() } = body
       const magic = behaviourOf(amount, payerVpa)
       if (magic.declined) return { body: succeed({ outcome: 'DECLINED', utr, notices: 0 }) }

@@ -36,7 +36,10 @@ const TAKE = statement<{ notice_id: string; notice: Notice }>(
      order by due_at limit 50 for update skip locked)
    returning notice_id, notice`,
 )
-const DELIVERED = statement('sandbox_notices_delivered', 'delete from sandbox_upi_notices where notice_id = $1')
+const DELIVERED = statement(
+  'sandbox_notices_delivered',
+  'delete from sandbox_upi_notices where notice_id = $1',
+)
 const TO_REFUND = statement<{ utr: string }>(
   'sandbox_refunds_pending',
   `select utr from directory_refunds_pending(clock_timestamp() - interval '2 seconds', 100)`,
@@ -61,20 +64,29 @@ export class UpiSwitch {
   /** Carries a notice now; a credit that the service cannot take is returned at once. Answers the payment record. */
   async deliver(notice: Notice): Promise<Record<string, unknown>> {
     const payment = await this.#send('/rails/upi/credits', notice)
-    return payment['status'] === 'REFUND_PENDING' ? this.#send('/rails/upi/refunds', { utr: notice.utr }) : payment
+    return payment['status'] === 'REFUND_PENDING'
+      ? this.#send('/rails/upi/refunds', { utr: notice.utr })
+      : payment
   }
 
   /** Keeps a notice for later, `count` times the same. */
   async hold(notice: Notice, delayMs: number, count: number): Promise<void> {
     const { clock, database, random } = this.#services
-    await database.directory(HOLD, [`${newId('ntc', clock.now(), random)}_`, delayMs, JSON.stringify(notice), count])
+    await database.directory(HOLD, [
+      `${newId('ntc', clock.now(), random)}_`,
+      delayMs,
+      JSON.stringify(notice),
+      count,
+    ])
   }
 
   start(): void {
     if (this.#closed) return
     this.#timer = setTimeout(() => {
       this.#ticking = this.#tick()
-        .catch((error: unknown) => this.#services.log.warn({ err: error }, 'the sandbox’s UPI switch could not deliver'))
+        .catch((error: unknown) =>
+          this.#services.log.warn({ err: error }, 'the sandbox’s UPI switch could not deliver'),
+        )
         .finally(() => this.start())
     }, TICK_MS)
   }
@@ -103,7 +115,10 @@ export class UpiSwitch {
     const [key] = railKeys(this.#services)
     invariant(key, 'the sandbox has a rail key')
     const body = Buffer.from(JSON.stringify(content))
-    const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: signNotice(body, key, clock.now()) }
+    const headers = {
+      'content-type': 'application/json',
+      [SIGNATURE_HEADER]: signNotice(body, key, clock.now()),
+    }
     const answer = await selfCall({ method: 'POST', path, headers, body })
     if (answer.status === 409) fail('utr_conflict')
     if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`)

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -84,4 +86,19 @@ export async function runCli(
   const { code } = await endOf(child)
   await closed
   return { code, ...texts }
+}
+
+/** Several processes on one database, one after the other, so that the first one makes what each of them finds. */
+export async function startProcesses(
+  count: number,
+  env: Environment,
+  dataDir: string,
+): Promise<ServiceProcess[]> {
+  const started: ServiceProcess[] = []
+  for (let n = 0; n < count; n++) {
+    const own = join(dataDir, `process-${n}`)
+    await mkdir(own)
+    started.push(await startProcess({ ...env, DATA_DIR: own }))
+  }
+  return started
 }

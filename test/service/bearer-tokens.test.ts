@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { base64url, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
@@ -216,7 +217,7 @@ test('revoking a key or disabling its merchant ends the tokens in every process 
     const { port } = second.app.http.server.address() as { port: number }
     const clients = [service.client, await Client.open(`http://127.0.0.1:${port}`)]
     const { keyring, random, database } = service.app.services
-    for (const how of ['revoke', 'disable'] as const) {
+    for (const how of ['revoke', 'disable', 'revoke while idle'] as const) {
       const shop = await service.newMerchant()
       const other = await database.operate((tx) =>
         issueApiKey(tx, { keyring, random, mode: 'test' }, shop.merchantId, 'other'),
@@ -227,9 +228,14 @@ test('revoking a key or disabling its merchant ends the tokens in every process 
         for (const text of [dead, living]) expect((await use(text, client)).status).toBe(200)
       await database.operate(
         (tx): Promise<unknown> =>
-          how === 'revoke' ? revokeApiKey(tx, shop.apiKeyId) : setMerchantDisabled(tx, shop.merchantId, true),
+          how === 'disable' ? setMerchantDisabled(tx, shop.merchantId, true) : revokeApiKey(tx, shop.apiKeyId),
       )
       const committedAtMs = performance.now()
+      // Nobody asks for a second: what the idle processes knew before must not be believed any more.
+      if (how === 'revoke while idle') {
+        await sleep(1_000)
+        for (const client of clients) expectInvalid(await use(dead, client))
+      }
       await refusedWithinASecond(clients, dead, committedAtMs)
       if (how === 'disable') await refusedWithinASecond(clients, living, committedAtMs)
       else for (const client of clients) expect((await use(living, client)).status).toBe(200)

@@ -51,13 +51,20 @@ test('a credit after the cancel is refused, recorded and refunded', async () => 
   payloadOf(await service.client.notify('/rails/upi/refunds', { utr: 'LATE0000001' }, RAIL_KEY))
   const { data, recordsCount } = payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}/payments`))
   expect(recordsCount).toBe(1)
-  expect(data[0]).toMatchObject({ utr: 'LATE0000001', amount: 10, status: 'REFUNDED', reason: 'qr_code_cancelled' })
+  expect(data[0]).toMatchObject({
+    utr: 'LATE0000001',
+    amount: 10,
+    status: 'REFUNDED',
+    reason: 'qr_code_cancelled',
+  })
 })
 
 async function newCode(request: object): Promise<{ qrCodeId: string; tr: string }> {
   const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', request))
   const [row] = await service.app.services.database.read([merchant.merchantId], (tx) =>
-    tx.query<{ tr: string }>({ name: 'test_tr', text: 'select tr from qr_codes where qr_code_id = $1' }, [qrCodeId]),
+    tx.query<{ tr: string }>({ name: 'test_tr', text: 'select tr from qr_codes where qr_code_id = $1' }, [
+      qrCodeId,
+    ]),
   )
   return { qrCodeId, tr: row!.tr }
 }

@@ -1,8 +1,11 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { fail } from '../../errors.ts'
+import { groupBy } from '../../kernel/group-by.ts'
 import { newId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
+import type { Log } from '../log.ts'
 import { type MasterKeys, openBytes, sealBytes } from './master-keys.ts'
 import { newSealKeyPair, type SealPairKind } from './seal-keys.ts'
 
@@ -16,15 +19,34 @@ export interface DataKey {
   readonly bytes: Buffer
 }
 
-const LOAD = statement<{ key_id: string; purpose: KeyPurpose; wrapped: Buffer; wrapped_by: string }>(
+interface KeyRow {
+  key_id: string
+  purpose: KeyPurpose
+  wrapped: Buffer
+  wrapped_by: string
+  due_ms: number
+  retired: boolean
+}
+
+// A retired key goes on opening for a day: a process that was cut off may have sealed with it to the last.
+const LOAD = statement<KeyRow>(
   'keyring_load',
-  'select key_id, purpose, wrapped, wrapped_by from keyring where retired_at is null order by key_id',
+  `select key_id, purpose, wrapped, wrapped_by, retired_at is not null as retired,
+     (extract(epoch from effective_at - clock_timestamp()) * 1000)::float8 as due_ms
+   from keyring where retired_at is null or retired_at > clock_timestamp() - interval '1 day'
+   order by effective_at, key_id`,
 )
 const LOCK = statement('keyring_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
-const ADD = statement('keyring_add', 'insert into keyring (key_id, purpose, wrapped, wrapped_by) values ($1, $2, $3, $4)')
+const ADD = statement(
+  'keyring_add',
+  `insert into keyring (key_id, purpose, wrapped, wrapped_by, effective_at)
+   values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')`,
+)
 
 const secret = () => randomBytes(32)
-const pair = (kind: SealPairKind) => () => newSealKeyPair(kind).privateKey.export({ format: 'der', type: 'pkcs8' })
+const pair = (kind: SealPairKind) => () =>
+  newSealKeyPair(kind).privateKey.export({ format: 'der', type: 'pkcs8' })
+const signingPair = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })
 const MAKE = {
   api_key_digest: secret,
   stored_answer: secret,
@@ -34,6 +56,9 @@ const MAKE = {
   partner_key: secret,
   card_number: secret,
   card_number_digest: secret,
+  webhook_secret: secret,
+  webhook_signing: signingPair,
+  bulk_row: secret,
   seal_p256: pair('P-256'),
   seal_x25519: pair('X25519'),
   seal_rsa: pair('RSA'),
@@ -41,62 +66,130 @@ const MAKE = {
 const PURPOSES = Object.keys(MAKE) as KeyPurpose[]
 const context = (keyId: string, purpose: string) => `data key ${purpose} ${keyId}`
 
+/** How often a process reads the keyring anew, in milliseconds; a new key seals later than that. */
+export const KEYRING_REFRESH_MS = 5_000
+
+interface LoadedKey extends DataKey {
+  /** In `performance.now()` time, so that steps of the wall clock change nothing. */
+  readonly effectiveAtMs: number
+  readonly retired: boolean
+}
+
 /**
  * The service's data keys (envelope encryption): random, kept in the database wrapped by the master key, held open in
- * memory. The newest of a purpose seals; all of them open.
+ * memory. The newest effective one of a purpose seals; all of them open.
  */
 export class Keyring {
-  readonly #byId = new Map<string, DataKey>()
-  readonly #newest = new Map<KeyPurpose, DataKey>()
+  readonly #database: Database
+  readonly #masterKeys: MasterKeys
+  #byId: ReadonlyMap<string, LoadedKey> = new Map()
+  /** Not retired, in order of their effect. */
+  #live: ReadonlyMap<KeyPurpose, readonly LoadedKey[]> = new Map()
+  #refreshing: Promise<void> | undefined
+
+  private constructor(database: Database, masterKeys: MasterKeys) {
+    this.#database = database
+    this.#masterKeys = masterKeys
+  }
 
   /** Loads all keys, and makes those that are missing; only one of several starting processes makes them. */
   static async open(database: Database, masterKeys: MasterKeys): Promise<Keyring> {
-    const keyring = new Keyring()
-    await keyring.#load(database, masterKeys)
-    if (PURPOSES.some((purpose) => !keyring.#newest.has(purpose))) {
+    const keyring = new Keyring(database, masterKeys)
+    await keyring.refresh()
+    if (PURPOSES.some((purpose) => !keyring.#live.has(purpose))) {
       await database.write([], async (tx) => {
         await tx.query(LOCK)
         const present = new Set((await tx.query(LOAD)).map((row) => row.purpose))
-        for (const purpose of PURPOSES.filter((p) => !present.has(p))) {
-          const keyId = newId('dk', Date.now(), randomBytes)
-          const wrapped = masterKeys.wrap(MAKE[purpose](), context(keyId, purpose))
-          await tx.query(ADD, [keyId, purpose, wrapped, masterKeys.currentId])
-        }
+        for (const purpose of PURPOSES.filter((p) => !present.has(p))) await keyring.add(tx, purpose, 0)
       })
-      await keyring.#load(database, masterKeys)
+      await keyring.refresh()
     }
     return keyring
   }
 
-  async #load(database: Database, masterKeys: MasterKeys): Promise<void> {
-    for (const row of await database.directory(LOAD)) {
-      const bytes = masterKeys.unwrap(row.wrapped, row.wrapped_by, context(row.key_id, row.purpose))
-      const key: DataKey = { keyId: row.key_id, purpose: row.purpose, bytes }
-      this.#byId.set(key.keyId, key)
-      this.#newest.set(key.purpose, key)
-    }
+  /** Adds a key that seals from `leadMs` on; processes learn of it by their next refresh. Answers its id. */
+  async add(tx: Tx, purpose: KeyPurpose, leadMs: number): Promise<string> {
+    const keyId = newId('dk', Date.now(), randomBytes)
+    const wrapped = this.#masterKeys.wrap(MAKE[purpose](), context(keyId, purpose))
+    await tx.query(ADD, [keyId, purpose, wrapped, this.#masterKeys.currentId, leadMs])
+    return keyId
+  }
+
+  /** Reads the keyring anew; calls at the same time share one read. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#load().finally(() => (this.#refreshing = undefined))
+    return this.#refreshing
+  }
+
+  /** Refreshes now and then until the answered function is called. */
+  keepFresh(log: Log): () => void {
+    const timer = setInterval(() => {
+      this.refresh().catch((error: unknown) => log.warn({ err: error }, 'the keyring was not refreshed'))
+    }, KEYRING_REFRESH_MS)
+    timer.unref()
+    return () => clearInterval(timer)
+  }
+
+  async #load(): Promise<void> {
+    const rows = await this.#database.directory(LOAD)
+    const loaded = rows.map((row) => this.#loaded(row))
+    this.#byId = new Map(loaded.map((key) => [key.keyId, key]))
+    this.#live = groupBy(
+      loaded.filter((key) => !key.retired),
+      (key) => key.purpose,
+    )
+  }
+
+  /** A key that is known stays the same object, so that what is derived from it can be kept with it. */
+  #loaded({
+    key_id: keyId,
+    purpose,
+    wrapped,
+    wrapped_by: wrappedBy,
+    due_ms: dueMs,
+    retired,
+  }: KeyRow): LoadedKey {
+    const known = this.#byId.get(keyId)
+    if (known?.retired === retired) return known
+    const bytes = known?.bytes ?? this.#masterKeys.unwrap(wrapped, wrappedBy, context(keyId, purpose))
+    return { keyId, purpose, bytes, effectiveAtMs: performance.now() + dueMs, retired }
+  }
+
+  /** All that are in use; one that seals only later is among them. */
+  all(purpose: KeyPurpose): readonly DataKey[] {
+    return this.#live.get(purpose) ?? []
+  }
+
+  /** Those that every process knows: what is told to others. */
+  effective(purpose: KeyPurpose): readonly DataKey[] {
+    const now = performance.now()
+    return (this.#live.get(purpose) ?? []).filter((key) => key.effectiveAtMs <= now)
   }
 
   newest(purpose: KeyPurpose): DataKey {
-    const key = this.#newest.get(purpose)
+    const key = this.effective(purpose).at(-1)
     invariant(key, `no data key for ${purpose}`)
     return key
-  }
-
-  all(purpose: KeyPurpose): DataKey[] {
-    return [...this.#byId.values()].filter((key) => key.purpose === purpose)
   }
 
   /** Key id, `0x00`, then the sealed bytes. The context must be the same when it is opened. */
   seal(purpose: KeyPurpose, plain: Uint8Array, sealedFor: string): Buffer {
     const key = this.newest(purpose)
-    return Buffer.concat([Buffer.from(`${key.keyId}\0`), sealBytes(key.bytes, plain, sealedFor)])
+    return Buffer.concat([sealedWith(key.keyId), sealBytes(key.bytes, plain, sealedFor)])
   }
 
   open(purpose: KeyPurpose, sealed: Buffer, sealedFor: string): Buffer {
     const end = sealed.indexOf(0)
     const key = this.#byId.get(sealed.subarray(0, end).toString())
-    invariant(key?.purpose === purpose, `sealed with a key that is not a ${purpose} key`)
+    if (!key) {
+      // Made after the last refresh: the next attempt has it.
+      this.refresh().catch(() => undefined)
+      return fail('temporarily_unavailable', {
+        retryAfterSeconds: 1,
+        cause: new Error(`sealed with a ${purpose} key that is not known`),
+      })
+    }
+    invariant(key.purpose === purpose, `sealed with a key that is not a ${purpose} key`)
     return openBytes(key.bytes, sealed.subarray(end + 1), sealedFor)
   }
 
@@ -112,3 +205,6 @@ export class Keyring {
     return createHmac('sha256', this.oldest(purpose).bytes).update(text).digest()
   }
 }
+
+/** How everything begins that this key sealed: to find it, and to tell it from what others sealed. */
+export const sealedWith = (keyId: string): Buffer => Buffer.from(`${keyId}\0`)

@@ -37,12 +37,18 @@ function familyFields(family: Family, failure: Failure): Record<string, unknown>
     case 'result_code':
       return { resultCode: 1, resultMessage: failure.description }
     case 'oauth':
-      return { error: failure.word, error_description: failure.description }
+      return { error: oauthError(failure), error_description: failure.description }
     case 'response_code':
     case 'bare':
       return {}
   }
 }
+
+const OAUTH_ERRORS = new Set<string>(['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope'])
+
+/** RFC 6749 section 5.2 knows few words: whatever else is wrong with a request is `invalid_request` to its client. */
+const oauthError = ({ word, status }: Failure): string =>
+  OAUTH_ERRORS.has(word) || status === 429 || status >= 500 ? word : 'invalid_request'
 
 /** RFC 9457, for callers that ask for it (decision F6). */
 export function problemBody(failure: Failure, requestId: string): string {

@@ -4,7 +4,7 @@ import { takeOnly } from './bodies.ts'
 import { documented } from './openapi.ts'
 import type { Caller, Operation, Services } from './operation.ts'
 import { rateLimit } from './rate-limit.ts'
-import { openBody, sealAnswer, wantsSealed } from './sealed.ts'
+import { answerSealer, openBody, wantsSealed } from './sealed.ts'
 import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
 
 const PUBLIC: Caller = { tenantId: 'house' }
@@ -74,11 +74,14 @@ function handlerOf(operation: Operation, services: Services) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
     const caller = request.caller ?? PUBLIC
+    const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
     const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
-    const answer = maySeal && wantsSealed(request) ? await sealAnswer(services, caller, made) : made
+    const answer = seal ? await seal(made) : made
     if (answer.headers) reply.headers(answer.headers)
     // A stream may last; a reader who stands still may not (decision L2).
     if (typeof answer.body !== 'string') reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
+    // RFC 9110 section 15.4.5: no body, and nothing said of one.
+    if (answer.status === 304) return reply.code(304).send()
     if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
     return reply.code(answer.status ?? 200).send(answer.body)
   }

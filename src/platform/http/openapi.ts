@@ -15,15 +15,24 @@ const FailureFields = {
   response_code: Type.Integer(),
   response_message: Type.String(),
 }
-const closed = (title: string, fields: Record<string, TSchema>) => Type.Object(fields, { title, additionalProperties: false })
+const closed = (title: string, fields: Record<string, TSchema>) =>
+  Type.Object(fields, { title, additionalProperties: false })
 
 /** Spec section 2.2, with the fields of the family's own success envelope (decision F1). */
 const FAILURE_OF: Record<Family, TSchema> = {
   response_code: closed('Failure', FailureFields),
   bare: closed('Failure', FailureFields),
   code: closed('FailureWithCode', { ...FailureFields, code: Type.Integer(), message: Type.String() }),
-  result_code: closed('FailureWithResultCode', { ...FailureFields, resultCode: Type.Integer(), resultMessage: Type.String() }),
-  oauth: closed('FailureOfOAuth', { ...FailureFields, error: Type.String(), error_description: Type.String() }),
+  result_code: closed('FailureWithResultCode', {
+    ...FailureFields,
+    resultCode: Type.Integer(),
+    resultMessage: Type.String(),
+  }),
+  oauth: closed('FailureOfOAuth', {
+    ...FailureFields,
+    error: Type.String(),
+    error_description: Type.String(),
+  }),
 }
 
 /** What any operation may answer, besides its own failures. */
@@ -34,9 +43,13 @@ function commonWords({ auth, body, sealed, takesIdempotencyKey }: Operation): Er
     ...(auth === 'none' || auth === 'rail' ? [] : (['invalid_token', 'rate_limited'] as const)),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
-    ...(sealed === 'request' || sealed === 'both' ? (['seal_rejected', 'payload_not_sealed', 'seal_replayed'] as const) : []),
+    ...(sealed === 'request' || sealed === 'both'
+      ? (['seal_rejected', 'payload_not_sealed', 'seal_replayed'] as const)
+      : []),
     ...(sealed === 'answer' || sealed === 'both' ? (['not_acceptable'] as const) : []),
-    ...(body ? (['malformed_body', 'payload_too_large', 'unsupported_media_type', 'request_timeout'] as const) : []),
+    ...(body
+      ? (['malformed_body', 'payload_too_large', 'unsupported_media_type', 'request_timeout'] as const)
+      : []),
     ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
     'internal_error',
     'temporarily_unavailable',
@@ -49,7 +62,11 @@ function envelope(family: Family, payload: TSchema): TSchema {
       { response_code: Type.Integer({ format: 'int32' }), response_message: Type.String(), payload },
       { additionalProperties: false },
     )
-  if (family === 'code') return Type.Object({ code: Type.Integer(), message: Type.String(), payload }, { additionalProperties: false })
+  if (family === 'code')
+    return Type.Object(
+      { code: Type.Integer(), message: Type.String(), payload },
+      { additionalProperties: false },
+    )
   return payload
 }
 
@@ -81,6 +98,7 @@ export function documented(operation: Operation): FastifySchema {
     ...(operation.family !== 'oauth' && { querystring: operation.query ?? NoFields }),
     ...(operation.body && { body: operation.body }),
     ...(operation.accepts && { consumes: operation.accepts }),
+    ...(operation.samples && { 'x-codeSamples': operation.samples }),
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
@@ -89,6 +107,9 @@ export function documented(operation: Operation): FastifySchema {
     security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
     response: {
       200: { description: 'Success', content: { [mediaType]: { schema: envelope(family, result) } } },
+      ...Object.fromEntries(
+        Object.entries(operation.alsoAnswers ?? {}).map(([status, description]) => [status, { description, type: 'null' }]),
+      ),
       ...failures(operation),
     },
   } as FastifySchema
@@ -99,22 +120,35 @@ export function documentedBody({ body, sealed }: Operation): TSchema | undefined
   if (!body || sealed === undefined || sealed === 'answer') return body
   const description =
     'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`, as a JSON string or bare with `application/jose`'
-  return { type: 'string', description, contentMediaType: 'application/jose', contentSchema: body } as unknown as TSchema
+  return {
+    type: 'string',
+    description,
+    contentMediaType: 'application/jose',
+    contentSchema: body,
+  } as unknown as TSchema
 }
 
 /** Header fields of an operation, as the reference shows them; the operation itself checks them. */
 export function documentedHeaders(operation: Operation): TSchema | undefined {
   const fields: Record<string, string> = { ...operation.headers }
   if (operation.takesIdempotencyKey)
-    fields['Idempotency-Key'] = '1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte'
+    fields['Idempotency-Key'] =
+      '1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte'
   if (Object.keys(fields).length === 0) return undefined
   return Type.Object(
-    Object.fromEntries(Object.entries(fields).map(([name, description]) => [name, Type.Optional(Type.String({ description }))])),
+    Object.fromEntries(
+      Object.entries(fields).map(([name, description]) => [
+        name,
+        Type.Optional(Type.String({ description })),
+      ]),
+    ),
   )
 }
 
 /** Moves every schema with a title to `components`, so that it is written once and gets a name in generated clients. */
-export function nameSchemas<T extends { components?: { schemas?: Record<string, unknown> } }>(document: T): T {
+export function nameSchemas<T extends { components?: { schemas?: Record<string, unknown> } }>(
+  document: T,
+): T {
   const schemas: Record<string, unknown> = {}
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)

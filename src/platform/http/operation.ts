@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Config } from '../../config.ts'
 import type { ErrorWord } from '../../errors.ts'
@@ -7,10 +8,10 @@ import type { RandomBytes } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { SealKey } from '../crypto/seal-keys.ts'
-import type { Answer, Command, CommandSpec } from '../db/batch.ts'
+import type { Command, CommandSpec } from '../db/batch.ts'
 import type { Database } from '../db/database.ts'
 import { Lane, type LaneServices } from '../db/lane.ts'
-import type { AnswerKey } from '../db/stored-answers.ts'
+import type { Answer, AnswerKey } from '../db/stored-answers.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Family } from './failure-body.ts'
@@ -42,6 +43,8 @@ export interface SelfCall {
 /** Who calls: the tenant that the authenticator found, and facts of its own. */
 export interface Caller {
   readonly tenantId: string
+  /** Of callers who may read a stream for long: whether their credential still holds. */
+  readonly stillValid?: () => Promise<boolean>
 }
 
 /** The parts of a request that an operation reads, after its checks. */
@@ -103,6 +106,8 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
   /** The payload, or the whole body in the families that have no payload. */
   readonly result: TSchema
   readonly errors: readonly ErrorWord[]
+  /** Statuses besides 200 that are no failures, and when they are answered. */
+  readonly alsoAnswers?: Readonly<Record<number, string>>
   readonly sandboxOnly?: true
   /** Media types of the body; JSON by default. */
   readonly accepts?: readonly MediaType[]
@@ -111,6 +116,8 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
    * answer is sealed when the caller accepts `application/jose` (decision C3).
    */
   readonly sealed?: 'request' | 'answer' | 'both'
+  /** Worked examples for the reference; tests run them. */
+  readonly samples?: readonly { readonly lang: string; readonly label: string; readonly source: string }[]
   /** Largest body in bytes, where it is not the setting's. */
   readonly bodyBytesMax?: number
 }
@@ -119,6 +126,21 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
 export interface Operation extends Contract<TSchema, TSchema, TSchema> {
   readonly takesIdempotencyKey: boolean
   readonly mount: (services: Services) => Handler<AnyInput>
+}
+
+/** A command in one composition of the service: one lane, whoever submits. */
+export interface OpenCommand<I> {
+  /** Resolves once the command is committed; rejects with a `Failure` that the caller is told. */
+  submit(input: I): Promise<Answer>
+  /** How many were submitted so far, by whomever. */
+  submitted(): number
+  /** Resolves once no command has been submitted, has waited or was under way for so long, in milliseconds. */
+  quiet(forMs: number): Promise<void>
+}
+
+/** An operation that other parts may carry out too: in the lane of its callers, hence with the same order, shares and idempotency. */
+export interface CommandOperation<I> extends Operation {
+  readonly open: (services: Services) => OpenCommand<I>
 }
 
 type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
@@ -137,19 +159,36 @@ export function command<P extends TSchema, Q extends TSchema, B extends TSchema,
       /** Makes the command: slow pure work and everything drawn by chance happens here, before the transaction. */
       readonly prepare: (services: Services) => (input: Schemas<P, Q, B>) => Promise<C> | C
     },
-): Operation {
+): CommandOperation<Schemas<P, Q, B>> {
+  const opened = new WeakMap<Services, OpenCommand<Schemas<P, Q, B>>>()
+  const open = (services: Services): OpenCommand<Schemas<P, Q, B>> => {
+    const known = opened.get(services)
+    if (known) return known
+    const lane = new Lane<C, S, D>({ ...contract, name: contract.id }, services.lanes)
+    services.lanes.open.add(lane)
+    const prepare = contract.prepare(services)
+    let submitted = 0
+    const made: OpenCommand<Schemas<P, Q, B>> = {
+      async submit(input) {
+        submitted++
+        return lane.submit(await prepare(input), retryKey(contract, input))
+      },
+      submitted: () => submitted,
+      async quiet(forMs) {
+        for (let before = -1; before !== submitted; await sleep(forMs)) {
+          await lane.drain()
+          before = submitted
+        }
+      },
+    }
+    opened.set(services, made)
+    return made
+  }
   return {
     ...contract,
     takesIdempotencyKey: true,
-    mount(services) {
-      const lane = new Lane<C, S, D>({ ...contract, name: contract.id }, services.lanes)
-      services.lanes.open.add(lane)
-      const prepare = contract.prepare(services)
-      return async (input: AnyInput) => {
-        const made = await prepare(input as Schemas<P, Q, B>)
-        return lane.submit(made, retryKey(contract, input))
-      }
-    },
+    open,
+    mount: (services) => open(services).submit as Handler<AnyInput>,
   }
 }
 
@@ -160,9 +199,14 @@ function retryKey({ method, path }: { method: string; path: string }, input: Any
   // A seal counts once, so it is a key of its own where the caller sends none.
   const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
   if (key === undefined) return undefined
-  const requestHash = createHash('sha256').update(canonicalJson([params, query, body])).digest()
+  // A precondition is part of what is asked.
+  const asked = [params, query, Buffer.isBuffer(body) ? digest(body) : body, ...(headers['if-match'] === undefined ? [] : [headers['if-match']])]
+  const requestHash = createHash('sha256').update(canonicalJson(asked)).digest()
   return { tenantId: caller.tenantId, route: `${method} ${path}`, key, requestHash, sealHash: sealHash ?? null }
 }
+
+/** Stands for a body that nobody parsed. */
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64')
 
 /** The same text for the same values, whatever the order in which an object's fields were sent. */
 export function canonicalJson(value: unknown): string {

@@ -16,7 +16,11 @@ interface OpenedBody {
  * Opens the sealed body of a request (decisions C1 to C5). In live mode there is one answer for all that is wrong with
  * a seal; the sandbox says which check failed.
  */
-export async function openBody({ config, seals, log }: Services, { tenantId }: Caller, request: FastifyRequest): Promise<OpenedBody> {
+export async function openBody(
+  { config, seals, log }: Services,
+  { tenantId }: Caller,
+  request: Pick<FastifyRequest, 'id' | 'body'>,
+): Promise<OpenedBody> {
   const { body } = request
   if (body !== null && typeof body === 'object') {
     if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId))) return { body, sealHash: undefined }
@@ -43,12 +47,24 @@ function parseSealed(plaintext: Buffer): unknown {
   throw new SealRejected('not_json')
 }
 
-export const wantsSealed = (request: FastifyRequest): boolean => request.headers.accept?.includes(JOSE) ?? false
+/** Whether `Accept` names the sealed form, by its exact name. */
+export const wantsSealed = ({ headers }: FastifyRequest): boolean =>
+  (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
 
-/** Decision C3: the whole answer, sealed to the partner's registered key or its shared key. */
-export async function sealAnswer({ seals }: Services, { tenantId }: Caller, reply: Reply): Promise<Reply> {
-  const key = await seals.sealingKey(tenantId)
-  if (typeof reply.body !== 'string') reply.body.destroy()
-  if (!key || typeof reply.body !== 'string') return fail('not_acceptable')
-  return { ...reply, headers: { ...reply.headers, 'content-type': JOSE }, body: await seal(Buffer.from(reply.body), key) }
+/**
+ * Decision C3: seals whole answers to the partner's registered key or its shared key. Found before the operation is
+ * carried out: whoever has no key must not learn so after money has moved.
+ */
+export async function answerSealer({ seals }: Services, { tenantId }: Caller): Promise<(reply: Reply) => Promise<Reply>> {
+  const key =
+    (await seals.sealingKey(tenantId)) ??
+    fail('not_acceptable', { description: 'This partner has no key to seal an answer to' })
+  return async (reply) => {
+    if (typeof reply.body !== 'string') {
+      reply.body.destroy()
+      return fail('not_acceptable')
+    }
+    const headers = { ...reply.headers, 'content-type': JOSE }
+    return { ...reply, headers, body: await seal(Buffer.from(reply.body), key) }
+  }
 }

@@ -2,14 +2,13 @@ import type { Socket } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { Failure, fail } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
-import { paiseFromWire } from '../../kernel/money.ts'
-import { parseRfc3339 } from '../../kernel/time.ts'
 import { isUnavailable } from '../db/database.ts'
 import { readBodies } from './bodies.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Caller, Services } from './operation.ts'
 import { answerClientErrors } from './raw-failure.ts'
 import { describeFaults } from './validation.ts'
+import { VALIDATOR_OPTIONS } from './validator.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,20 +60,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     },
     // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
     routerOptions: { maxParamLength: config.HEADER_BYTES_MAX },
-    ajv: {
-      customOptions: {
-        removeAdditional: false,
-        coerceTypes: false,
-        useDefaults: false,
-        allErrors: true,
-        verbose: true,
-        keywords: ['x-rule'],
-        formats: {
-          'date-time': (text: string) => parseRfc3339(text) !== undefined,
-          rupees: { type: 'number', validate: (amount: number) => paiseFromWire(amount) !== undefined },
-        },
-      },
-    },
+    ajv: { customOptions: VALIDATOR_OPTIONS },
     frameworkErrors: (error, request, reply) => void answerFailure(options.services, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })

@@ -1,0 +1,233 @@
+import type { Command } from 'commander'
+import { activateCardSpec } from '../cards/activate-card.ts'
+import { CHANNELS, type Channel, type ChannelFlags } from '../cards/card.ts'
+import { type CardChangeOrder, cardOrders } from '../cards/card-changes.ts'
+import { type CardView, toCardRecord } from '../cards/card-record.ts'
+import { KYC_STATUS_LABELS, type KycStatus } from '../cards/card-states.ts'
+import { cardLookup } from '../cards/card-view.ts'
+import { changeCardStatusSpec, REASON_CHARS_MAX, type WantedStatus } from '../cards/change-card-status.ts'
+import { cardPartnerLookup } from '../cards/find-card-partner.ts'
+import { newestChanges } from '../cards/list-card-changes.ts'
+import { setCardFlagsSpec, type WantedFlags } from '../cards/set-card-flags.ts'
+import { setCardKycSpec } from '../cards/set-card-kyc.ts'
+import { formatRupees } from '../kernel/money.ts'
+import { systemClock } from '../kernel/time.ts'
+import type { CommandSpec } from '../platform/db/batch.ts'
+import { Lane } from '../platform/db/lane.ts'
+import { StoredAnswers } from '../platform/db/stored-answers.ts'
+import { openLog } from '../platform/log.ts'
+import { openMetrics } from '../platform/metrics.ts'
+import { type CommandContext, UsageError, withInstallation } from './context.ts'
+import { printJson, printRecord, printRows } from './print.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+interface Reasoned extends Json {
+  readonly reason?: string
+}
+
+export function addCardCommands(program: Command): void {
+  const card = program.command('card').description('look at cards and change them, as the operator')
+  card
+    .command('show <svcCardId>')
+    .description('show a card: state, balance, use, flags; never its number')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card show card_…')
+    .action((svcCardId: string, { json = false }: Json) =>
+      withInstallation(async (context) => printCard(context, await findCard(context, svcCardId), json)),
+    )
+  card
+    .command('history <svcCardId>')
+    .description('list what was changed on a card: when, by whom and why; newest first')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc card history card_…')
+    .action((svcCardId: string, { json = false }: Json) =>
+      withInstallation(async (context) => {
+        const { card } = await findCard(context, svcCardId)
+        const { BUSINESS_TIME_ZONE: timeZone } = context.config
+        printRows(
+          await context.database.operate((tx) => newestChanges(tx, card.partnerId, svcCardId, timeZone)),
+          json,
+        )
+      }),
+    )
+  addStatusCommands(card)
+  addFlagAndKycCommands(card)
+}
+
+function addStatusCommands(card: Command): void {
+  for (const [name, status, description] of [
+    ['lock', 'L', 'lock a card: it cannot be used until it is unlocked'],
+    ['unlock', 'UL', 'unlock a locked card'],
+    ['block', 'BL', 'block a card for good; needs a reason'],
+  ] as const satisfies [string, WantedStatus, string][]) {
+    const command = card.command(`${name} <svcCardId>`).description(description)
+    if (status === 'BL')
+      command.requiredOption(
+        '--reason <text>',
+        `why, 1 to ${REASON_CHARS_MAX} characters; kept in the history`,
+      )
+    else command.option('--reason <text>', 'why; kept in the history')
+    command
+      .option('--json', 'print the full card record as JSON')
+      .addHelpText('after', `\nExample:\n  svc card ${name} card_… --reason "reported lost"`)
+      .action((svcCardId: string, { reason, json = false }: Reasoned) =>
+        change(svcCardId, json, changeCardStatusSpec, { status, reason: requireReason(reason) }),
+      )
+  }
+  card
+    .command('activate <svcCardId>')
+    .description('activate a physical card that has arrived')
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card activate card_…')
+    .action((svcCardId: string, { reason, json = false }: Reasoned) =>
+      change(svcCardId, json, activateCardSpec, { reason: requireReason(reason) }),
+    )
+}
+
+type FlagOptions = Reasoned & Partial<Record<Channel | `${Channel}Admin`, string>>
+
+function addFlagAndKycCommands(card: Command): void {
+  const set = card
+    .command('flags')
+    .description('flags of cards: where they may be used')
+    .command('set <svcCardId>')
+    .description(
+      'open or close channels; an admin flag that is off closes its channel whatever the user’s flag says',
+    )
+  for (const channel of CHANNELS) {
+    set.option(`--${channel} <on|off>`, `the user’s flag for ${channel}`)
+    set.option(`--${channel}-admin <on|off>`, `the admin’s flag for ${channel}`)
+  }
+  set
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card flags set card_… --atm on --atm-admin on')
+    .action((svcCardId: string, options: FlagOptions) =>
+      change(svcCardId, options.json ?? false, setCardFlagsSpec, {
+        flags: readFlags(options),
+        reason: requireReason(options.reason),
+      }),
+    )
+  const names = Object.keys(KYC_STATUS_LABELS) as KycStatus[]
+  card
+    .command('kyc')
+    .description('KYC state of cards')
+    .command('set <svcCardId> <status>')
+    .description(`move a card’s KYC to the next state: ${names.join(', ')}`)
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card kyc set card_… UPLOADED')
+    .action((svcCardId: string, status: string, { reason, json = false }: Reasoned) => {
+      const kycStatus = names.find((name) => name === status)
+      if (!kycStatus) throw new UsageError(`The status must be one of ${names.join(', ')}`)
+      return change(svcCardId, json, setCardKycSpec, { kycStatus, reason: requireReason(reason) })
+    })
+}
+
+function requireReason(reason: string | undefined): string {
+  if (reason !== undefined && (!/\S/.test(reason) || reason.length > REASON_CHARS_MAX))
+    throw new UsageError(`--reason must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`)
+  return reason ?? ''
+}
+
+function readFlags(options: FlagOptions): WantedFlags {
+  const read = (option: Channel | `${Channel}Admin`): boolean | undefined => {
+    const text = options[option]
+    if (text !== undefined && text !== 'on' && text !== 'off')
+      throw new UsageError(`--${option.replace('Admin', '-admin')} must be on or off`)
+    return text === undefined ? undefined : text === 'on'
+  }
+  const flags = CHANNELS.flatMap((channel): [Channel, Partial<ChannelFlags>][] => {
+    const [allowed, allowedAdmin] = [read(channel), read(`${channel}Admin`)]
+    if (allowed === undefined && allowedAdmin === undefined) return []
+    return [
+      [
+        channel,
+        { ...(allowed !== undefined && { allowed }), ...(allowedAdmin !== undefined && { allowedAdmin }) },
+      ],
+    ]
+  })
+  if (flags.length === 0)
+    throw new UsageError(
+      'Say which flags: --pos, --pos-admin, --atm, --atm-admin, --online or --online-admin',
+    )
+  return Object.fromEntries(flags)
+}
+
+const noCard = (svcCardId: string): never => {
+  throw new UsageError(`There is no card ${svcCardId}`)
+}
+
+async function findCard({ config, database }: CommandContext, svcCardId: string): Promise<CardView> {
+  const partnerId = (await cardPartnerLookup(database)(svcCardId)) ?? noCard(svcCardId)
+  const find = cardLookup(database, systemClock, config.BUSINESS_TIME_ZONE)
+  return (await find(partnerId, svcCardId)) ?? noCard(svcCardId)
+}
+
+/** Runs the very command that the API runs, in this process: the same locks, rules, history and events. */
+async function change<C extends CardChangeOrder, S, D>(
+  svcCardId: string,
+  json: boolean,
+  spec: CommandSpec<C, S, D>,
+  wanted: Omit<C, keyof CardChangeOrder> & { readonly reason: string },
+): Promise<void> {
+  await withInstallation(async (context) => {
+    const { card } = await findCard(context, svcCardId)
+    const { config, database, keyMaker } = context
+    const lane = new Lane<C, S, D>(spec, {
+      database,
+      answers: new StoredAnswers(keyMaker.keyring),
+      clock: systemClock,
+      log: openLog('warn', process.stderr),
+      metrics: openMetrics(),
+      limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: 1 },
+      open: new Set(),
+    })
+    const order = cardOrders({ clock: systemClock, config, random: keyMaker.random })(
+      card.partnerId,
+      svcCardId,
+    )
+    await lane.submit({ ...order, ...wanted, actor: 'operator' } as unknown as C)
+    printCard(context, await findCard(context, svcCardId), json)
+  })
+}
+
+function printCard({ config }: CommandContext, view: CardView, json: boolean): void {
+  if (json) return printJson(toCardRecord(view, config.BUSINESS_TIME_ZONE))
+  const { card, account, balancePaise, usage } = view
+  const flag = ({ allowed, allowedAdmin }: ChannelFlags) =>
+    `${allowed ? 'on' : 'off'}, admin ${allowedAdmin ? 'on' : 'off'}`
+  printRecord(
+    {
+      svcCardId: card.svcCardId,
+      maskedNumber: card.maskedNumber,
+      partnerId: card.partnerId,
+      companyId: card.companyId,
+      companyName: account.companyName,
+      cardAccountId: card.cardAccountId,
+      userId: card.userId,
+      cardStatus: card.status,
+      kycStatus: card.kycStatus,
+      physicalCard: card.physical,
+      cardActivated: card.activated,
+      load: formatRupees(card.loadPaise),
+      balance: formatRupees(balancePaise),
+      usedToday: formatRupees(usage.dayPaise),
+      usedThisMonth: formatRupees(usage.monthPaise),
+      usedThisYear: formatRupees(usage.yearPaise),
+      usedInAll: formatRupees(usage.lifePaise),
+      pos: flag(card.channels.pos),
+      atm: flag(card.channels.atm),
+      online: flag(card.channels.online),
+      expires: `${String(card.expiryMonth).padStart(2, '0')}/${card.expiryYear}`,
+      remarks: card.remarks,
+      createdAt: card.createdAt,
+      modifiedAt: card.modifiedAt,
+    },
+    false,
+  )
+}

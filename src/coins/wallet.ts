@@ -1,0 +1,251 @@
+import { fail } from '../errors.ts'
+import { invariant } from '../kernel/invariant.ts'
+import { type Account, account, accountId } from '../ledger/accounts.ts'
+import type { CoinTransfer } from '../ledger/transfers.ts'
+import type { OutboxEvent } from '../platform/outbox.ts'
+
+/** Coins of one allocation. Every coin of it is spent, expired or remains. */
+export interface Lot {
+  readonly lotId: string
+  /** Number of its entry in the user's history: lots go first in, first out by it. */
+  readonly entry: bigint
+  readonly remaining: bigint
+  readonly spent: bigint
+  readonly expired: bigint
+  /** From this instant on what remains of it is gone; `null` for never. */
+  readonly expiresAt: Date | null
+}
+
+/** A user's coins: totals of all time, and those lots with coins left that the commands of a batch may need. */
+export interface Wallet {
+  readonly partnerId: string
+  readonly userId: string
+  /** False until the user's first coins are written. */
+  readonly exists: boolean
+  /** Entries of the history so far. */
+  readonly entries: bigint
+  readonly allocated: bigint
+  readonly spent: bigint
+  readonly expired: bigint
+  /** Oldest first. Holds every lot that is due before `readyUntil`. */
+  readonly lots: readonly Lot[]
+  /** The latest time at which the lots that were read suffice. */
+  readonly readyUntil: Date
+}
+
+export type EntryKind = 'ALLOCATED' | 'REDEEMED' | 'EXPIRED'
+
+/** A line of the history that explains the balance. */
+export interface WalletEntry {
+  readonly userId: string
+  readonly partnerId: string
+  readonly entry: bigint
+  readonly kind: EntryKind
+  readonly amount: bigint
+  /** The user's active coins right after it. */
+  readonly balanceAfter: bigint
+  readonly objectId: string
+  readonly createdAt: Date
+}
+
+/** What a command makes of a wallet, and all that is to be written for it. */
+export interface WalletChange {
+  readonly before: Wallet
+  readonly wallet: Wallet
+  /** Lots that were there before, as they are now. */
+  readonly lots: readonly Lot[]
+  readonly entries: readonly WalletEntry[]
+  readonly transfers: readonly CoinTransfer[]
+  readonly opens: readonly Account[]
+  readonly events: readonly OutboxEvent[]
+}
+
+/** Coins that can be spent, once what is due has expired. */
+export const activeCoins = ({ allocated, spent, expired }: Wallet): bigint => allocated - spent - expired
+
+const isDue = ({ expiresAt }: Lot, now: Date): boolean => expiresAt !== null && expiresAt <= now
+
+const entryOf = (
+  { userId, partnerId }: Wallet,
+  kind: EntryKind,
+  rest: Omit<WalletEntry, 'userId' | 'partnerId' | 'kind'>,
+): WalletEntry => ({ userId, partnerId, kind, ...rest })
+
+/** The last line of the history of a wallet as it is now. */
+const lastEntry = (
+  wallet: Wallet,
+  kind: EntryKind,
+  { amount, objectId, now }: { readonly amount: bigint; readonly objectId: string; readonly now: Date },
+): WalletEntry =>
+  entryOf(wallet, kind, {
+    entry: wallet.entries,
+    amount,
+    balanceAfter: activeCoins(wallet),
+    objectId,
+    createdAt: now,
+  })
+
+/** Ids of what follows from a lot's expiry: a lot expires once, so that its own id makes them unique. */
+const derivedId = (prefix: string, lotId: string): string =>
+  `${prefix}_${lotId.slice(lotId.indexOf('_') + 1)}`
+
+/**
+ * Takes what remains of every lot past its time. The first step of whatever is done to a wallet: from that instant on
+ * expired coins count for nothing, and spent ones are not taken again.
+ */
+export function expireDue(before: Wallet, now: Date): WalletChange {
+  // Only a clock that was set forward under way gets here; nothing is written, and the next try reads anew.
+  if (now > before.readyUntil) fail('temporarily_unavailable', { retryAfterSeconds: 1 })
+  const due = before.lots.filter((lot) => isDue(lot, now))
+  const lots = due.map((lot) => ({ ...lot, remaining: 0n, expired: lot.expired + lot.remaining }))
+  let balance = activeCoins(before)
+  const entries = due.map((lot, i): WalletEntry => {
+    balance -= lot.remaining
+    return entryOf(before, 'EXPIRED', {
+      entry: before.entries + BigInt(i) + 1n,
+      amount: lot.remaining,
+      balanceAfter: balance,
+      objectId: lot.lotId,
+      createdAt: now,
+    })
+  })
+  const wallet: Wallet = {
+    ...before,
+    entries: before.entries + BigInt(due.length),
+    expired: before.allocated - before.spent - balance,
+    lots: before.lots.filter((lot) => !isDue(lot, now)),
+  }
+  const transfers = due.map((lot) => expiryTransfer(before, lot, now))
+  const events = due.length === 0 ? [] : [expiredEvent(wallet, entries, now)]
+  return { before, wallet, lots, entries, transfers, opens: [], events }
+}
+
+const expiryTransfer = ({ partnerId, userId }: Wallet, lot: Lot, now: Date): CoinTransfer => ({
+  transferId: derivedId('trf', lot.lotId),
+  tenantId: partnerId,
+  kind: 'coin_expiry',
+  debitAccountId: accountId('coins', userId),
+  creditAccountId: accountId('coins_expired', partnerId),
+  amountCoins: lot.remaining,
+  objectId: lot.lotId,
+  createdAt: now,
+})
+
+const expiredEvent = (wallet: Wallet, entries: readonly WalletEntry[], now: Date): OutboxEvent => ({
+  eventId: derivedId('evt', entries[0]!.objectId),
+  tenantId: wallet.partnerId,
+  type: 'coins.expired',
+  objectId: wallet.userId,
+  payload: {
+    userId: wallet.userId,
+    amount: Number(entries.reduce((sum, { amount }) => sum + amount, 0n)),
+    allocations: entries.map(({ objectId, amount }) => ({ allocationId: objectId, amount: Number(amount) })),
+    balance: Number(activeCoins(wallet)),
+  },
+  createdAt: now,
+})
+
+export interface Award {
+  readonly lotId: string
+  readonly transferId: string
+  readonly amount: bigint
+  readonly expiresAt: Date | null
+}
+
+/** Adds a lot. The first coins of a user, and of a partner, open their accounts. */
+export function award(
+  wallet: Wallet,
+  openAccounts: ReadonlySet<string>,
+  { lotId, transferId, amount, expiresAt }: Award,
+  now: Date,
+) {
+  const due = expireDue(wallet, now)
+  const { partnerId, userId } = wallet
+  const entryNumber = due.wallet.entries + 1n
+  const lot: Lot = { lotId, entry: entryNumber, remaining: amount, spent: 0n, expired: 0n, expiresAt }
+  const after: Wallet = {
+    ...due.wallet,
+    exists: true,
+    entries: entryNumber,
+    allocated: due.wallet.allocated + amount,
+    lots: [...due.wallet.lots, lot],
+  }
+  const transfer: CoinTransfer = {
+    transferId,
+    tenantId: partnerId,
+    kind: 'coin_allocation',
+    debitAccountId: accountId('coins_issued', partnerId),
+    creditAccountId: accountId('coins', userId),
+    amountCoins: amount,
+    objectId: lotId,
+    createdAt: now,
+  }
+  const opens = [
+    account('coins', partnerId, userId),
+    account('coins_issued', partnerId),
+    account('coins_redeemed', partnerId),
+    account('coins_expired', partnerId),
+  ].filter(({ accountId: id }) => !openAccounts.has(id))
+  const change: WalletChange = {
+    ...due,
+    wallet: after,
+    entries: [...due.entries, lastEntry(after, 'ALLOCATED', { amount, objectId: lotId, now })],
+    transfers: [...due.transfers, transfer],
+    opens,
+  }
+  return { change, lot, balance: activeCoins(after) }
+}
+
+interface Redemption {
+  readonly redemptionId: string
+  readonly transferId: string
+  readonly amount: bigint
+}
+
+export interface LotUse {
+  readonly lotId: string
+  readonly amount: bigint
+}
+
+/** Spends coins, oldest lots first; all of them or none. */
+export function redeem(wallet: Wallet, { redemptionId, transferId, amount }: Redemption, now: Date) {
+  const due = expireDue(wallet, now)
+  if (activeCoins(due.wallet) < amount) fail('insufficient_coins')
+  const { partnerId, userId } = wallet
+  const uses: LotUse[] = []
+  const changed: Lot[] = []
+  let left = amount
+  for (const lot of due.wallet.lots) {
+    if (left === 0n) break
+    const taken = lot.remaining < left ? lot.remaining : left
+    uses.push({ lotId: lot.lotId, amount: taken })
+    changed.push({ ...lot, remaining: lot.remaining - taken, spent: lot.spent + taken })
+    left -= taken
+  }
+  invariant(left === 0n, 'the lots hold fewer coins than the totals say')
+  const byId = new Map(changed.map((lot) => [lot.lotId, lot]))
+  const after: Wallet = {
+    ...due.wallet,
+    entries: due.wallet.entries + 1n,
+    spent: due.wallet.spent + amount,
+    lots: due.wallet.lots.map((lot) => byId.get(lot.lotId) ?? lot).filter(({ remaining }) => remaining > 0n),
+  }
+  const transfer: CoinTransfer = {
+    transferId,
+    tenantId: partnerId,
+    kind: 'coin_redemption',
+    debitAccountId: accountId('coins', userId),
+    creditAccountId: accountId('coins_redeemed', partnerId),
+    amountCoins: amount,
+    objectId: redemptionId,
+    createdAt: now,
+  }
+  const change: WalletChange = {
+    ...due,
+    wallet: after,
+    lots: [...due.lots, ...changed],
+    entries: [...due.entries, lastEntry(after, 'REDEEMED', { amount, objectId: redemptionId, now })],
+    transfers: [...due.transfers, transfer],
+  }
+  return { change, uses, balance: activeCoins(after) }
+}

@@ -1,0 +1,132 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { fail } from '../errors.ts'
+import { EVENT_TYPES } from '../events.ts'
+import { type Caller, query, type Services } from '../platform/http/operation.ts'
+import { type EventRow, eventToWire, FEED, SEQUENCE_PATTERN } from './event.ts'
+import { EventTail } from './event-tail.ts'
+
+const STREAMS_MAX = 5
+const PAGE_EVENTS = 200
+/** Proxies close what is silent for a minute. */
+const HEARTBEAT_MS_MAX = 15_000
+/** A revoked credential hears no more after this time, in milliseconds (decision A4 gives it a second). */
+const RECHECK_MS = 500
+
+const StreamQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        pattern: SEQUENCE_PATTERN,
+        'x-rule': 'must be a sequence number',
+        description: 'Begin after this number; `Last-Event-ID` wins over it',
+      }),
+    ),
+    type: Type.Optional(Type.Enum(EVENT_TYPES, { description: 'Only this type' })),
+  },
+  { additionalProperties: false },
+)
+
+/** The same feed as server-sent events (WHATWG HTML, section 9.2): `id` is the sequence, `data` the event. */
+export const streamEvents = query({
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/api/v0/events/stream',
+  tag: 'Events',
+  summary: 'Stream events',
+  description: `Server-sent events (\`text/event-stream\`): what is in the feed after \`after\`, then whatever happens, each with its sequence as \`id\`. Connect again with \`Last-Event-ID\` and nothing is missed; every \`EventSource\` does. At most ${STREAMS_MAX} streams for each tenant.`,
+  auth: 'tenant',
+  family: 'bare',
+  headers: { 'Last-Event-ID': 'Number of the last event that was received' },
+  query: StreamQuery,
+  result: Type.String(),
+  errors: ['too_many_event_streams'],
+
+  mount(services) {
+    const streams = eventStreams(services)
+    return ({ caller, query: { after = '0', type }, headers }) => {
+      const last = headers['last-event-id']
+      if (last !== undefined && !new RegExp(SEQUENCE_PATTERN).test(String(last)))
+        fail('validation_failed', { description: 'Last-Event-ID: must be a sequence number' })
+      return {
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+        body: streams.open(caller, BigInt(String(last ?? after)), type),
+      }
+    }
+  },
+})
+
+/** The open streams of a process. */
+export class EventStreams {
+  readonly #services: Services
+  readonly #tail: EventTail
+  readonly #open = new Map<string, number>()
+  readonly #ending = new AbortController()
+
+  constructor(services: Services) {
+    this.#services = services
+    this.#tail = new EventTail(services)
+  }
+
+  /** Throws `too_many_event_streams` when the tenant has its share. */
+  open(caller: Caller, after: bigint, type: string | undefined): Readable {
+    const { tenantId } = caller
+    const count = this.#open.get(tenantId) ?? 0
+    if (count >= STREAMS_MAX) fail('too_many_event_streams', { retryAfterSeconds: 5 })
+    this.#open.set(tenantId, count + 1)
+    const gone = new AbortController()
+    const signal = AbortSignal.any([gone.signal, this.#ending.signal])
+    const stream = Readable.from(this.#tell(caller, after, type, signal), { objectMode: false, highWaterMark: 65_536 })
+    stream.once('close', () => {
+      gone.abort()
+      const left = this.#open.get(tenantId)! - 1
+      if (left === 0) this.#open.delete(tenantId)
+      else this.#open.set(tenantId, left)
+    })
+    return stream
+  }
+
+  /** Ends every stream, so that the process can drain; their readers connect anew, elsewhere. */
+  close(): void {
+    this.#ending.abort()
+  }
+
+  async *#tell(caller: Caller, from: bigint, type: string | undefined, signal: AbortSignal): AsyncGenerator<string> {
+    const { config, database } = this.#services
+    const { tenantId } = caller
+    const heartbeatMs = Math.min(HEARTBEAT_MS_MAX, config.STREAM_IDLE_MS / 2)
+    yield 'retry: 1000\n\n'
+    let after = from
+    let spokeAtMs = performance.now()
+    for (let grew = true; !signal.aborted; ) {
+      if (caller.stillValid && !(await caller.stillValid())) return
+      // Without the filter, so that the place in the feed moves on over what is filtered out.
+      const rows: EventRow[] = grew
+        ? await database.read([tenantId], (tx) => tx.query(FEED, [tenantId, after, null, PAGE_EVENTS]))
+        : []
+      after = rows.at(-1)?.sequence ?? after
+      const wanted = rows.filter((row) => type === undefined || row.type === type)
+      const text = wanted.map((row) => toMessage(row, config.BUSINESS_TIME_ZONE)).join('')
+      if (text !== '' || performance.now() - spokeAtMs >= heartbeatMs) {
+        yield text || ': still here\n\n'
+        spokeAtMs = performance.now()
+      }
+      grew = rows.length === PAGE_EVENTS || (await this.#tail.wait(tenantId, after, RECHECK_MS, signal))
+    }
+  }
+}
+
+const toMessage = (row: EventRow, timeZone: string): string =>
+  `id: ${row.sequence}\nevent: ${row.type}\ndata: ${JSON.stringify(eventToWire(row, timeZone))}\n\n`
+
+const opened = new WeakMap<Services, EventStreams>()
+
+/** The streams of a running service; draining closes them. */
+export function eventStreams(services: Services): EventStreams {
+  let streams = opened.get(services)
+  if (!streams) {
+    streams = new EventStreams(services)
+    opened.set(services, streams)
+  }
+  return streams
+}

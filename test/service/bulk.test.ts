@@ -1,0 +1,394 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reconcile } from '../../src/ledger/reconcile.ts'
+import { type ApiAnswer, Client, type Json, payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner, sealFor, type TestPartner } from '../harness/partner.ts'
+import { runCli, startProcess } from '../harness/processes.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService()
+})
+afterAll(() => service.close())
+
+const PATH = '/api/v0/partner/svcCard/bulk'
+const RICH = { fundsPaise: 10_000_000_00n }
+
+const sealOrder = (partner: TestPartner, order: object = {}): Promise<string> => {
+  const { companyId, cardAccountId } = partner
+  return sealFor(partner, { companyId, cardAccountId, loadAmount: 100, ...order })
+}
+const sealOrders = (partner: TestPartner, count: number, firstMobile = 9_000_000_000): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, i) => sealOrder(partner, { mobile: String(firstMobile + i) })),
+  )
+
+const upload = (
+  client: Client,
+  lines: readonly string[] | Buffer,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> =>
+  client.send('POST', PATH, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
+    'content-type': 'application/x-ndjson',
+    ...headers,
+  })
+
+const progress = async (client: Client, jobId: string): Promise<Json> =>
+  payloadOf(await client.get(`${PATH}/${jobId}`))
+
+async function until(client: Client, jobId: string, reached: (job: Json) => boolean): Promise<Json> {
+  for (;;) {
+    const job = await progress(client, jobId)
+    if (reached(job)) return job
+    await sleep(20)
+  }
+}
+const done = (client: Client, jobId: string): Promise<Json> =>
+  until(client, jobId, ({ status }) => status === 'DONE')
+
+async function results(client: Client, jobId: string, limit = 500): Promise<Json[]> {
+  const rows: Json[] = []
+  for (let after = ''; ; ) {
+    const page = payloadOf(
+      await client.get(`${PATH}/${jobId}/results?limit=${limit}${after && `&after=${after}`}`),
+    )
+    rows.push(...page.data)
+    if (!page.next) return rows
+    after = page.next
+  }
+}
+
+const cardsOf = (database: string, { partnerId }: TestPartner): Promise<string[]> =>
+  asSuperuser(database, async (db) => {
+    const { rows } = await db.query('select svc_card_id from cards where partner_id = $1', [partnerId])
+    return rows.map((row) => row.svc_card_id as string)
+  })
+
+const summary = (rows: readonly Json[]) => rows.map(({ row, status, error }) => [row, error ?? status])
+
+test('of 2,000 orders every one gets exactly one card, its result tells which, and the books add up', async () => {
+  const partner = await newPartner(service, RICH)
+  const client = await asPartner(service.client, partner)
+  const accepted = payloadOf(await upload(client, await sealOrders(partner, 2_000)))
+  expect(accepted).toEqual({ jobId: expect.stringMatching(/^blk_/), rows: 2_000, status: 'QUEUED' })
+  const job = await done(client, accepted.jobId)
+  expect(job).toMatchObject({ rows: 2_000, done: 2_000, issued: 2_000, failed: 0 })
+  const rows = await results(client, accepted.jobId)
+  expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 2_000 }, (_, i) => i + 1))
+  const told = rows.map(({ svcCardId }) => svcCardId)
+  expect(new Set(told).size).toBe(2_000)
+  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
+  expect((await reconcile(service.app.services.database)).ok).toBe(true)
+})
+
+test('each bad order fails alone, with the word that a single order would get; the good ones are issued', async () => {
+  const partner = await newPartner(service, RICH)
+  const stranger = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const good = await sealOrder(partner, { mobile: '9100000001' })
+  const quoted = JSON.stringify(await sealOrder(partner, { mobile: '9100000002' }))
+  const lines = [
+    good,
+    quoted,
+    '',
+    'not a seal',
+    await sealOrder(partner, { mobile: '12' }),
+    await sealOrder(partner, { loadAmount: 'free' }),
+    await sealOrder(partner, { loadAmount: 10_001 }),
+    await sealOrder(partner, { userId: 'usr_unknown' }),
+    await sealOrder(partner, { cardAccountId: stranger.cardAccountId }),
+    await sealOrder(stranger, { mobile: '9100000003' }),
+    JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
+    '"half a string',
+    await sealOrder(partner, { colour: 'red' }),
+    'x'.repeat(70_000),
+  ]
+  const { jobId, rows } = payloadOf(await upload(client, Buffer.from(lines.join('\r\n'))))
+  expect(rows).toBe(13)
+  expect(await done(client, jobId)).toMatchObject({ issued: 2, failed: 11 })
+  const told = await results(client, jobId, 3)
+  expect(summary(told)).toEqual([
+    [1, 'ISSUED'],
+    [2, 'ISSUED'],
+    [4, 'seal_rejected'],
+    [5, 'validation_failed'],
+    [6, 'validation_failed'],
+    [7, 'load_over_limit'],
+    [8, 'user_not_found'],
+    [9, 'card_account_not_found'],
+    [10, 'seal_rejected'],
+    [11, 'payload_not_sealed'],
+    [12, 'malformed_body'],
+    [13, 'validation_failed'],
+    [14, 'seal_rejected'],
+  ])
+  expect(told[3].errorDescription).toContain('mobile: must be exactly 10 digits')
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
+})
+
+test('of 60 orders for funds of 25, exactly 25 are issued and the others fail with insufficient_funds', async () => {
+  const partner = await newPartner(service, { fundsPaise: 25n * 100_00n })
+  const client = await asPartner(service.client, partner)
+  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 60)))
+  expect(await done(client, jobId)).toMatchObject({ issued: 25, failed: 35 })
+  const failed = (await results(client, jobId)).filter(({ status }) => status === 'FAILED')
+  expect(new Set(failed.map(({ error }) => error))).toEqual(new Set(['insufficient_funds']))
+  expect((await reconcile(service.app.services.database)).ok).toBe(true)
+})
+
+test('a seal counts once, within a file, across files and beside single orders: every use answers the same card', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const seal = await sealOrder(partner, { mobile: '9200000001' })
+  const { svcCardId } = payloadOf(await client.post('/api/v0/partner/svcCard', seal))
+  const first = payloadOf(
+    await upload(client, [seal, await sealOrder(partner, { mobile: '9200000002' }), seal]),
+  )
+  await done(client, first.jobId)
+  const rows = await results(client, first.jobId)
+  expect([rows[0].svcCardId, rows[2].svcCardId]).toEqual([svcCardId, svcCardId])
+  const again = payloadOf(await upload(client, [seal]))
+  await done(client, again.jobId)
+  expect((await results(client, again.jobId))[0].svcCardId).toBe(svcCardId)
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
+})
+
+test('once its stored answer is gone, a seal of a former file fails with seal_replayed and issues nothing', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const seal = await sealOrder(partner, { mobile: '9210000001' })
+  await done(client, payloadOf(await upload(client, [seal])).jobId)
+  await asSuperuser(service.db.database, (db) =>
+    db.query('delete from idempotency_keys where tenant_id = $1', [partner.partnerId]),
+  )
+  const { jobId } = payloadOf(await upload(client, [seal]))
+  await done(client, jobId)
+  expect(summary(await results(client, jobId))).toEqual([[1, 'seal_replayed']])
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(1)
+})
+
+test('the same upload with the same Idempotency-Key is the same job; another upload under that key is refused', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const lines = await sealOrders(partner, 3)
+  const key = { 'idempotency-key': `bulk-${randomBytes(4).toString('hex')}` }
+  const first = await upload(client, lines, key)
+  payloadOf(first)
+  expect((await upload(client, lines, key)).text).toBe(first.text)
+  expect((await upload(client, lines.slice(1), key)).error).toBe('idempotency_key_reused')
+  await done(client, first.json.payload.jobId)
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(3)
+})
+
+test('an upload of nothing, of too many lines, of another type or over 16 MiB is refused whole', async () => {
+  const small = await openService({ env: { BULK_ROWS_MAX: '3', BULK_WAITING_ROWS_MAX: '2' } })
+  const client = await asPartner(small.client, await newPartner(small))
+  expect((await upload(client, Buffer.from(' \r\n\n'))).error).toBe('validation_failed')
+  expect((await upload(client, Buffer.alloc(0))).error).toBe('validation_failed')
+  expect((await upload(client, ['a', 'b', 'c', 'd'])).errorDescription).toBe(
+    'the body: must have at most 3 lines',
+  )
+  expect(await upload(client, ['a', 'b', 'c'])).toMatchObject({
+    status: 503,
+    error: 'overloaded',
+    headers: { 'retry-after': '60' },
+  })
+  expect((await client.post(PATH, 'a')).status).toBe(415)
+  const tooLarge = await upload(client, Buffer.alloc(16 * 1024 * 1024 + 1, 'a'))
+  expect([tooLarge.status, tooLarge.error]).toEqual([413, 'payload_too_large'])
+  const jobs = await asSuperuser(small.db.database, (db) => db.query('select from bulk_jobs'))
+  expect(jobs.rowCount).toBe(0)
+  await small.close()
+})
+
+test('an upload of 16 MiB is taken, and its lines are told one by one', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const line = Buffer.from(`${'a'.repeat(32 * 1024 - 1)}\n`)
+  const { jobId, rows } = payloadOf(
+    await upload(client, Buffer.concat(Array.from({ length: 512 }, () => line))),
+  )
+  expect(rows).toBe(512)
+  expect(await done(client, jobId)).toMatchObject({ failed: 512 })
+})
+
+test('another partner’s job, a job that never was and nonsense are answered with the same 404', async () => {
+  const [owner, stranger] = [await newPartner(service), await newPartner(service)]
+  const [ownerClient, strangerClient] = [
+    await asPartner(service.client, owner),
+    await asPartner(service.client, stranger),
+  ]
+  const { jobId } = payloadOf(await upload(ownerClient, await sealOrders(owner, 1)))
+  for (const id of [jobId, `blk_${'0'.repeat(26)}`, 'nonsense', '%00'])
+    for (const path of [`${PATH}/${id}`, `${PATH}/${id}/results`]) {
+      const answer = await strangerClient.get(path)
+      expect([answer.status, answer.error], path).toEqual([404, 'bulk_job_not_found'])
+    }
+  expect((await done(ownerClient, jobId)).issued).toBe(1)
+})
+
+test('names and addresses of orders, also of orders sent in the open by mistake, are nowhere in the job tables', async () => {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const canary = `canary${randomBytes(6).toString('hex')}`
+  const order = { firstName: canary, email: `${canary}@example.com`, mobile: '9300000001' }
+  const seen = await asSuperuser(service.db.database, async (db) => {
+    const dump = async () => {
+      const { rows } = await db.query(
+        `select j::text || r::text || convert_from(decode(replace(encode(coalesce(content, ''), 'hex'), '00', ''), 'hex'), 'latin1') as row
+         from bulk_jobs j join bulk_rows r using (job_id) where j.partner_id = $1`,
+        [partner.partnerId],
+      )
+      return rows.map(({ row }) => row as string)
+    }
+    // A lock on the partner's funding account keeps the orders waiting.
+    await db.query('begin')
+    await db.query('select from ledger_accounts where tenant_id = $1 for update', [partner.partnerId])
+    const { jobId } = payloadOf(
+      await upload(client, [await sealOrder(partner, order), JSON.stringify(order)]),
+    )
+    const waiting = await dump()
+    await db.query('rollback')
+    await done(client, jobId)
+    return [waiting, await dump()]
+  })
+  expect(seen.map((rows) => rows.length)).toEqual([2, 2])
+  expect(seen.flat().filter((row) => row.includes(canary))).toEqual([])
+  expect(service.logged()).not.toContain(canary)
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(1)
+})
+
+test('single orders go first: while 8 callers send 400 of them, a bulk job of the same partner gets fewer done, yet some', async () => {
+  const partner = await newPartner(service, RICH)
+  const client = await asPartner(service.client, partner)
+  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 3_000)))
+  const { done: before } = await until(client, jobId, (job) => job.done > 0)
+  const caller = async (_: unknown, n: number) => {
+    for (let i = 0; i < 50; i++)
+      payloadOf(
+        await createCard(client, partner, { mobile: String(8_000_000_000 + n * 50 + i), loadAmount: 1 }),
+      )
+  }
+  await Promise.all(Array.from({ length: 8 }, caller))
+  const during = (await progress(client, jobId)).done - before
+  expect(during).toBeLessThan(400)
+  expect(await done(client, jobId)).toMatchObject({ issued: 3_000 })
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(3_400)
+})
+
+test('three processes share a job and each order is done once', async () => {
+  const partner = await newPartner(service, RICH)
+  const others = [await openService({ db: service.db }), await openService({ db: service.db })]
+  const client = await asPartner(service.client, partner)
+  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 1_500)))
+  expect(await done(client, jobId)).toMatchObject({ issued: 1_500 })
+  const told = (await results(client, jobId)).map(({ svcCardId }) => svcCardId)
+  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
+  expect((await reconcile(service.app.services.database)).ok).toBe(true)
+  for (const other of others) await other.close()
+})
+
+test('kill -9 in the middle, also between a card and its result, and even when the answers are forgotten: each order once', async () => {
+  const db = await newDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-bulk-'))
+  const env = {
+    DATABASE_URL: db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    DATA_DIR: dataDir,
+    BULK_LEASE_MS: '1000',
+    BULK_CHUNK_ROWS: '16',
+  }
+  const setUp = await openService({ db })
+  const partner = await newPartner(setUp, RICH)
+  await setUp.close()
+  const begin = async () => {
+    const running = await startProcess(env)
+    return { running, client: await asPartner(await Client.open(running.baseUrl), partner) }
+  }
+
+  const first = await begin()
+  const { jobId } = payloadOf(await upload(first.client, await sealOrders(partner, 800)))
+  await until(first.client, jobId, (job) => job.done > 0)
+  // Whoever holds the job's row keeps results from being recorded, not cards from being issued.
+  await asSuperuser(db.database, async (admin) => {
+    await admin.query('begin')
+    const { rows } = await admin.query('select issued from bulk_jobs where job_id = $1 for update', [jobId])
+    while ((await cardsOf(db.database, partner)).length <= rows[0].issued) await sleep(10)
+    expect(await first.running.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
+    await admin.query('delete from idempotency_keys where tenant_id = $1', [partner.partnerId])
+    await admin.query('commit')
+  })
+
+  const second = await begin()
+  const { done: before } = await progress(second.client, jobId)
+  const halfWay = await until(second.client, jobId, (job) => job.done > before)
+  expect(halfWay.status).toBe('RUNNING')
+  await second.running.end('SIGKILL')
+
+  const third = await begin()
+  expect(await done(third.client, jobId)).toMatchObject({ rows: 800, issued: 800, failed: 0 })
+  const told = (await results(third.client, jobId)).map(({ svcCardId }) => svcCardId)
+  expect(new Set(told).size).toBe(800)
+  expect((await cardsOf(db.database, partner)).sort()).toEqual(told.sort())
+  expect(await third.running.end('SIGTERM')).toMatchObject({ code: 0 })
+
+  const check = await openService({ db })
+  expect((await reconcile(check.app.services.database)).ok).toBe(true)
+  await check.close()
+  await rm(dataDir, { recursive: true, force: true })
+}, 180_000)
+
+test('svc card issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'svc-issue-'))
+  const partner = await newPartner(service, RICH)
+  const { kid, key } = partner.sharedKey
+  const k = key.export().toString('base64url')
+  const [csv, keyFile] = [join(dir, 'orders.csv'), join(dir, 'partner.json')]
+  await writeFile(keyFile, JSON.stringify({ ...partner, baseUrl: service.baseUrl, sharedKey: { kid, k } }))
+  const issue = () => runCli(['card', 'issue', '--file', csv, '--key', keyFile, '--json'], {})
+  const header = 'mobile,firstName,loadAmount,physicalCard\n'
+
+  await writeFile(csv, `${header}12,Ann,100,maybe\n9400000001,Bo,1.5,\n`)
+  const refused = await issue()
+  expect(refused.code).toBe(1)
+  for (const fault of [
+    'line 2: mobile: must be exactly 10 digits',
+    'line 2: physicalCard: ',
+    'line 3: loadAmount: ',
+  ])
+    expect(refused.stderr).toContain(fault)
+  expect(await cardsOf(service.db.database, partner)).toEqual([])
+
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `${9_400_000_000 + i},"Bo, ${i}",${i === 7 ? 10_000 : 100},`,
+  )
+  const unknownUser = ',,,'
+  await writeFile(
+    csv,
+    `${header.trim()},userId\n${rows.map((row) => `${row},`).join('\n')}\n${unknownUser},usr_unknown\n`,
+  )
+  const first = await issue()
+  expect([first.code, JSON.parse(first.stdout)]).toMatchObject([1, { rows: 41, issued: 40, failed: 1 }])
+  const told = await readFile(`${csv}.results.csv`, 'utf8')
+  expect(told).toMatch(/\n42,FAILED,,user_not_found,/)
+  for (const svcCardId of await cardsOf(service.db.database, partner)) expect(told).toContain(svcCardId)
+  // As a run leaves it that was killed after its upload was taken and before it had the answer.
+  const state = JSON.parse(await readFile(`${csv}.issue.json`, 'utf8'))
+  for (const chunk of state.chunks) delete chunk.jobId
+  await writeFile(`${csv}.issue.json`, JSON.stringify(state))
+  await rm(`${csv}.results.csv`)
+  expect(JSON.parse((await issue()).stdout)).toMatchObject({ issued: 40, failed: 1 })
+  expect(await readFile(`${csv}.results.csv`, 'utf8')).toBe(told)
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(40)
+
+  await writeFile(csv, `${header}9400000099,Cy,100,\n`)
+  const changed = await issue()
+  expect([changed.code, changed.stderr]).toEqual([1, expect.stringContaining('The file has changed')])
+  await rm(dir, { recursive: true, force: true })
+}, 180_000)

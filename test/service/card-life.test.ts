@@ -1,0 +1,434 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cardOrders } from '../../src/cards/card-changes.ts'
+import type { KycStatus } from '../../src/cards/card-states.ts'
+import { CARD_CHECKS } from '../../src/cards/reconcile-cards.ts'
+import { setCardKycSpec } from '../../src/cards/set-card-kyc.ts'
+import { reconcile } from '../../src/ledger/reconcile.ts'
+import { Lane } from '../../src/platform/db/lane.ts'
+import type { Answer } from '../../src/platform/db/stored-answers.ts'
+import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let partner: TestPartner
+let client: Client
+let stranger: Client
+
+beforeAll(async () => {
+  service = await openService()
+  partner = await newPartner(service)
+  client = await asPartner(service.client, partner)
+  stranger = await asPartner(service.client, await newPartner(service))
+})
+afterAll(async () => {
+  const books = await reconcile(service.app.services.database, CARD_CHECKS)
+  await service.close()
+  expect(books.checks.filter(({ ok }) => !ok)).toEqual([])
+})
+
+const path = (svcCardId: string, rest = '') => `/api/v0/partner/svcCard/${svcCardId}${rest}`
+const newCard = async (order: object = {}): Promise<Json> =>
+  payloadOf(await createCard(client, partner, order))
+const setStatus = (svcCardId: string, status: string, reason?: string) =>
+  client.patch(path(svcCardId, '/status'), { status, ...(reason !== undefined && { reason }) })
+const activate = (svcCardId: string) => client.post(path(svcCardId, '/activate'))
+const history = async (svcCardId: string): Promise<Json[]> =>
+  payloadOf(await client.get(path(svcCardId, '/history'))).data
+const card = async (svcCardId: string): Promise<Json> => payloadOf(await client.get(path(svcCardId)))
+const spend = (svcCardId: string, amount: number, channel = 'pos', headers = {}) =>
+  service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount, channel }, headers)
+const refund = (svcCardId: string, amount: number) =>
+  service.client.post(`/sandbox/cards/${svcCardId}/refund`, { amount })
+
+/** The command that `svc card kyc set` runs. */
+function setKyc(svcCardId: string, kycStatus: KycStatus): Promise<Answer> {
+  const { services } = service.app
+  const order = cardOrders(services)(partner.partnerId, svcCardId)
+  return new Lane(setCardKycSpec, services.lanes).submit({
+    ...order,
+    kycStatus,
+    actor: 'operator',
+    reason: 'checked',
+  })
+}
+
+interface Event {
+  readonly type: string
+  readonly payload: Json
+  readonly at: Date
+}
+
+const eventsOf = async (svcCardId: string): Promise<Event[]> => {
+  const { rows } = await asSuperuser(service.db.database, (db) =>
+    db.query<Event>(
+      'select type, payload, created_at as at from outbox where object_id = $1 order by created_at',
+      [svcCardId],
+    ),
+  )
+  return rows
+}
+
+// Spec section 3.2 and decision C10, written out: what PATCH status answers for every pair of states.
+const STATUS_TABLE: Record<string, Record<string, 'moves' | 'same' | 'refused'>> = {
+  UL: { UL: 'same', L: 'moves', BL: 'moves' },
+  L: { UL: 'moves', L: 'same', BL: 'moves' },
+  BL: { UL: 'refused', L: 'refused', BL: 'same' },
+  AP: { UL: 'refused', L: 'refused', BL: 'moves' },
+}
+for (const [from, row] of Object.entries(STATUS_TABLE))
+  for (const [to, outcome] of Object.entries(row))
+    test(`a card that is ${from} and is to be ${to}: ${outcome}`, async () => {
+      const { svcCardId } = await newCard({ physicalCard: from === 'AP' })
+      if (from !== 'UL' && from !== 'AP') payloadOf(await setStatus(svcCardId, from, 'to begin with'))
+      const before = await card(svcCardId)
+      const entries = (await history(svcCardId)).length
+      const answer = await setStatus(svcCardId, to, 'because')
+      if (outcome === 'refused') expect(answer).toMatchObject({ status: 409, error: 'invalid_transition' })
+      else expect(payloadOf(answer).cardStatus.name).toBe(to)
+      if (outcome === 'moves')
+        expect((await history(svcCardId))[0]).toMatchObject({
+          field: 'cardStatus',
+          from,
+          to,
+          reason: 'because',
+          actor: 'partner',
+        })
+      else expect(await card(svcCardId)).toEqual(before)
+      expect((await history(svcCardId)).length).toBe(entries + (outcome === 'moves' ? 1 : 0))
+    })
+
+// Spec section 3.3 and decision C19: from each state, the states that may follow.
+const KYC_TABLE: Record<KycStatus, string> = {
+  NOT_UPLOADED: 'DRAFTED CREATED UPLOADED MIN_KYC_VERIFIED KYC_NOT_ALLOWED',
+  DRAFTED: 'CREATED UPLOADED KYC_NOT_ALLOWED',
+  CREATED: 'UPLOADED MIN_KYC_VERIFIED KYC_NOT_ALLOWED',
+  UPLOADED: 'PENDING CKYC_PENDING LIVENESS_PENDING PAPER_KYC_PENDING FAILED',
+  PENDING: 'VERIFIED FAILED CKYC_PENDING LIVENESS_PENDING PAPER_KYC_PENDING',
+  CKYC_PENDING: 'CKYC_IN_PROGRESS FAILED',
+  CKYC_IN_PROGRESS: 'VERIFIED FAILED LIVENESS_PENDING',
+  LIVENESS_PENDING: 'VERIFIED OSV_VERIFIED FAILED',
+  PAPER_KYC_PENDING: 'OSV_VERIFIED VERIFIED FAILED',
+  MIN_KYC_VERIFIED: 'UPLOADED CKYC_PENDING KYC_NOT_ALLOWED',
+  OSV_VERIFIED: 'VERIFIED FAILED',
+  VERIFIED: 'PENDING',
+  FAILED: 'UPLOADED KYC_NOT_ALLOWED',
+  KYC_NOT_ALLOWED: 'NOT_UPLOADED',
+}
+const KYC_STATES = Object.keys(KYC_TABLE) as KycStatus[]
+for (const from of KYC_STATES)
+  test(`from KYC ${from} a card goes to ${KYC_TABLE[from]} and nowhere else`, async () => {
+    const { svcCardId } = await newCard()
+    for (const to of KYC_STATES) {
+      await asSuperuser(service.db.database, (db) =>
+        db.query('update cards set kyc_status = $2 where svc_card_id = $1', [svcCardId, from]),
+      )
+      const entries = (await history(svcCardId)).length
+      const moves = KYC_TABLE[from].split(' ').includes(to)
+      if (moves || to === from) expect((await setKyc(svcCardId, to)).status).toBe(200)
+      else await expect(setKyc(svcCardId, to)).rejects.toMatchObject({ word: 'invalid_transition' })
+      const [latest, ...rest] = await history(svcCardId)
+      expect(rest.length + (latest ? 1 : 0)).toBe(entries + (moves ? 1 : 0))
+      if (moves)
+        expect(latest).toMatchObject({ field: 'kycStatus', from, to, actor: 'operator', reason: 'checked' })
+      expect((await card(svcCardId)).kycStatus.name).toBe(moves ? to : from)
+    }
+    // Else the books would tell of the states that this test put the card into.
+    await asSuperuser(service.db.database, (db) =>
+      db.query('delete from card_changes where svc_card_id = $1', [svcCardId]),
+    )
+  })
+
+test('a refused move says which moves are legal', async () => {
+  const { svcCardId } = await newCard()
+  payloadOf(await setStatus(svcCardId, 'BL', 'lost'))
+  expect((await setStatus(svcCardId, 'UL')).errorDescription).toContain('final')
+  const physical = await newCard({ physicalCard: true })
+  expect((await setStatus(physical.svcCardId, 'L')).errorDescription).toContain('BL')
+  expect((await setStatus(physical.svcCardId, 'UL')).errorDescription).toContain('activation')
+})
+
+test('blocking needs a reason, which the record shows; other moves do not', async () => {
+  const { svcCardId } = await newCard()
+  expect(await setStatus(svcCardId, 'BL')).toMatchObject({ status: 400, error: 'validation_failed' })
+  for (const reason of ['', '   ', 'x'.repeat(256)])
+    expect((await setStatus(svcCardId, 'BL', reason)).status).toBe(400)
+  expect(payloadOf(await setStatus(svcCardId, 'L')).cardStatus).toEqual({ name: 'L', label: 'Locked' })
+  expect(payloadOf(await setStatus(svcCardId, 'BL', 'x'.repeat(255)))).toMatchObject({
+    cardStatus: { name: 'BL', label: 'Blocked' },
+    remarks: 'x'.repeat(255),
+  })
+})
+
+test('AP is not a status that anybody can ask for', async () => {
+  expect((await setStatus((await newCard()).svcCardId, 'AP')).status).toBe(400)
+})
+
+test('a physical card is activated once, and a repeat answers the same', async () => {
+  const { svcCardId, cardActivated } = await newCard({ physicalCard: true })
+  expect(cardActivated).toBe(false)
+  const first = await activate(svcCardId)
+  expect(payloadOf(first)).toMatchObject({ cardStatus: { name: 'UL' }, cardActivated: true })
+  expect((await activate(svcCardId)).text).toBe(first.text)
+  const changes = await history(svcCardId)
+  expect(changes.map(({ field, from, to }) => `${field} ${from} ${to}`).sort()).toEqual([
+    'cardActivated false true',
+    'cardStatus AP UL',
+  ])
+})
+
+test('virtual and blocked cards are not activated', async () => {
+  expect(await activate((await newCard()).svcCardId)).toMatchObject({
+    status: 409,
+    error: 'invalid_transition',
+  })
+  const { svcCardId } = await newCard({ physicalCard: true })
+  payloadOf(await setStatus(svcCardId, 'BL', 'never arrived'))
+  expect(await activate(svcCardId)).toMatchObject({ status: 409, error: 'invalid_transition' })
+  expect((await card(svcCardId)).cardActivated).toBe(false)
+})
+
+test('only a changed status is an event, told once with the record as the API answers it', async () => {
+  const { svcCardId } = await newCard()
+  const locked = payloadOf(await setStatus(svcCardId, 'L', 'trip'))
+  payloadOf(await setStatus(svcCardId, 'L', 'trip'))
+  payloadOf(await client.patch(path(svcCardId, '/flags'), { posAllowed: false }))
+  const events = (await eventsOf(svcCardId)).filter(({ type }) => type !== 'card.created')
+  expect(events).toEqual([{ type: 'card.status_changed', payload: locked, at: expect.any(Date) }])
+})
+
+test('user flags are set one by one, and setting them again changes nothing', async () => {
+  const { svcCardId } = await newCard()
+  const flags = { posAllowed: false, atmAllowed: true }
+  const first = await client.patch(path(svcCardId, '/flags'), flags)
+  expect(payloadOf(first)).toMatchObject({
+    ...flags,
+    onlineAllowed: true,
+    posAllowedAdmin: true,
+    atmAllowedAdmin: false,
+  })
+  expect((await client.patch(path(svcCardId, '/flags'), flags)).text).toBe(first.text)
+  expect(await history(svcCardId)).toHaveLength(2)
+})
+
+test('admin flags and an empty change are refused', async () => {
+  const { svcCardId } = await newCard()
+  for (const flags of [{}, { posAllowedAdmin: true }, { posAllowed: 'yes' }])
+    expect(await client.patch(path(svcCardId, '/flags'), flags)).toMatchObject({
+      status: 400,
+      error: 'validation_failed',
+    })
+})
+
+test('a channel is open only while both of its flags are on', async () => {
+  for (const channel of ['pos', 'atm', 'online'])
+    for (const [user, admin] of [
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const) {
+      const { svcCardId } = await newCard()
+      await asSuperuser(service.db.database, (db) =>
+        db.query(
+          `update cards set ${channel}_allowed = $2, ${channel}_allowed_admin = $3 where svc_card_id = $1`,
+          [svcCardId, user, admin],
+        ),
+      )
+      const answer = await spend(svcCardId, 1, channel)
+      if (user && admin) expect(payloadOf(answer).otbBalance).toBe(499)
+      else expect(answer).toMatchObject({ status: 422, error: 'channel_not_allowed' })
+    }
+})
+
+test('the history is told newest first, in pages, in the order of the changes', async () => {
+  const { svcCardId } = await newCard()
+  const wanted = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'L' : 'UL'))
+  // Together, so that several of them share one instant of the database.
+  const answers = await Promise.all(wanted.map((status) => setStatus(svcCardId, status)))
+  answers.forEach(payloadOf)
+  const all = await history(svcCardId)
+  all.slice(1).forEach((older, i) => expect(older.to).toBe(all[i]!.from))
+  const pages: Json[] = []
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page: Json = payloadOf(
+      await client.get(path(svcCardId, `/history?limit=5${next && `&after=${next}`}`)),
+    )
+    pages.push(...page.data)
+    next = page.next
+  }
+  expect(pages).toEqual(all)
+  expect((await card(svcCardId)).cardStatus.name).toBe(all[0]!.to)
+})
+
+test('another partner’s card is answered like one that never existed, as are malformed ids', async () => {
+  const { svcCardId } = await newCard()
+  const missing = `card_${'0'.repeat(26)}`
+  const without = ({ text }: ApiAnswer) => text.replaceAll(/"requestId":"[^"]*"|"timestamp":"[^"]*"/g, '')
+  const calls: ((who: Client, id: string) => Promise<ApiAnswer>)[] = [
+    (who, id) => who.patch(path(id, '/status'), { status: 'L' }),
+    (who, id) => who.post(path(id, '/activate'), {}),
+    (who, id) => who.patch(path(id, '/flags'), { posAllowed: false }),
+    (who, id) => who.get(path(id, '/history')),
+  ]
+  for (const call of calls) {
+    const other = await call(stranger, svcCardId)
+    expect(other).toMatchObject({ status: 404, error: 'card_not_found' })
+    for (const id of [missing, 'x', 'card_%00', '..%2f', encodeURIComponent("card_' or 1=1")])
+      expect(without(await call(stranger, id))).toBe(without(other))
+  }
+  expect(await history(svcCardId)).toEqual([])
+})
+
+test('spends and refunds move the balance to the paisa and count in the used fields', async () => {
+  const { svcCardId } = await newCard({ loadAmount: 1000 })
+  expect(payloadOf(await spend(svcCardId, 249.55))).toMatchObject({
+    svcCardId,
+    amount: 249.55,
+    channel: 'pos',
+    otbBalance: 750.45,
+  })
+  expect(payloadOf(await spend(svcCardId, 0.01, 'online')).otbBalance).toBe(750.44)
+  expect(payloadOf(await refund(svcCardId, 49.56))).toMatchObject({ amount: 49.56, otbBalance: 800 })
+  expect(await card(svcCardId)).toMatchObject({
+    otbBalance: 800,
+    accountBalance: 800,
+    loadAmount: '1000',
+    usedDtd: 200,
+    usedMtd: 200,
+    usedYtd: 200,
+    usedLtd: 200,
+  })
+  expect(payloadOf(await spend(svcCardId, 0.5)).otbBalance).toBe(799.5)
+  expect((await card(svcCardId)).otbBalance).toBe(799)
+})
+
+test('a spend over the balance and a refund over what was spent change nothing', async () => {
+  const { svcCardId } = await newCard()
+  expect(await spend(svcCardId, 500.01)).toMatchObject({ status: 422, error: 'insufficient_funds' })
+  expect(await refund(svcCardId, 0.01)).toMatchObject({ status: 422, error: 'refund_over_spent' })
+  expect(payloadOf(await spend(svcCardId, 500)).otbBalance).toBe(0)
+  expect(payloadOf(await refund(svcCardId, 499.99)).otbBalance).toBe(499.99)
+  expect(await refund(svcCardId, 0.02)).toMatchObject({ status: 422, error: 'refund_over_spent' })
+  expect(payloadOf(await refund(svcCardId, 0.01)).otbBalance).toBe(500)
+})
+
+test('amounts that are not exact rupees are refused', async () => {
+  const { svcCardId } = await newCard()
+  for (const amount of [0, -1, 0.001, 1.005, 1e8, '5', null])
+    expect((await spend(svcCardId, amount as number)).status, String(amount)).toBe(400)
+})
+
+test('locked, blocked and not yet activated cards cannot spend; they still get refunds', async () => {
+  const { svcCardId } = await newCard()
+  payloadOf(await spend(svcCardId, 100))
+  payloadOf(await setStatus(svcCardId, 'L'))
+  expect(await spend(svcCardId, 1)).toMatchObject({ status: 422, error: 'card_not_usable' })
+  expect(payloadOf(await refund(svcCardId, 40)).otbBalance).toBe(440)
+  payloadOf(await setStatus(svcCardId, 'BL', 'stolen'))
+  expect(await spend(svcCardId, 1)).toMatchObject({ status: 422, error: 'card_not_usable' })
+  expect(payloadOf(await refund(svcCardId, 60)).otbBalance).toBe(500)
+  const physical = await newCard({ physicalCard: true })
+  expect(await spend(physical.svcCardId, 1)).toMatchObject({ status: 422, error: 'card_not_usable' })
+  payloadOf(await activate(physical.svcCardId))
+  expect(payloadOf(await spend(physical.svcCardId, 1)).otbBalance).toBe(499)
+})
+
+test('a card that does not exist cannot be used', async () => {
+  for (const id of [`card_${'0'.repeat(26)}`, 'x', 'card_%00']) {
+    expect(await spend(id, 1)).toMatchObject({ status: 404, error: 'card_not_found' })
+    expect(await refund(id, 1)).toMatchObject({ status: 404, error: 'card_not_found' })
+  }
+})
+
+test('the events of spends and refunds tell the receipt, and no number', async () => {
+  const { svcCardId } = await newCard()
+  const spent = payloadOf(
+    await service.client.post(`/sandbox/cards/${svcCardId}/spend`, {
+      amount: 12.5,
+      channel: 'online',
+      merchantName: 'Book Shop',
+    }),
+  )
+  const refunded = payloadOf(await refund(svcCardId, 2.5))
+  const events = await eventsOf(svcCardId)
+  expect(events.map(({ type }) => type)).toEqual(['card.created', 'card.spent', 'card.refunded'])
+  expect(events[1]!.payload).toEqual(spent)
+  expect(events[1]!.payload).toEqual({
+    transactionId: expect.stringMatching(/^trf_/),
+    svcCardId,
+    amount: 12.5,
+    channel: 'online',
+    merchantName: 'Book Shop',
+    otbBalance: 487.5,
+    createdOn: expect.any(String),
+  })
+  expect(events[2]!.payload).toEqual(refunded)
+  expect(JSON.stringify(events)).not.toMatch(/\b\d{16}\b/)
+})
+
+test('the same Idempotency-Key spends once and answers the same bytes', async () => {
+  const { svcCardId } = await newCard()
+  const key = { 'idempotency-key': `till-${svcCardId}` }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => spend(svcCardId, 10, 'pos', key)))
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  expect((await card(svcCardId)).usedLtd).toBe(10)
+  expect(await spend(svcCardId, 11, 'pos', key)).toMatchObject({
+    status: 422,
+    error: 'idempotency_key_reused',
+  })
+  const change = { 'idempotency-key': `lock-${svcCardId}` }
+  const locked = await client.patch(path(svcCardId, '/status'), { status: 'L' }, change)
+  payloadOf(await setStatus(svcCardId, 'UL'))
+  expect((await client.patch(path(svcCardId, '/status'), { status: 'L' }, change)).text).toBe(locked.text)
+  expect((await card(svcCardId)).cardStatus.name).toBe('UL')
+})
+
+test('64 callers at once never spend more than the card has, nor refund more than it spent', async () => {
+  const { svcCardId } = await newCard({ loadAmount: 100 })
+  const spends = await Promise.all(Array.from({ length: 64 }, () => spend(svcCardId, 3)))
+  expect(spends.filter(({ status }) => status === 200)).toHaveLength(33)
+  for (const refused of spends.filter(({ status }) => status !== 200))
+    expect(refused.error).toBe('insufficient_funds')
+  expect(await card(svcCardId)).toMatchObject({ otbBalance: 1, usedLtd: 99 })
+  const refunds = await Promise.all(Array.from({ length: 64 }, () => refund(svcCardId, 2)))
+  expect(refunds.filter(({ status }) => status === 200)).toHaveLength(49)
+  expect(await card(svcCardId)).toMatchObject({ otbBalance: 99, usedLtd: 1 })
+})
+
+test('two processes on one database never overspend a card together', async () => {
+  const second = await openService({ db: service.db })
+  try {
+    const { svcCardId } = await newCard({ loadAmount: 100 })
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, i) =>
+        (i % 2 ? service : second).client.post(`/sandbox/cards/${svcCardId}/spend`, {
+          amount: 3,
+          channel: 'pos',
+        }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(33)
+    expect((await card(svcCardId)).otbBalance).toBe(1)
+  } finally {
+    await second.close()
+  }
+})
+
+test('a lock and spends at once: what was accepted came before the lock', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { svcCardId } = await newCard()
+    const [locked, ...spends] = await Promise.all([
+      setStatus(svcCardId, 'L'),
+      ...Array.from({ length: 16 }, () => spend(svcCardId, 1)),
+    ])
+    payloadOf(locked)
+    const accepted = spends.filter(({ status }) => status === 200).length
+    expect(await card(svcCardId)).toMatchObject({ usedLtd: accepted, cardStatus: { name: 'L' } })
+    expect(await spend(svcCardId, 1)).toMatchObject({ error: 'card_not_usable' })
+    const events = await eventsOf(svcCardId)
+    const lockedAt = events.find(({ type }) => type === 'card.status_changed')!.at.getTime()
+    for (const { type, at } of events)
+      if (type === 'card.spent') expect(at.getTime()).toBeLessThanOrEqual(lockedAt)
+  }
+})

@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setMerchantDisabled } from '../../src/access/merchant.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { cancel, creditOf, newCode, newUtr, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
+import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+
+const NEXT_KEY = 'the-rail-key-that-comes-after-0123456789'
+
+let service: TestService
+let client: Client
+
+beforeAll(async () => {
+  service = await openService({
+    env: { QR_AMOUNT_CAPS: 'default=100000,5411=500', UPI_RAIL_KEYS: `${RAIL_KEY},${NEXT_KEY}` },
+  })
+  client = await service.as(await service.newMerchant())
+})
+afterAll(() => service.close())
+
+const pay = async (code: TestCode, amount: number): Promise<Json> =>
+  payloadOf(await notifyCredit(service.client, creditOf(code.tr, { amount })))
+const paymentsOf = async ({ qrCodeId }: TestCode): Promise<Json[]> =>
+  payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}/payments`)).data
+const refused = (reason: string) => ({ status: 'REFUND_PENDING', reason })
+
+test('a multiple-use code takes any number of payments of any amount', async () => {
+  const code = await newCode(service, client, { multipleUse: true })
+  for (const amount of [0.01, 1, 499.99, 500])
+    expect(await pay(code, amount)).toMatchObject({ status: 'ACCEPTED', amount })
+  expect((await paymentsOf(code)).map(({ amount }) => amount)).toEqual([500, 499.99, 1, 0.01])
+})
+
+test('a fixed amount is taken to the paisa only, one more or less is refunded', async () => {
+  const code = await newCode(service, client, { multipleUse: true, fixedAmount: true, amount: 249.5 })
+  expect(await pay(code, 249.49)).toMatchObject(refused('amount_mismatch'))
+  expect(await pay(code, 249.51)).toMatchObject(refused('amount_mismatch'))
+  expect(await pay(code, 249.5)).toMatchObject({ status: 'ACCEPTED' })
+})
+
+test('a suggested amount is no condition', async () => {
+  const code = await newCode(service, client, { multipleUse: true, amount: 100 })
+  for (const amount of [99.99, 100, 100.01])
+    expect(await pay(code, amount)).toMatchObject({ status: 'ACCEPTED' })
+})
+
+test('a payment over the cap of the merchant’s category is refunded, one of the cap is taken', async () => {
+  const code = await newCode(service, client, { multipleUse: true })
+  expect(await pay(code, 500.01)).toMatchObject(refused('amount_over_limit'))
+  expect(await pay(code, 500)).toMatchObject({ status: 'ACCEPTED' })
+})
+
+test('a single-use code takes one payment and is cancelled by it', async () => {
+  const code = await newCode(service, client)
+  expect(await pay(code, 10)).toMatchObject({ status: 'ACCEPTED' })
+  expect(payloadOf(await client.get(`/api/v0/qr-code/${code.qrCodeId}`)).status).toBe('CANCELLED')
+  expect(await pay(code, 10)).toMatchObject(refused('qr_code_used'))
+})
+
+test('a refused payment does not use up a single-use code', async () => {
+  const code = await newCode(service, client, { fixedAmount: true, amount: 5 })
+  expect(await pay(code, 6)).toMatchObject(refused('amount_mismatch'))
+  expect(await pay(code, 5)).toMatchObject({ status: 'ACCEPTED' })
+})
+
+test('an expired code stays ACTIVE, takes no payment, and can still be cancelled', async () => {
+  const own = await openService()
+  const merchant = await own.as(await own.newMerchant())
+  const code = await newCode(own, merchant, {
+    multipleUse: true,
+    expiry: new Date(Date.now() + 60_000).toISOString(),
+  })
+  expect(payloadOf(await notifyCredit(own.client, creditOf(code.tr))).status).toBe('ACCEPTED')
+  own.clock.advance(60_001)
+  expect(payloadOf(await notifyCredit(own.client, creditOf(code.tr), own.clock.now()))).toMatchObject(
+    refused('qr_code_expired'),
+  )
+  expect(payloadOf(await merchant.get(`/api/v0/qr-code/${code.qrCodeId}`)).status).toBe('ACTIVE')
+  expect(payloadOf(await cancel(merchant, code.qrCodeId)).status).toBe('CANCELLED')
+  await own.close()
+})
+
+test('codes of a disabled merchant take no payment until it is enabled', async () => {
+  const merchant = await service.newMerchant()
+  const code = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const { database } = service.app.services
+  await database.operate((tx) => setMerchantDisabled(tx, merchant.merchantId, true))
+  expect(await pay(code, 10)).toMatchObject(refused('merchant_disabled'))
+  await database.operate((tx) => setMerchantDisabled(tx, merchant.merchantId, false))
+  expect(await pay(code, 10)).toMatchObject({ status: 'ACCEPTED' })
+})
+
+test('a credit whose reference fits no code is kept in suspense', async () => {
+  const credit = creditOf('NOSUCHREFERENCE')
+  expect(payloadOf(await notifyCredit(service.client, credit))).toMatchObject({
+    status: 'SUSPENSE',
+    reason: 'unknown_code',
+    utr: credit.utr,
+  })
+})
+
+test('a repeated notice gets the same bytes, one that contradicts it is refused with 409', async () => {
+  const [code, other] = [await newCode(service, client), await newCode(service, client)]
+  const credit = creditOf(code.tr)
+  const first = await notifyCredit(service.client, credit)
+  for (let i = 0; i < 3; i++) expect((await notifyCredit(service.client, credit)).text).toBe(first.text)
+  for (const lie of [
+    { amount: 10.01 },
+    { payerVpa: 'other@bank' },
+    { tr: other.tr },
+    { tr: 'NOSUCHREFERENCE' },
+  ])
+    expect(await notifyCredit(service.client, { ...credit, ...lie })).toMatchObject({
+      status: 409,
+      error: 'utr_conflict',
+    })
+  expect(await paymentsOf(code)).toHaveLength(1)
+  expect(await paymentsOf(other)).toHaveLength(0)
+})
+
+test('a refund is confirmed once and for credits that are due only', async () => {
+  const code = await newCode(service, client)
+  const taken = await pay(code, 10)
+  const late = await pay(code, 10)
+  const confirm = (utr: string) => service.client.notify('/rails/upi/refunds', { utr }, RAIL_KEY)
+  expect(await confirm(taken.utr)).toMatchObject({ status: 409, error: 'refund_not_due' })
+  expect(await confirm('NEVERSEEN01')).toMatchObject({ status: 404, error: 'payment_not_found' })
+  const first = await confirm(late.utr)
+  expect(payloadOf(first)).toMatchObject({ status: 'REFUNDED', reason: 'qr_code_used' })
+  expect((await confirm(late.utr)).text).toBe(first.text)
+})
+
+test('a notice must be signed with a live key over its very bytes, and lately', async () => {
+  const { tr } = await newCode(service, client, { multipleUse: true })
+  const notify = (key: string, nowMs = Date.now()) =>
+    service.client.notify('/rails/upi/credits', creditOf(tr), key, nowMs)
+  for (const key of [RAIL_KEY, NEXT_KEY]) expect(payloadOf(await notify(key)).status).toBe('ACCEPTED')
+  const strangers = [
+    await service.client.post('/rails/upi/credits', creditOf(tr)),
+    await notify('a-key-that-was-never-live-0123456789'),
+    await notify(RAIL_KEY, Date.now() - 301_000),
+    await notify(RAIL_KEY, Date.now() + 301_500),
+    await service.client.post('/rails/upi/credits', creditOf(tr), { 'x-rail-signature': 't=1,v1=00' }),
+  ]
+  for (const answer of strangers) expect(answer).toMatchObject({ status: 401, error: 'invalid_signature' })
+  expect(payloadOf(await notify(RAIL_KEY, Date.now() - 295_000)).status).toBe('ACCEPTED')
+})
+
+const sandboxPay = async (body: object): Promise<Json> =>
+  payloadOf(await service.client.post('/sandbox/upi/pay', body))
+
+test('the sandbox pays by id and by the scanned string, and returns refused credits at once', async () => {
+  const code = await newCode(service, client, { amount: 12.5 })
+  expect(await sandboxPay({ qrCodeId: code.qrCodeId })).toMatchObject({
+    outcome: 'NOTIFIED',
+    payment: { status: 'ACCEPTED', amount: 12.5 },
+  })
+  const upi = `upi://pay?pa=shop@bank&pn=Shop&tr=${code.tr}&am=12.50&cu=INR`
+  expect(await sandboxPay({ upi })).toMatchObject({
+    outcome: 'NOTIFIED',
+    payment: { status: 'REFUNDED', reason: 'qr_code_used' },
+  })
+})
+
+test.each([{ amount: 100.91 }, { amount: 5, payerVpa: 'declined@sandbox' }])(
+  'the sandbox declines %o: no credit, no notice',
+  async (magic) => {
+    const code = await newCode(service, client)
+    expect(await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })).toMatchObject({
+      outcome: 'DECLINED',
+      notices: 0,
+    })
+    expect(await paymentsOf(code)).toEqual([])
+  },
+)
+
+test.each([{ amount: 100.93 }, { amount: 5, payerVpa: 'duplicated@sandbox' }, { amount: 5, duplicates: 2 }])(
+  'the sandbox notifies %o three times: one payment',
+  async (magic) => {
+    const code = await newCode(service, client, { multipleUse: true })
+    expect(await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })).toMatchObject({
+      outcome: 'NOTIFIED',
+      notices: 3,
+      payment: { status: 'ACCEPTED' },
+    })
+    expect(await paymentsOf(code)).toHaveLength(1)
+  },
+)
+
+test.each([
+  { amount: 100.92 },
+  { amount: 5, payerVpa: 'delayed@sandbox' },
+  { amount: 100.94 },
+  { amount: 5, payerVpa: 'late@sandbox' },
+])('the sandbox holds the notice of %o back', async (magic) => {
+  const code = await newCode(service, client)
+  const held = await sandboxPay({ qrCodeId: code.qrCodeId, ...magic })
+  expect(held).toMatchObject({ outcome: 'HELD', notices: 1 })
+  expect(Date.parse(held.dueOn)).toBeGreaterThan(Date.now())
+  expect(await paymentsOf(code)).toEqual([])
+})
+
+test('a held notice survives a restart, and is refunded when its code was cancelled meanwhile', async () => {
+  const first = await openService()
+  const merchant = await first.newMerchant()
+  const [kept, dead] = [
+    await newCode(first, await first.as(merchant)),
+    await newCode(first, await first.as(merchant)),
+  ]
+  for (const { qrCodeId } of [kept, dead])
+    payloadOf(
+      await first.client.post('/sandbox/upi/pay', { qrCodeId, amount: 10, delayMs: 1_500, utr: newUtr() }),
+    )
+  await cancel(await first.as(merchant), dead.qrCodeId)
+  await first.close()
+  const second = await openService({ db: first.db })
+  const again = await second.as(merchant)
+  const settled = async (code: TestCode): Promise<Json> => {
+    for (;;) {
+      const { data } = payloadOf(await again.get(`/api/v0/qr-code/${code.qrCodeId}/payments`))
+      if (data[0] && data[0].status !== 'REFUND_PENDING') return data
+      await sleep(50)
+    }
+  }
+  expect(await settled(kept)).toMatchObject([{ status: 'ACCEPTED', amount: 10 }])
+  expect(await settled(dead)).toMatchObject([{ status: 'REFUNDED', reason: 'qr_code_cancelled' }])
+  await second.close()
+})
