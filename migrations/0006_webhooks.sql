@@ -76,6 +76,8 @@ create table webhook_deliveries (
   attempts    integer not null default 0,
   started_at  timestamptz,
   due_at      timestamptz not null,
+  -- Counts requests to send it again: an attempt from before such a request does not settle it.
+  turn        integer not null default 0,
   primary key (endpoint_id, sequence)
 );
 create index webhook_deliveries_first on webhook_deliveries (endpoint_id, sequence) where first;

@@ -11,7 +11,10 @@ interface EventKind {
  */
 export const EVENTS = {
   'qr_code.created': { description: 'A QR code was made', payload: '`QrCode`' },
-  'qr_code.credited': { description: 'A payment was accepted through a QR code', payload: '`Payment` and `qrCodeId`' },
+  'qr_code.credited': {
+    description: 'A payment was accepted through a QR code',
+    payload: '`Payment` and `qrCodeId`',
+  },
   'qr_code.payment_refunded': {
     description: 'A payment that its QR code could not take was returned to its payer',
     payload: '`Payment` and `qrCodeId`',
@@ -38,7 +41,10 @@ export const EVENTS = {
     description: 'A coin configuration was created, changed or switched on or off',
     payload: '`CoinConfig`',
   },
-  'api_key.revoked': { description: 'An API key was revoked for good', payload: '`apiKeyId`, `name`, `prefix`, `createdOn`, `revokedOn`' },
+  'api_key.revoked': {
+    description: 'An API key was revoked for good',
+    payload: '`apiKeyId`, `name`, `prefix`, `createdOn`, `revokedOn`',
+  },
 } as const satisfies Record<string, EventKind>
 
 export type EventType = keyof typeof EVENTS
@@ -48,8 +54,7 @@ export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 /** The event catalogue as a Markdown table, for the generated reference. */
 export function eventTable(): string {
   const rows = Object.entries(EVENTS).map(
-    ([type, { description, payload }]) =>
-      `| <a id="${type}"></a>\`${type}\` | ${description} | ${payload} |`,
+    ([type, { description, payload }]) => `| <a id="${type}"></a>\`${type}\` | ${description} | ${payload} |`,
   )
   return ['| `type` | When | `data` |', '|---|---|---|', ...rows, ''].join('\n')
 }

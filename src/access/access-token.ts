@@ -100,6 +100,8 @@ class AccessTokens {
   /** Throws `invalid_token` for whatever is not a live token of ours and of this kind. Revocation is another question. */
   async verify(token: string, kind: TenantKind | 'either'): Promise<LiveToken> {
     const known = this.#verified.get(token) ?? (await this.#check(token))
+    // A key that is retired takes its tokens with it, also those that were verified before.
+    if (!this.#keys().some((key) => key.kid === known.kid)) fail('invalid_token')
     const fits = kind === 'either' || known.claims.kind === kind
     if (!fits || this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
     return known.claims

@@ -11,20 +11,28 @@ interface PageRow {
 }
 
 // The text is made where the rows are: a million objects parsed and printed again in this process cost twice the time.
-// `json_build_object` writes exact decimals, so that the balance is exact to the paisa (decision C8).
+// `json_build_object` writes exact decimals, so that the balance is exact to the paisa (decision C8). The page is cut
+// before balances are looked up one by one: as a join it was planned, now and then, over the whole account.
 const PAGE = statement<PageRow>(
   'cards_reduced_page',
-  `select c.svc_card_id, json_build_object(
-     'svcCardId', c.svc_card_id, 'userId', c.user_id, 'cardAccountId', c.card_account_id,
-     'expiryMonth', lpad(c.expiry_month::text, 2, '0'), 'expiryYear', c.expiry_year::text,
-     'email', coalesce(c.holder->>'email', ''), 'mobile', coalesce(c.holder->>'mobile', ''),
-     'title', coalesce(c.holder->>'title', ''), 'firstName', coalesce(c.holder->>'firstName', ''),
-     'lastName', coalesce(c.holder->>'lastName', ''), 'otbBalance', trim_scale(l.balance / 100.0),
-     'companyId', c.company_id)::text as record
-   from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
-   where c.partner_id = $1 and c.company_id = $2 and c.card_account_id = $3 and c.svc_card_id > $4
-   order by c.svc_card_id limit $5`,
+  `select p.svc_card_id, json_build_object(
+     'svcCardId', p.svc_card_id, 'userId', p.user_id, 'cardAccountId', p.card_account_id,
+     'expiryMonth', lpad(p.expiry_month::text, 2, '0'), 'expiryYear', p.expiry_year::text,
+     'email', coalesce(p.holder->>'email', ''), 'mobile', coalesce(p.holder->>'mobile', ''),
+     'title', coalesce(p.holder->>'title', ''), 'firstName', coalesce(p.holder->>'firstName', ''),
+     'lastName', coalesce(p.holder->>'lastName', ''), 'otbBalance', (
+       select trim_scale(l.balance / 100.0) from ledger_accounts l
+       where l.account_id = 'card:' || p.svc_card_id and l.tenant_id = $1),
+     'companyId', p.company_id)::text as record
+   from (
+     select c.svc_card_id, c.user_id, c.card_account_id, c.company_id, c.expiry_month, c.expiry_year, c.holder
+     from cards c
+     where c.partner_id = $1 and c.company_id = $2 and c.card_account_id = $3 and c.svc_card_id > $4
+     order by c.svc_card_id limit $5) p`,
 )
+// Whatever the statistics say of an account that has just grown, a page is read in the order of an index and never
+// sorted out of the whole account, which would make the search of n cards cost n² / 2,000.
+const BY_INDEX = statement('cards_by_index', `select set_config('enable_sort', 'off', true)`)
 
 export interface ReducedSearch {
   readonly partnerId: string
@@ -44,9 +52,13 @@ export async function* reducedPages(
   { partnerId, companyId, cardAccountId, after, limit }: ReducedSearch,
 ): AsyncGenerator<string> {
   const fetch = (from: string, rows: number) => {
-    const page = database.read([partnerId], (tx) =>
-      tx.query(PAGE, [partnerId, companyId, cardAccountId, from, rows]),
-    )
+    const page = database.read([partnerId], async (tx) => {
+      const [, found] = await Promise.all([
+        tx.query(BY_INDEX),
+        tx.query(PAGE, [partnerId, companyId, cardAccountId, from, rows]),
+      ])
+      return found
+    })
     // Told when it is awaited; a reader who hangs up meanwhile never awaits it.
     page.catch(() => undefined)
     return page

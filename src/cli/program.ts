@@ -8,6 +8,7 @@ import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { migrateInstallation, withInstallation } from './context.ts'
+import { addEventCommands } from './event-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
@@ -15,6 +16,7 @@ import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { addSealCommands } from './seal-commands.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
   readonly json?: boolean
@@ -48,6 +50,8 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addCardCommands(program)
   addBulkCommands(program)
   addSealCommands(program)
+  addWebhookCommands(program)
+  addEventCommands(program)
   addKeysCommands(program)
   addReconcileCommand(program)
   addQrCommands(program)

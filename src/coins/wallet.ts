@@ -180,12 +180,15 @@ export function award(
     objectId: lotId,
     createdAt: now,
   }
+  const own = account('coins', partnerId, userId)
+  // A partner's three are opened together, so that one of them tells of all.
+  const partners = (['coins_issued', 'coins_redeemed', 'coins_expired'] as const).map((kind) =>
+    account(kind, partnerId),
+  )
   const opens = [
-    account('coins', partnerId, userId),
-    account('coins_issued', partnerId),
-    account('coins_redeemed', partnerId),
-    account('coins_expired', partnerId),
-  ].filter(({ accountId: id }) => !openAccounts.has(id))
+    ...(openAccounts.has(own.accountId) ? [] : [own]),
+    ...(openAccounts.has(partners[0]!.accountId) ? [] : partners),
+  ]
   const change: WalletChange = {
     ...due,
     wallet: after,

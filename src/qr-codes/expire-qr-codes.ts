@@ -62,7 +62,7 @@ export function keepExpiring(services: Services): () => Promise<void> {
     } catch (error) {
       services.log.warn({ err: error }, 'expired QR codes were not told; the next sweep will')
     }
-    if (!stopped) timer = setTimeout(() => (sweeping = sweep()), EVERY_MS)
+    if (!stopped) timer = setTimeout(() => void (sweeping = sweep()), EVERY_MS)
   }
   sweeping = sweep()
   return async () => {

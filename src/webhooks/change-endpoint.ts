@@ -43,7 +43,13 @@ const DELETE = statement<{ endpoint_id: string }>(
   'delete from webhook_endpoints where tenant_id = $1 and endpoint_id = $2 returning endpoint_id',
 )
 
-export async function setEndpointEnabled(tx: Tx, tenantId: string, endpointId: string, enabled: boolean, now: Date) {
+export async function setEndpointEnabled(
+  tx: Tx,
+  tenantId: string,
+  endpointId: string,
+  enabled: boolean,
+  now: Date,
+) {
   const [row] = await tx.query(UPDATE, [tenantId, endpointId, null, null, null, enabled, null, null, now])
   return row && toEndpoint(row)
 }
@@ -63,7 +69,10 @@ export async function rotateEndpointSecret(
   if (!row) return undefined
   const endpoint = toEndpoint(row)
   const secret = newSecret(tools.random)
-  await saveSecret(tx, tools, endpoint, secret, { now, formerUntil: new Date(now.getTime() + graceSeconds * 1_000) })
+  await saveSecret(tx, tools, endpoint, secret, {
+    now,
+    formerUntil: new Date(now.getTime() + graceSeconds * 1_000),
+  })
   return { endpoint, secret }
 }
 

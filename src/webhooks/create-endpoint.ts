@@ -6,7 +6,14 @@ import type { Secret } from '../kernel/secret.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 import { command, ok } from '../platform/http/operation.ts'
-import { type Endpoint, EndpointWithSecret, endpointToWire, type Headers, sealHeaders, urlRule } from './endpoint.ts'
+import {
+  type Endpoint,
+  EndpointWithSecret,
+  endpointToWire,
+  type Headers,
+  sealHeaders,
+  urlRule,
+} from './endpoint.ts'
 import { checkedHeaders, ENDPOINT_FIELDS } from './endpoint-request.ts'
 import { newSecret, saveSecret, type Tools } from './endpoint-secrets.ts'
 import { endpointUrl } from './endpoint-url.ts'

@@ -100,9 +100,17 @@ export class Deliveries {
   async #tick(): Promise<void> {
     const now = new Date(this.#services.clock.now())
     const askedAtMs = performance.now()
-    const keep = [...this.#runs].filter(([, { run, busyAtMs }]) => !run.idle || askedAtMs - busyAtMs < LINGER_MS)
+    const keep = [...this.#runs].filter(
+      ([, { run, busyAtMs }]) => !run.idle || askedAtMs - busyAtMs < LINGER_MS,
+    )
     const most = ENDPOINTS_MAX - keep.length
-    const leases = await this.#store.lease(this.#holder, keep.map(([id]) => id), LEASE_MS, now, most)
+    const leases = await this.#store.lease(
+      this.#holder,
+      keep.map(([id]) => id),
+      LEASE_MS,
+      now,
+      most,
+    )
     this.#leasedUntilMs = askedAtMs + LEASE_MS / 2
     await this.#release(new Set(leases.map(({ endpointId }) => endpointId)))
     if (this.#closed) return

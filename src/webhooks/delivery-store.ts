@@ -33,6 +33,8 @@ export interface Delivery {
   /** Made before. */
   readonly attempts: number
   readonly startedAt: Date | null
+  /** How often it was asked for again. */
+  readonly turn: number
 }
 
 interface LeaseRow {
@@ -61,12 +63,13 @@ type DueRow = EventRow & {
   first: boolean
   attempts: number
   started_at: Date | null
+  turn: number
 }
 
 // First attempts after the last one that was loaded, in order; then what is to be repeated and due.
 const DUE = statement<DueRow>(
   'webhook_deliveries_due',
-  `select d.endpoint_id, d.object_id, d.first, d.attempts, d.started_at, ${EVENT_COLUMNS}
+  `select d.endpoint_id, d.object_id, d.first, d.attempts, d.started_at, d.turn, ${EVENT_COLUMNS}
    from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[])
        as w (tenant_id, endpoint_id, loaded, most_first, most_again)
      cross join lateral (
@@ -100,7 +103,13 @@ export class DeliveryStore {
   }
 
   /** Prolongs the leases on `keep`, gives back the others, takes up to `most` endpoints that have work. */
-  async lease(holder: string, keep: readonly string[], leaseMs: number, now: Date, most: number): Promise<Lease[]> {
+  async lease(
+    holder: string,
+    keep: readonly string[],
+    leaseMs: number,
+    now: Date,
+    most: number,
+  ): Promise<Lease[]> {
     const rows = await this.#database.directory(LEASE, [holder, keep, leaseMs, now, most])
     return rows.map((row) => ({
       endpointId: row.endpoint_id,
@@ -162,6 +171,7 @@ const toDelivery = (row: DueRow): Delivery => ({
   first: row.first,
   attempts: row.attempts,
   startedAt: row.started_at,
+  turn: row.turn,
 })
 
 export interface Attempt {
@@ -171,6 +181,7 @@ export interface Attempt {
   readonly eventId: string
   readonly sequence: bigint
   readonly attempt: number
+  readonly turn: number
   readonly url: string
   readonly startedAt: Date
   readonly durationMs: number
@@ -202,15 +213,16 @@ const SAVE = statement(
 )
 const DONE = statement(
   'webhook_deliveries_done',
-  `delete from webhook_deliveries d using unnest($1::text[], $2::text[], $3::bigint[]) as a (tenant_id, endpoint_id, sequence)
-   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence`,
+  `delete from webhook_deliveries d using unnest($1::text[], $2::text[], $3::bigint[], $4::integer[])
+     as a (tenant_id, endpoint_id, sequence, turn)
+   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn`,
 )
 const AGAIN = statement(
   'webhook_deliveries_again',
   `update webhook_deliveries d set first = false, attempts = a.attempts, started_at = a.started_at, due_at = a.due_at
-   from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::timestamptz[], $6::timestamptz[])
-     as a (tenant_id, endpoint_id, sequence, attempts, started_at, due_at)
-   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence`,
+   from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[], $6::timestamptz[], $7::timestamptz[])
+     as a (tenant_id, endpoint_id, sequence, turn, attempts, started_at, due_at)
+   where d.tenant_id = a.tenant_id and d.endpoint_id = a.endpoint_id and d.sequence = a.sequence and d.turn = a.turn`,
 )
 const GONE = statement(
   'webhook_endpoints_gone',
@@ -241,7 +253,12 @@ async function saveOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void>
       (a) => a.nextAt,
     ),
   )
-  const keys = [(a: Attempt) => a.tenantId, (a: Attempt) => a.endpointId, (a: Attempt) => a.sequence] as const
+  const keys = [
+    (a: Attempt) => a.tenantId,
+    (a: Attempt) => a.endpointId,
+    (a: Attempt) => a.sequence,
+    (a: Attempt) => a.turn,
+  ] as const
   const done = attempts.filter(({ nextAt }) => nextAt === null)
   if (done.length > 0) await tx.query(DONE, columns(done, ...keys))
   const again = outcomes.filter(({ attempt }) => attempt.nextAt !== null)
@@ -252,9 +269,23 @@ async function saveOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void>
       ({ startedAt }) => startedAt,
       ({ attempt }) => attempt.nextAt,
     )
-    await tx.query(AGAIN, [...columns(again.map(({ attempt }) => attempt), ...keys), ...own])
+    await tx.query(AGAIN, [
+      ...columns(
+        again.map(({ attempt }) => attempt),
+        ...keys,
+      ),
+      ...own,
+    ])
   }
   const gone = outcomes.filter((outcome) => outcome.gone).map(({ attempt }) => attempt)
   if (gone.length > 0)
-    await tx.query(GONE, columns(gone, (a) => a.tenantId, (a) => a.endpointId, (a) => new Date(a.startedAt.getTime() + a.durationMs)))
+    await tx.query(
+      GONE,
+      columns(
+        gone,
+        (a) => a.tenantId,
+        (a) => a.endpointId,
+        (a) => new Date(a.startedAt.getTime() + a.durationMs),
+      ),
+    )
 }

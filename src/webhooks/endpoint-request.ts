@@ -21,7 +21,8 @@ export const ENDPOINT_FIELDS = {
   }),
 }
 
-const OURS = /^(?:webhook-.*|host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|user-agent)$/
+const OURS =
+  /^(?:webhook-.*|host|connection|content-.*|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|user-agent)$/
 /** Visible characters and spaces in between: a line break would be another header. */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
@@ -31,7 +32,8 @@ export function checkedHeaders(headers: Headers): Headers {
   for (const [name, value] of entries) {
     if (!/^[a-z0-9-]{1,64}$/.test(name) || OURS.test(name))
       fail('validation_failed', { description: 'headers: a name is not free to choose' })
-    if (!VALUE.test(value)) fail('validation_failed', { description: 'headers: a value must be visible ASCII' })
+    if (!VALUE.test(value))
+      fail('validation_failed', { description: 'headers: a value must be visible ASCII' })
   }
   if (new Set(entries.map(([name]) => name)).size !== entries.length)
     fail('validation_failed', { description: 'headers: each name may come once' })

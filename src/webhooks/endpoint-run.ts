@@ -1,6 +1,14 @@
 import { newId } from '../kernel/ids.ts'
 import type { Services } from '../platform/http/operation.ts'
-import { type Attempt, type Delivery, type Lease, liveSecrets, type Outcome, type Target, type Wanted } from './delivery-store.ts'
+import {
+  type Attempt,
+  type Delivery,
+  type Lease,
+  liveSecrets,
+  type Outcome,
+  type Target,
+  type Wanted,
+} from './delivery-store.ts'
 import { eventToWire } from './event.ts'
 import type { OutcomeWriter } from './outcome-writer.ts'
 import { nextAttemptMs } from './retry-schedule.ts'
@@ -69,7 +77,8 @@ export class EndpointRun {
   /** What it has room for. */
   wanted(): Wanted | undefined {
     const firsts = this.#waiting.filter(({ first }) => first).length
-    const repeats = this.#waiting.length - firsts + [...this.#inFlight.values()].filter(({ first }) => !first).length
+    const repeats =
+      this.#waiting.length - firsts + [...this.#inFlight.values()].filter(({ first }) => !first).length
     const first = firsts > WINDOW / 2 ? 0 : WINDOW - firsts
     const again = repeats > 0 ? 0 : SLOTS
     if (first === 0 && again === 0) return undefined
@@ -94,7 +103,9 @@ export class EndpointRun {
     let repeats = [...this.#inFlight.values()].filter(({ first }) => !first).length
     for (const delivery of this.#waiting) {
       const room = open && this.#inFlight.size < slots && !this.#inFlight.has(delivery.event.sequence)
-      const fits = delivery.first ? !held.has(delivery.objectId) : repeats === 0 || this.#inFlight.size < slots / 2
+      const fits = delivery.first
+        ? !held.has(delivery.objectId)
+        : repeats === 0 || this.#inFlight.size < slots / 2
       if (delivery.first) held.add(delivery.objectId)
       if (!room || !fits) {
         kept.push(delivery)
@@ -130,8 +141,19 @@ export class EndpointRun {
       const sender = this.#sender
       const startedAt = new Date(clock.now())
       const body = Buffer.from(JSON.stringify(eventToWire(event, config.BUSINESS_TIME_ZONE)))
-      const signed = signedHeaders(event.event_id, startedAt, body, liveSecrets(this.#target, startedAt.getTime()), this.#tools.keys())
-      const headers = { ...this.#target.headers, 'user-agent': 'svc-webhooks/1', 'content-type': 'application/json', ...signed }
+      const signed = signedHeaders(
+        event.event_id,
+        startedAt,
+        body,
+        liveSecrets(this.#target, startedAt.getTime()),
+        this.#tools.keys(),
+      )
+      const headers = {
+        ...this.#target.headers,
+        'user-agent': 'svc-webhooks/1',
+        'content-type': 'application/json',
+        ...signed,
+      }
       const sent = await sender.post(body, headers)
       // Broken off by us: it counts for nothing, and the row is still in the queue.
       if (sender.closed) return this.#giveBack(delivery)
@@ -154,7 +176,7 @@ export class EndpointRun {
     if (!this.#closed) this.#waiting.unshift(delivery)
   }
 
-  #outcomeOf({ event, attempts, startedAt }: Delivery, sent: Sent, at: Date): Outcome {
+  #outcomeOf({ event, attempts, startedAt, turn }: Delivery, sent: Sent, at: Date): Outcome {
     const { clock, random } = this.#tools.services
     const begunAt = startedAt ?? at
     const made = attempts + 1
@@ -176,6 +198,7 @@ export class EndpointRun {
       eventId: event.event_id,
       sequence: event.sequence,
       attempt: made,
+      turn,
       url: this.#target.url,
       startedAt: at,
       durationMs: sent.durationMs,

@@ -66,7 +66,10 @@ export interface SigningSecret {
   readonly expiresAtMs: number
 }
 
-export const openSecret = (keyring: Keyring, { secret_id, sealed, expires_at }: SecretRow): SigningSecret => ({
+export const openSecret = (
+  keyring: Keyring,
+  { secret_id, sealed, expires_at }: SecretRow,
+): SigningSecret => ({
   secret: new Secret(keyring.open('webhook_secret', sealed, sealedFor(secret_id)).toString()),
   expiresAtMs: expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
 })

@@ -3,7 +3,8 @@ import { fail } from '../errors.ts'
 
 /** Of the ports that a host without privileges may open, those that belong to other protocols (WHATWG Fetch, section 2.9). */
 const PORTS_OF_OTHERS = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10080,
 ])
 const URL_CHARS_MAX = 2_048
 
@@ -33,8 +34,12 @@ export function endpointUrl(text: string, { sandbox, mayReach }: UrlRule): strin
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host)) {
     if (!mayReach(host)) refuse('its address is not public')
-  } else if (!sandbox && !/^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/.test(host)) refuse('must name a public host')
-  else if (!sandbox && /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion|test|invalid|example)$/.test(host))
+  } else if (!sandbox && !/^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+$/.test(host))
+    refuse('must name a public host')
+  else if (
+    !sandbox &&
+    /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|onion|test|invalid|example)$/.test(host)
+  )
     refuse('must name a public host')
   return url.href
 }

@@ -76,7 +76,9 @@ export const EndpointResponse = Type.Object(FIELDS, { title: 'WebhookEndpoint', 
 export const EndpointWithSecret = Type.Object(
   {
     ...FIELDS,
-    secret: Type.String({ description: '`whsec_…`, with which to verify deliveries. Shown here and never again' }),
+    secret: Type.String({
+      description: '`whsec_…`, with which to verify deliveries. Shown here and never again',
+    }),
   },
   { title: 'WebhookEndpointWithSecret', additionalProperties: false },
 )
@@ -113,7 +115,11 @@ const LIST = statement<EndpointRow>(
   `select ${ENDPOINT_COLUMNS} from webhook_endpoints e where e.tenant_id = $1 order by e.endpoint_id`,
 )
 
-export async function findEndpoint(tx: Tx, tenantId: string, endpointId: string): Promise<Endpoint | undefined> {
+export async function findEndpoint(
+  tx: Tx,
+  tenantId: string,
+  endpointId: string,
+): Promise<Endpoint | undefined> {
   const [row] = await tx.query(FIND, [tenantId, endpointId])
   return row && toEndpoint(row)
 }

@@ -60,7 +60,8 @@ export class EventTail {
     try {
       const rows = await this.#services.database.directory(COUNTERS, [tenants])
       const last = new Map(rows.map((row) => [row.tenant_id, row.last_sequence]))
-      for (const { tenantId, after, wake } of this.#waiting) if ((last.get(tenantId) ?? 0n) > after) wake(true)
+      for (const { tenantId, after, wake } of this.#waiting)
+        if ((last.get(tenantId) ?? 0n) > after) wake(true)
     } catch (error) {
       this.#services.log.warn({ err: error }, 'the feeds of open streams were not read; the next look will')
     }

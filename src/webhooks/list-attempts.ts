@@ -91,7 +91,11 @@ export const listAttempts = query({
   errors: ['webhook_endpoint_not_found'],
 
   mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { endpointId }, query: { eventId, limit: wanted, after } }) => {
+    return async ({
+      caller: { tenantId },
+      params: { endpointId },
+      query: { eventId, limit: wanted, after },
+    }) => {
       const limit = Math.min(LIMIT_MAX, Number(wanted ?? LIMIT_DEFAULT))
       const position = readCursor(after)
       const rows = await database.read([tenantId], async (tx) => {

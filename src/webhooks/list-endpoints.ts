@@ -1,7 +1,13 @@
 import { Type } from 'typebox'
 import { fail } from '../errors.ts'
 import { query, succeed } from '../platform/http/operation.ts'
-import { EndpointParams, EndpointResponse, endpointToWire, findEndpoint, listTenantEndpoints } from './endpoint.ts'
+import {
+  EndpointParams,
+  EndpointResponse,
+  endpointToWire,
+  findEndpoint,
+  listTenantEndpoints,
+} from './endpoint.ts'
 
 /** All of them: a tenant may have twenty. */
 export const listEndpoints = query({

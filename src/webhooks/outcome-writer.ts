@@ -54,7 +54,10 @@ export class OutcomeWriter {
         return await this.#store.record(outcomes)
       } catch (error) {
         const again = isUnavailable(error) && !this.#closed
-        this.#log.warn({ err: error, outcomes: outcomes.length, again }, 'outcomes of webhooks were not written')
+        this.#log.warn(
+          { err: error, outcomes: outcomes.length, again },
+          'outcomes of webhooks were not written',
+        )
         // A deadlock with a delete, or one outcome that cannot be written: halves, until the culprit is alone.
         if (!again && outcomes.length > 1 && !this.#closed) {
           const middle = Math.ceil(outcomes.length / 2)

@@ -9,8 +9,8 @@ const EVENTS_A_REPLAY = 10_000
 
 // What is repeated never holds up what is new, and a first attempt that still waits stays one (decision E3).
 const QUEUE = `insert into webhook_deliveries as d (endpoint_id, tenant_id, sequence, event_id, object_id, first, due_at)`
-const ON_CONFLICT = `on conflict (endpoint_id, sequence) do update set due_at = excluded.due_at, attempts = 0, started_at = null
-     where not d.first`
+const ON_CONFLICT = `on conflict (endpoint_id, sequence) do update set due_at = excluded.due_at, attempts = 0,
+     started_at = null, turn = d.turn + 1 where not d.first`
 
 const RESEND = statement<{ sequence: bigint }>(
   'webhook_resend',
@@ -46,7 +46,8 @@ export const resendEvent = query({
   path: '/api/v0/webhook-endpoints/:endpointId/resend',
   tag: 'Webhooks',
   summary: 'Send an event again',
-  description: 'With the same `webhook-id`, so that a receiver that had it can tell. Taken as a new start of its retries.',
+  description:
+    'With the same `webhook-id`, so that a receiver that had it can tell. Taken as a new start of its retries.',
   auth: 'tenant',
   family: 'response_code',
   params: EndpointParams,

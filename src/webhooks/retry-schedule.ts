@@ -18,7 +18,13 @@ export interface Failed {
 }
 
 /** When to try again: 5 s, 20 s, 80 s, … 12 h, each give or take a fifth; `undefined` after three days. */
-export function nextAttemptMs({ attempts, startedAtMs, nowMs, retryAfter, chance }: Failed): number | undefined {
+export function nextAttemptMs({
+  attempts,
+  startedAtMs,
+  nowMs,
+  retryAfter,
+  chance,
+}: Failed): number | undefined {
   const delay = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** (attempts - 1))
   const jittered = nowMs + delay * (1 - JITTER + 2 * JITTER * chance)
   const next = Math.max(jittered, retryAfterMs(retryAfter, nowMs))

@@ -34,7 +34,9 @@ class AddressRefused extends Error {}
 
 const systemResolve: Resolve = (hostname) =>
   new Promise((resolve, reject) => {
-    dnsLookup(hostname, { all: true, verbatim: true }, (error, found) => (error ? reject(error) : resolve(found)))
+    dnsLookup(hostname, { all: true, verbatim: true }, (error, found) =>
+      error ? reject(error) : resolve(found),
+    )
   })
 
 /**
@@ -95,7 +97,11 @@ export class Sender {
 
 type Connect = ReturnType<typeof buildConnector>
 
-function checkedConnector(mayReach: (address: string) => boolean, resolve: Resolve, timeoutMs: number): Connect {
+function checkedConnector(
+  mayReach: (address: string) => boolean,
+  resolve: Resolve,
+  timeoutMs: number,
+): Connect {
   const connect = (checked: readonly Address[]) =>
     buildConnector({
       timeout: timeoutMs,

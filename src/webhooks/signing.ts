@@ -9,7 +9,8 @@ export interface SigningKey {
 }
 
 /** The service's Ed25519 keys: all live ones sign, so that receivers can change over. */
-export const signingKeys = (keyring: Keyring): SigningKey[] => keyring.all('webhook_signing').map(toSigningKey)
+export const signingKeys = (keyring: Keyring): SigningKey[] =>
+  keyring.all('webhook_signing').map(toSigningKey)
 
 const toSigningKey = ({ keyId, bytes }: DataKey): SigningKey => ({
   kid: keyId,

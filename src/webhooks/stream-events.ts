@@ -49,7 +49,11 @@ export const streamEvents = query({
       if (last !== undefined && !new RegExp(SEQUENCE_PATTERN).test(String(last)))
         fail('validation_failed', { description: 'Last-Event-ID: must be a sequence number' })
       return {
-        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+        headers: {
+          'content-type': 'text/event-stream',
+          'cache-control': 'no-store',
+          'x-accel-buffering': 'no',
+        },
         body: streams.open(caller, BigInt(String(last ?? after)), type),
       }
     }
@@ -76,7 +80,10 @@ export class EventStreams {
     this.#open.set(tenantId, count + 1)
     const gone = new AbortController()
     const signal = AbortSignal.any([gone.signal, this.#ending.signal])
-    const stream = Readable.from(this.#tell(caller, after, type, signal), { objectMode: false, highWaterMark: 65_536 })
+    const stream = Readable.from(this.#tell(caller, after, type, signal), {
+      objectMode: false,
+      highWaterMark: 65_536,
+    })
     stream.once('close', () => {
       gone.abort()
       const left = this.#open.get(tenantId)! - 1
@@ -91,7 +98,12 @@ export class EventStreams {
     this.#ending.abort()
   }
 
-  async *#tell(caller: Caller, from: bigint, type: string | undefined, signal: AbortSignal): AsyncGenerator<string> {
+  async *#tell(
+    caller: Caller,
+    from: bigint,
+    type: string | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
     const { config, database } = this.#services
     const { tenantId } = caller
     const heartbeatMs = Math.min(HEARTBEAT_MS_MAX, config.STREAM_IDLE_MS / 2)

@@ -14,13 +14,17 @@ export async function asCoinPartner(client: Client, partner: TestPartner): Promi
   return client.with({ authorization: `Bearer ${token}` })
 }
 
-export async function newCoinPartner(service: TestService): Promise<{ partner: TestPartner; client: Client }> {
+export async function newCoinPartner(
+  service: TestService,
+): Promise<{ partner: TestPartner; client: Client }> {
   const partner = await newPartner(service, { fundsPaise: 0n })
   return { partner, client: await asCoinPartner(service.client, partner) }
 }
 
 export const newCompany = ({ app }: TestService, { partnerId }: TestPartner): Promise<string> =>
-  app.services.database.operate((tx) => createCompany(tx, app.services.random, partnerId, 'Second Company Limited'))
+  app.services.database.operate((tx) =>
+    createCompany(tx, app.services.random, partnerId, 'Second Company Limited'),
+  )
 
 /** Users of the partner, in its first company or in another one. */
 export async function newUsers(
@@ -45,7 +49,9 @@ let events = 0
 export const newEvent = (): string => `event.${events++}`
 
 export async function newConfig(client: Client, request: object = {}): Promise<Json> {
-  return payloadOf(await client.post(COINS, { event: newEvent(), amount: 10, title: 'Thank you', ...request }))
+  return payloadOf(
+    await client.post(COINS, { event: newEvent(), amount: 10, title: 'Thank you', ...request }),
+  )
 }
 
 export const ifMatch = (revision: number): Record<string, string> => ({ 'if-match': `"${revision}"` })

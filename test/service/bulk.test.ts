@@ -1,75 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reconcile } from '../../src/ledger/reconcile.ts'
-import { type ApiAnswer, Client, type Json, payloadOf } from '../harness/client.ts'
-import { asPartner, createCard, newPartner, sealFor, type TestPartner } from '../harness/partner.ts'
-import { runCli, startProcess } from '../harness/processes.ts'
-import { asSuperuser, MASTER_KEY, newDatabase, openService, type TestService } from '../harness/service.ts'
+import {
+  cardsOf,
+  done,
+  PATH,
+  progress,
+  RICH,
+  results,
+  sealOrder,
+  sealOrders,
+  summary,
+  until,
+  upload,
+} from '../harness/bulk.ts'
+import { payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 beforeAll(async () => {
   service = await openService()
 })
 afterAll(() => service.close())
-
-const PATH = '/api/v0/partner/svcCard/bulk'
-const RICH = { fundsPaise: 10_000_000_00n }
-
-const sealOrder = (partner: TestPartner, order: object = {}): Promise<string> => {
-  const { companyId, cardAccountId } = partner
-  return sealFor(partner, { companyId, cardAccountId, loadAmount: 100, ...order })
-}
-const sealOrders = (partner: TestPartner, count: number, firstMobile = 9_000_000_000): Promise<string[]> =>
-  Promise.all(
-    Array.from({ length: count }, (_, i) => sealOrder(partner, { mobile: String(firstMobile + i) })),
-  )
-
-const upload = (
-  client: Client,
-  lines: readonly string[] | Buffer,
-  headers: Record<string, string> = {},
-): Promise<ApiAnswer> =>
-  client.send('POST', PATH, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
-    'content-type': 'application/x-ndjson',
-    ...headers,
-  })
-
-const progress = async (client: Client, jobId: string): Promise<Json> =>
-  payloadOf(await client.get(`${PATH}/${jobId}`))
-
-async function until(client: Client, jobId: string, reached: (job: Json) => boolean): Promise<Json> {
-  for (;;) {
-    const job = await progress(client, jobId)
-    if (reached(job)) return job
-    await sleep(20)
-  }
-}
-const done = (client: Client, jobId: string): Promise<Json> =>
-  until(client, jobId, ({ status }) => status === 'DONE')
-
-async function results(client: Client, jobId: string, limit = 500): Promise<Json[]> {
-  const rows: Json[] = []
-  for (let after = ''; ; ) {
-    const page = payloadOf(
-      await client.get(`${PATH}/${jobId}/results?limit=${limit}${after && `&after=${after}`}`),
-    )
-    rows.push(...page.data)
-    if (!page.next) return rows
-    after = page.next
-  }
-}
-
-const cardsOf = (database: string, { partnerId }: TestPartner): Promise<string[]> =>
-  asSuperuser(database, async (db) => {
-    const { rows } = await db.query('select svc_card_id from cards where partner_id = $1', [partnerId])
-    return rows.map((row) => row.svc_card_id as string)
-  })
-
-const summary = (rows: readonly Json[]) => rows.map(({ row, status, error }) => [row, error ?? status])
 
 test('of 2,000 orders every one gets exactly one card, its result tells which, and the books add up', async () => {
   const partner = await newPartner(service, RICH)
@@ -84,7 +37,7 @@ test('of 2,000 orders every one gets exactly one card, its result tells which, a
   expect(new Set(told).size).toBe(2_000)
   expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
-})
+}, 180_000)
 
 test('each bad order fails alone, with the word that a single order would get; the good ones are issued', async () => {
   const partner = await newPartner(service, RICH)
@@ -279,7 +232,7 @@ test('single orders go first: while 8 callers send 400 of them, a bulk job of th
   expect(during).toBeLessThan(400)
   expect(await done(client, jobId)).toMatchObject({ issued: 3_000 })
   expect(await cardsOf(service.db.database, partner)).toHaveLength(3_400)
-})
+}, 180_000)
 
 test('three processes share a job and each order is done once', async () => {
   const partner = await newPartner(service, RICH)
@@ -291,104 +244,4 @@ test('three processes share a job and each order is done once', async () => {
   expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
   for (const other of others) await other.close()
-})
-
-test('kill -9 in the middle, also between a card and its result, and even when the answers are forgotten: each order once', async () => {
-  const db = await newDatabase()
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-bulk-'))
-  const env = {
-    DATABASE_URL: db.url,
-    SVC_MASTER_KEY: MASTER_KEY,
-    DATA_DIR: dataDir,
-    BULK_LEASE_MS: '1000',
-    BULK_CHUNK_ROWS: '16',
-  }
-  const setUp = await openService({ db })
-  const partner = await newPartner(setUp, RICH)
-  await setUp.close()
-  const begin = async () => {
-    const running = await startProcess(env)
-    return { running, client: await asPartner(await Client.open(running.baseUrl), partner) }
-  }
-
-  const first = await begin()
-  const { jobId } = payloadOf(await upload(first.client, await sealOrders(partner, 800)))
-  await until(first.client, jobId, (job) => job.done > 0)
-  // Whoever holds the job's row keeps results from being recorded, not cards from being issued.
-  await asSuperuser(db.database, async (admin) => {
-    await admin.query('begin')
-    const { rows } = await admin.query('select issued from bulk_jobs where job_id = $1 for update', [jobId])
-    while ((await cardsOf(db.database, partner)).length <= rows[0].issued) await sleep(10)
-    expect(await first.running.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
-    await admin.query('delete from idempotency_keys where tenant_id = $1', [partner.partnerId])
-    await admin.query('commit')
-  })
-
-  const second = await begin()
-  const { done: before } = await progress(second.client, jobId)
-  const halfWay = await until(second.client, jobId, (job) => job.done > before)
-  expect(halfWay.status).toBe('RUNNING')
-  await second.running.end('SIGKILL')
-
-  const third = await begin()
-  expect(await done(third.client, jobId)).toMatchObject({ rows: 800, issued: 800, failed: 0 })
-  const told = (await results(third.client, jobId)).map(({ svcCardId }) => svcCardId)
-  expect(new Set(told).size).toBe(800)
-  expect((await cardsOf(db.database, partner)).sort()).toEqual(told.sort())
-  expect(await third.running.end('SIGTERM')).toMatchObject({ code: 0 })
-
-  const check = await openService({ db })
-  expect((await reconcile(check.app.services.database)).ok).toBe(true)
-  await check.close()
-  await rm(dataDir, { recursive: true, force: true })
-}, 180_000)
-
-test('svc card issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'svc-issue-'))
-  const partner = await newPartner(service, RICH)
-  const { kid, key } = partner.sharedKey
-  const k = key.export().toString('base64url')
-  const [csv, keyFile] = [join(dir, 'orders.csv'), join(dir, 'partner.json')]
-  await writeFile(keyFile, JSON.stringify({ ...partner, baseUrl: service.baseUrl, sharedKey: { kid, k } }))
-  const issue = () => runCli(['card', 'issue', '--file', csv, '--key', keyFile, '--json'], {})
-  const header = 'mobile,firstName,loadAmount,physicalCard\n'
-
-  await writeFile(csv, `${header}12,Ann,100,maybe\n9400000001,Bo,1.5,\n`)
-  const refused = await issue()
-  expect(refused.code).toBe(1)
-  for (const fault of [
-    'line 2: mobile: must be exactly 10 digits',
-    'line 2: physicalCard: ',
-    'line 3: loadAmount: ',
-  ])
-    expect(refused.stderr).toContain(fault)
-  expect(await cardsOf(service.db.database, partner)).toEqual([])
-
-  const rows = Array.from(
-    { length: 40 },
-    (_, i) => `${9_400_000_000 + i},"Bo, ${i}",${i === 7 ? 10_000 : 100},`,
-  )
-  const unknownUser = ',,,'
-  await writeFile(
-    csv,
-    `${header.trim()},userId\n${rows.map((row) => `${row},`).join('\n')}\n${unknownUser},usr_unknown\n`,
-  )
-  const first = await issue()
-  expect([first.code, JSON.parse(first.stdout)]).toMatchObject([1, { rows: 41, issued: 40, failed: 1 }])
-  const told = await readFile(`${csv}.results.csv`, 'utf8')
-  expect(told).toMatch(/\n42,FAILED,,user_not_found,/)
-  for (const svcCardId of await cardsOf(service.db.database, partner)) expect(told).toContain(svcCardId)
-  // As a run leaves it that was killed after its upload was taken and before it had the answer.
-  const state = JSON.parse(await readFile(`${csv}.issue.json`, 'utf8'))
-  for (const chunk of state.chunks) delete chunk.jobId
-  await writeFile(`${csv}.issue.json`, JSON.stringify(state))
-  await rm(`${csv}.results.csv`)
-  expect(JSON.parse((await issue()).stdout)).toMatchObject({ issued: 40, failed: 1 })
-  expect(await readFile(`${csv}.results.csv`, 'utf8')).toBe(told)
-  expect(await cardsOf(service.db.database, partner)).toHaveLength(40)
-
-  await writeFile(csv, `${header}9400000099,Cy,100,\n`)
-  const changed = await issue()
-  expect([changed.code, changed.stderr]).toEqual([1, expect.stringContaining('The file has changed')])
-  await rm(dir, { recursive: true, force: true })
 }, 180_000)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { saveTransfers } from '../../src/ledger/transfers.ts'
 import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
 import {
   asCoinPartner,
@@ -33,7 +34,6 @@ beforeEach(async () => {
   userId = (await newUsers(service, partner, 1))[0]!
 })
 afterAll(async () => {
-  if (process.env['DBG']) console.log(service.logged().split('\n').filter((l) => l.includes('err')).slice(0,3).join('\n'))
   expect(await differencesOf(service)).toEqual([])
   await service.close()
 })
@@ -42,7 +42,13 @@ let requests = 0
 const newRequest = (): string => `request-${requests++}`
 
 const allocate = (event: string, rest: object = {}): Promise<ApiAnswer> =>
-  client.post(`${COINS}/allocate`, { requestId: newRequest(), event, userId, companyId: partner.companyId, ...rest })
+  client.post(`${COINS}/allocate`, {
+    requestId: newRequest(),
+    event,
+    userId,
+    companyId: partner.companyId,
+    ...rest,
+  })
 const redeem = (amount: number, rest: object = {}): Promise<ApiAnswer> =>
   client.post(`${COINS}/redeem`, { requestId: newRequest(), userId, amount, ...rest })
 const active = async (): Promise<number> => (await balanceOf(client, userId)).active
@@ -89,7 +95,12 @@ test('the same requestId gets the first answer for ever, with another request 40
   expect((await allocate(event, { requestId })).text).toBe(first.text)
   expect(await active()).toBe(10)
   const [other] = await newUsers(service, partner, 1)
-  for (const change of [{ userId: other }, { event: 'another' }, { occurredOn: at() }, { companyId: 'com_x' }])
+  for (const change of [
+    { userId: other },
+    { event: 'another' },
+    { occurredOn: at() },
+    { companyId: 'com_x' },
+  ])
     expectFailure(await allocate(event, { requestId, ...change }), 'request_id_conflict')
   // Redemptions have request ids of their own, and so has every partner.
   payloadOf(await redeem(1, { requestId }))
@@ -156,7 +167,11 @@ test('validity includes its first instant and excludes its last, by the time at 
 })
 
 test('the daily limit counts coins by user, configuration and day of the business time zone; an award over it is refused whole (K8)', async () => {
-  const { event, coinConfigId } = await newConfig(client, { amount: 4, perUserDailyLimit: 10, validFrom: '2020-01-01T00:00:00Z' })
+  const { event, coinConfigId } = await newConfig(client, {
+    amount: 4,
+    perUserDailyLimit: 10,
+    validFrom: '2020-01-01T00:00:00Z',
+  })
   const [other] = await newUsers(service, partner, 1)
   // 18:30 UTC is midnight in Asia/Kolkata.
   const midnight = new Date(Math.floor((service.clock.now() - 3 * DAY) / DAY) * DAY + 18.5 * HOUR).getTime()
@@ -169,7 +184,13 @@ test('the daily limit counts coins by user, configuration and day of the busines
   payloadOf(await allocate(event, { ...on(-1), userId: other }))
   expect(await active()).toBe(12)
   // No other configuration steps in for the one whose limit is reached.
-  await newConfig(client, { event, amount: 9, perUserDailyLimit: 9, configuration: 'CUSTOM', companyId: partner.companyId })
+  await newConfig(client, {
+    event,
+    amount: 9,
+    perUserDailyLimit: 9,
+    configuration: 'CUSTOM',
+    companyId: partner.companyId,
+  })
   payloadOf(await allocate(event))
   expectFailure(await allocate(event), 'coin_daily_limit_reached')
   expect(payloadOf(await client.get(`${COINS}/${coinConfigId}`)).status).toBe('ACTIVE')
@@ -185,8 +206,14 @@ test('coins are spent first in, first out, all of a redemption or nothing', asyn
   expect(await balanceOf(client, userId)).toEqual({ userId, active: 0, pending: 0, expired: 0, spent: 30 })
   const spent = (await historyOf(client, userId)).filter(({ kind }) => kind === 'REDEEMED')
   expect(spent.map(({ allocations }) => allocations)).toEqual([
-    [{ allocationId: lots[0], amount: 10 }, { allocationId: lots[1], amount: 5 }],
-    [{ allocationId: lots[1], amount: 5 }, { allocationId: lots[2], amount: 10 }],
+    [
+      { allocationId: lots[0], amount: 10 },
+      { allocationId: lots[1], amount: 5 },
+    ],
+    [
+      { allocationId: lots[1], amount: 5 },
+      { allocationId: lots[2], amount: 10 },
+    ],
   ])
 })
 
@@ -236,7 +263,14 @@ test('the sweep writes off what is due, of every partner, without anyone asking,
     const { event } = await newConfig(owner.client, { amount: 7, coinsExpireAfterDays: 1 })
     const { companyId, userId: holder } = owner.partner
     for (let i = 0; i < 3; i++)
-      payloadOf(await owner.client.post(`${COINS}/allocate`, { requestId: newRequest(), event, userId: holder, companyId }))
+      payloadOf(
+        await owner.client.post(`${COINS}/allocate`, {
+          requestId: newRequest(),
+          event,
+          userId: holder,
+          companyId,
+        }),
+      )
   }
   await service.app.coinSweep.sweep()
   await pass(DAY + 1_000)
@@ -246,9 +280,14 @@ test('the sweep writes off what is due, of every partner, without anyone asking,
     const fresh = await asCoinPartner(service.client, owner.partner)
     expect(await balanceOf(fresh, owner.partner.userId)).toMatchObject({ active: 0, expired: 21 })
     const lines = await historyOf(fresh, owner.partner.userId)
-    expect(lines.map(({ kind, balance }) => `${kind} ${balance}`)).toEqual(
-      ['ALLOCATED 7', 'ALLOCATED 14', 'ALLOCATED 21', 'EXPIRED 14', 'EXPIRED 7', 'EXPIRED 0'],
-    )
+    expect(lines.map(({ kind, balance }) => `${kind} ${balance}`)).toEqual([
+      'ALLOCATED 7',
+      'ALLOCATED 14',
+      'ALLOCATED 21',
+      'EXPIRED 14',
+      'EXPIRED 7',
+      'EXPIRED 0',
+    ])
   }
 })
 
@@ -282,27 +321,58 @@ test('the history has every line in order, each with the balance after it, in pa
     redemptionId: spent.redemptionId,
     allocations: [{ allocationId: made.allocationId, amount: 3 }],
   })
-  expect(expired).toMatchObject({ entry: 3, kind: 'EXPIRED', amount: 7, balance: 0, allocationId: made.allocationId })
+  expect(expired).toMatchObject({
+    entry: 3,
+    kind: 'EXPIRED',
+    amount: 7,
+    balance: 0,
+    allocationId: made.allocationId,
+  })
   const page = payloadOf(await client.get(`${COINS}/users/${userId}/history?limit=2`))
   expect(page.data.map(({ entry }: Json) => entry)).toEqual([3, 2])
-  expect(payloadOf(await client.get(`${COINS}/users/${userId}/history?limit=2&after=${page.next}`)).data).toEqual([allocated])
+  expect(
+    payloadOf(await client.get(`${COINS}/users/${userId}/history?limit=2&after=${page.next}`)).data,
+  ).toEqual([allocated])
 })
 
 /** Every row that anything about coins could write; events get their `sequence` by those who deliver them. */
 async function rowsOf(): Promise<Json> {
-  const tables = 'coin_configs coin_config_revisions coin_wallets coin_lots coin_redemptions coin_lot_uses coin_entries ledger_accounts ledger_transfers outbox idempotency_keys batches'
-  const counts = tables.split(' ').map((table) => `(select jsonb_agg(to_jsonb(t) - 'sequence')::text from ${table} t) as ${table}`)
+  const tables =
+    'coin_configs coin_config_revisions coin_wallets coin_lots coin_redemptions coin_lot_uses coin_entries ledger_accounts ledger_transfers outbox idempotency_keys batches'
+  const counts = tables
+    .split(' ')
+    .map(
+      (table) =>
+        `(select jsonb_agg(row order by row)::text from (select to_jsonb(t) - 'sequence' as row from ${table} t) rows) as ${table}`,
+    )
   const { rows } = await asSuperuser(service.db.database, (db) => db.query(`select ${counts.join(', ')}`))
   return rows[0]
 }
 
 test('a dry run says what would happen and why, and writes nothing at all', async () => {
   const event = newEvent()
-  const config = await newConfig(client, { event, amount: 10, perUserDailyLimit: 15, coinsExpireAfterDays: 1 })
-  const custom = await newConfig(client, { event, amount: 2, configuration: 'CUSTOM', companyId: partner.companyId, validFrom: at(DAY) })
+  const config = await newConfig(client, {
+    event,
+    amount: 10,
+    perUserDailyLimit: 15,
+    coinsExpireAfterDays: 1,
+  })
+  const custom = await newConfig(client, {
+    event,
+    amount: 2,
+    configuration: 'CUSTOM',
+    companyId: partner.companyId,
+    validFrom: at(DAY),
+  })
   const requestId = newRequest()
   const dry = async (rest: object = {}): Promise<Json> =>
-    payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId: partner.companyId, dryRun: true, ...rest }, { 'idempotency-key': 'dry' }))
+    payloadOf(
+      await client.post(
+        `${COINS}/allocate`,
+        { requestId, event, userId, companyId: partner.companyId, dryRun: true, ...rest },
+        { 'idempotency-key': 'dry' },
+      ),
+    )
   const before = await rowsOf()
   const considered = (configuration: string, verdict: string, { coinConfigId, amount }: Json) => ({
     coinConfigId,
@@ -313,23 +383,53 @@ test('a dry run says what would happen and why, and writes nothing at all', asyn
   })
   const now = [considered('DEFAULT', 'APPLIES', config), considered('CUSTOM', 'NOT_YET_VALID', custom)]
   const would = await dry()
-  expect(would).toMatchObject({ outcome: 'WOULD_ALLOCATE', amount: 10, balance: 10, coinConfigId: config.coinConfigId, considered: now })
+  expect(would).toMatchObject({
+    outcome: 'WOULD_ALLOCATE',
+    amount: 10,
+    balance: 10,
+    coinConfigId: config.coinConfigId,
+    considered: now,
+  })
   expect(would).not.toHaveProperty('allocationId')
-  expect(await dry({ event: 'unheard.of' })).toMatchObject({ outcome: 'WOULD_REFUSE', reason: 'no_coin_config', amount: 0, considered: [] })
+  expect(await dry({ event: 'unheard.of' })).toMatchObject({
+    outcome: 'WOULD_REFUSE',
+    reason: 'no_coin_config',
+    amount: 0,
+    considered: [],
+  })
   expect(await dry({ userId: 'nobody' })).toMatchObject({ outcome: 'WOULD_REFUSE', reason: 'user_not_found' })
-  expectFailure(await client.post(`${COINS}/allocate`, { requestId, event, dryRun: true }), 'validation_failed')
+  expectFailure(
+    await client.post(`${COINS}/allocate`, { requestId, event, dryRun: true }),
+    'validation_failed',
+  )
   expect(await rowsOf()).toEqual(before)
 
   // The dry run told the truth.
   const made = payloadOf(await allocate(event, { requestId }))
-  expect(made).toMatchObject({ amount: would.amount, balance: would.balance, coinConfigId: would.coinConfigId })
+  expect(made).toMatchObject({
+    amount: would.amount,
+    balance: would.balance,
+    coinConfigId: would.coinConfigId,
+  })
   const after = await rowsOf()
   expect(await dry()).toMatchObject({ outcome: 'WOULD_REPEAT', allocationId: made.allocationId, amount: 10 })
-  expect(await dry({ event: 'another' })).toMatchObject({ outcome: 'WOULD_REFUSE', reason: 'request_id_conflict' })
-  expect(await dry({ requestId: newRequest() })).toMatchObject({ outcome: 'WOULD_REFUSE', reason: 'coin_daily_limit_reached', balance: 10 })
+  expect(await dry({ event: 'another' })).toMatchObject({
+    outcome: 'WOULD_REFUSE',
+    reason: 'request_id_conflict',
+  })
+  expect(await dry({ requestId: newRequest() })).toMatchObject({
+    outcome: 'WOULD_REFUSE',
+    reason: 'coin_daily_limit_reached',
+    balance: 10,
+  })
   await pass(DAY)
   const later = [considered('DEFAULT', 'OUTRANKED', config), considered('CUSTOM', 'APPLIES', custom)]
-  expect(await dry({ requestId: newRequest() })).toMatchObject({ outcome: 'WOULD_ALLOCATE', amount: 2, balance: 2, considered: later })
+  expect(await dry({ requestId: newRequest() })).toMatchObject({
+    outcome: 'WOULD_ALLOCATE',
+    amount: 2,
+    balance: 2,
+    considered: later,
+  })
   expect(await rowsOf()).toEqual(after)
 })
 
@@ -344,10 +444,20 @@ test('what happens to coins is told by events, once each, in the transaction of 
   const { rows } = await asSuperuser(service.db.database, (db) =>
     db.query('select type, payload from outbox where object_id = $1 order by created_at, type', [userId]),
   )
-  expect(rows.map(({ type }) => type)).toEqual(['coins.allocated', 'coins.allocated', 'coins.redeemed', 'coins.expired'])
+  expect(rows.map(({ type }) => type)).toEqual([
+    'coins.allocated',
+    'coins.allocated',
+    'coins.redeemed',
+    'coins.expired',
+  ])
   expect(rows[0].payload).toEqual(made)
   expect(rows[2].payload).toEqual(spent)
-  expect(rows[3].payload).toMatchObject({ userId, amount: 16, balance: 0, allocations: [{ allocationId: made.allocationId, amount: 6 }, { amount: 10 }] })
+  expect(rows[3].payload).toMatchObject({
+    userId,
+    amount: 16,
+    balance: 0,
+    allocations: [{ allocationId: made.allocationId, amount: 6 }, { amount: 10 }],
+  })
 })
 
 test('coins and money never mix: the ledger refuses a transfer between accounts of two units', async () => {
@@ -363,6 +473,23 @@ test('coins and money never mix: the ledger refuses a transfer between accounts 
       ),
     )
   for (const unit of ['INR', 'COIN'])
-    for (const [debit, credit] of [[`coins:${userId}`, `card_funding:${cardAccountId}`], [`card_funding:${cardAccountId}`, `coins:${userId}`]])
+    for (const [debit, credit] of [
+      [`coins:${userId}`, `card_funding:${cardAccountId}`],
+      [`card_funding:${cardAccountId}`, `coins:${userId}`],
+    ])
       await expect(transfer(debit!, credit!, unit)).rejects.toMatchObject({ code: '23503' })
+  const mixed = {
+    transferId: 'trf_mixed',
+    tenantId: partnerId,
+    kind: 'mixed',
+    debitAccountId: `card_funding:${cardAccountId}`,
+    creditAccountId: `coins:${userId}`,
+    objectId: 'x',
+    createdAt: new Date(),
+  }
+  const { database } = service.app.services
+  for (const amount of [{ amountPaise: 1n }, { amountCoins: 1n }])
+    await expect(
+      database.write([partnerId], (tx) => saveTransfers(tx, [{ ...mixed, ...amount }])),
+    ).rejects.toThrow('has another unit')
 })

@@ -15,7 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const create = (request: object) => client.post(COINS, { event: newEvent(), amount: 10, title: 'Thank you', ...request })
+const create = (request: object) =>
+  client.post(COINS, { event: newEvent(), amount: 10, title: 'Thank you', ...request })
 const update = (id: string, request: object, revision?: number) =>
   client.patch(`${COINS}/${id}`, request, revision === undefined ? {} : ifMatch(revision))
 const revisionsOf = async (id: string, query = ''): Promise<Json> =>
@@ -36,21 +37,33 @@ const rejected: [request: object, words: string[]][] = [
   [{ coinsExpireAfterDays: 0 }, ['coinsExpireAfterDays: must be at least 1']],
   [{ revision: 3 }, ['revision: is not a known field']],
 ]
-test.each(rejected)('a configuration that breaks a rule is refused field by field: %j', async (request, words) => {
-  const answer = await create(request)
-  expectFailure(answer, 'validation_failed')
-  for (const word of words) expect(answer.errorDescription).toContain(word)
-})
+test.each(rejected)(
+  'a configuration that breaks a rule is refused field by field: %j',
+  async (request, words) => {
+    const answer = await create(request)
+    expectFailure(answer, 'validation_failed')
+    for (const word of words) expect(answer.errorDescription).toContain(word)
+  },
+)
 
 test('a configuration without validFrom is valid from its creation on, DEFAULT and active', async () => {
   const made = await newConfig(client)
-  expect(made).toMatchObject({ configuration: 'DEFAULT', status: 'ACTIVE', validFrom: made.createdOn, revision: 1 })
+  expect(made).toMatchObject({
+    configuration: 'DEFAULT',
+    status: 'ACTIVE',
+    validFrom: made.createdOn,
+    revision: 1,
+  })
   expect(Object.keys(made)).not.toContain('validTo')
   expect(Object.keys(made)).not.toContain('companyId')
 })
 
 test('an update writes the next revision and leaves out nothing that it was not asked to change', async () => {
-  const made = await newConfig(client, { description: 'first', perUserDailyLimit: 30, coinsExpireAfterDays: 7 })
+  const made = await newConfig(client, {
+    description: 'first',
+    perUserDailyLimit: 30,
+    coinsExpireAfterDays: 7,
+  })
   const changed = payloadOf(await update(made.coinConfigId, { amount: 12, description: null }, 1))
   const { description: _, ...kept } = made
   expect(changed).toEqual({ ...kept, amount: 12, revision: 2, modifiedOn: changed.modifiedOn })
@@ -63,7 +76,10 @@ test('an update without If-Match gets 428, a stale one 412, and neither changes 
   expectFailure(await update(id, { amount: 11 }), 'revision_required')
   payloadOf(await update(id, { amount: 12 }, 1))
   expectFailure(await update(id, { amount: 13 }, 1), 'revision_mismatch')
-  expectFailure(await client.patch(`${COINS}/${id}`, { amount: 14 }, { 'if-match': 'W/"2"' }), 'revision_mismatch')
+  expectFailure(
+    await client.patch(`${COINS}/${id}`, { amount: 14 }, { 'if-match': 'W/"2"' }),
+    'revision_mismatch',
+  )
   const unquoted = await client.patch(`${COINS}/${id}`, { amount: 15 }, { 'if-match': '2' })
   expectFailure(unquoted, 'validation_failed')
   expect(unquoted.errorDescription).toContain('If-Match')
@@ -90,13 +106,19 @@ test('the event, the kind and the company never change (K7)', async () => {
 test('an update that changes nothing writes no revision', async () => {
   const made = await newConfig(client, { validTo: '2030-01-01T00:00:00Z', perUserDailyLimit: 30 })
   const { amount, title, validFrom, validTo, perUserDailyLimit } = made
-  const same = payloadOf(await update(made.coinConfigId, { amount, title, validFrom, validTo, perUserDailyLimit }, 1))
+  const same = payloadOf(
+    await update(made.coinConfigId, { amount, title, validFrom, validTo, perUserDailyLimit }, 1),
+  )
   expect(same).toEqual(made)
   expect((await revisionsOf(made.coinConfigId)).recordsCount).toBe(1)
 })
 
 test('an update is checked as a whole: what it leaves alone counts too', async () => {
-  const { coinConfigId: id } = await newConfig(client, { amount: 10, perUserDailyLimit: 20, validTo: '2030-01-01T00:00:00Z' })
+  const { coinConfigId: id } = await newConfig(client, {
+    amount: 10,
+    perUserDailyLimit: 20,
+    validTo: '2030-01-01T00:00:00Z',
+  })
   expectFailure(await update(id, { amount: 21 }, 1), 'validation_failed')
   expectFailure(await update(id, { validFrom: '2031-01-01T00:00:00Z' }, 1), 'validation_failed')
   payloadOf(await update(id, { amount: 21, perUserDailyLimit: null }, 1))
@@ -104,7 +126,8 @@ test('an update is checked as a whole: what it leaves alone counts too', async (
 
 test('the same Idempotency-Key with another If-Match is another request', async () => {
   const { coinConfigId: id } = await newConfig(client)
-  const send = (tag: string) => client.patch(`${COINS}/${id}`, { amount: 11 }, { 'if-match': tag, 'idempotency-key': 'once' })
+  const send = (tag: string) =>
+    client.patch(`${COINS}/${id}`, { amount: 11 }, { 'if-match': tag, 'idempotency-key': 'once' })
   const first = await send('"1"')
   expect((await send('"1"')).text).toBe(first.text)
   expectFailure(await send('"2"'), 'idempotency_key_reused')
@@ -116,7 +139,10 @@ test('deactivating twice answers the same and writes one revision; an update bri
   expect(payloadOf(first)).toMatchObject({ status: 'INACTIVE', revision: 2 })
   expect((await client.post(`${COINS}/${id}/deactivate`, {})).text).toBe(first.text)
   expectFailure(await client.post(`${COINS}/${id}/deactivate`, {}, ifMatch(1)), 'revision_mismatch')
-  expect(payloadOf(await update(id, { status: 'ACTIVE' }, 2))).toMatchObject({ status: 'ACTIVE', revision: 3 })
+  expect(payloadOf(await update(id, { status: 'ACTIVE' }, 2))).toMatchObject({
+    status: 'ACTIVE',
+    revision: 3,
+  })
 })
 
 test('every revision can be read as it was, newest first, in pages', async () => {
@@ -157,7 +183,10 @@ test('at every instant one active configuration at most answers for an event: DE
     expect(answer.errorDescription).toMatch(/^ccf_[0-9a-z]{26} is active/)
   }
   // An update into the other's time is refused too; once one is inactive the other may take its time, and only one of them.
-  expectFailure(await update(first.coinConfigId, { validTo: '2027-02-01T00:00:00.001Z' }, 1), 'coin_config_overlaps')
+  expectFailure(
+    await update(first.coinConfigId, { validTo: '2027-02-01T00:00:00.001Z' }, 1),
+    'coin_config_overlaps',
+  )
   payloadOf(await client.post(`${COINS}/${first.coinConfigId}/deactivate`))
   const heir = await newConfig(client, january)
   expectFailure(await update(first.coinConfigId, { status: 'ACTIVE' }, 2), 'coin_config_overlaps')
@@ -185,18 +214,23 @@ test('a search finds by every filter, newest first, in pages without gaps or rep
     made.unshift(await newConfig(searcher, { event: `search.${i}`, ...custom, ...ends }))
   }
   made[0] = payloadOf(await searcher.post(`${COINS}/${made[0].coinConfigId}/deactivate`))
-  const search = async (filter: object): Promise<Json> => payloadOf(await searcher.post(`${COINS}/search`, filter))
+  const search = async (filter: object): Promise<Json> =>
+    payloadOf(await searcher.post(`${COINS}/search`, filter))
   const filters: [object, (config: Json) => boolean][] = [
     [{}, () => true],
     [{ status: 'INACTIVE' }, ({ status }) => status === 'INACTIVE'],
     [{ configuration: 'DEFAULT' }, ({ configuration }) => configuration === 'DEFAULT'],
-    [{ companyId: own.companyId, status: 'ACTIVE' }, (c) => c.companyId === own.companyId && c.status === 'ACTIVE'],
+    [
+      { companyId: own.companyId, status: 'ACTIVE' },
+      (c) => c.companyId === own.companyId && c.status === 'ACTIVE',
+    ],
     [{ event: 'search.3' }, ({ event }) => event === 'search.3'],
     [{ event: 'search' }, () => false],
     [{ validAt: '2020-06-01T00:00:00Z' }, ({ event }) => event === 'search.3'],
     [{ validAt: '2021-01-01T00:00:00Z' }, () => false],
   ]
-  for (const [filter, fits] of filters) expect((await search(filter)).data, JSON.stringify(filter)).toEqual(made.filter(fits))
+  for (const [filter, fits] of filters)
+    expect((await search(filter)).data, JSON.stringify(filter)).toEqual(made.filter(fits))
   const pages: Json[] = []
   for (let after: object = {}; ; ) {
     const { data, next } = await search({ limit: 3, ...after })
@@ -214,7 +248,10 @@ test('every change of a configuration is an event, nothing else is', async () =>
   expectFailure(await update(id, { amount: 12 }, 1), 'revision_mismatch')
   payloadOf(await client.post(`${COINS}/${id}/deactivate`))
   const { rows } = await asSuperuser(service.db.database, (db) =>
-    db.query('select type, tenant_id, payload from outbox where object_id = $1 order by created_at, event_id', [id]),
+    db.query(
+      'select type, tenant_id, payload from outbox where object_id = $1 order by created_at, event_id',
+      [id],
+    ),
   )
   expect(rows.map(({ type, tenant_id, payload }) => [type, tenant_id, payload.revision])).toEqual(
     [1, 2, 3].map((revision) => ['coin_config.changed', partner.partnerId, revision]),

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { revokeOAuthClient } from '../../src/access/partner.ts'
 import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
-import { asCoinPartner, balanceOf, COINS, ifMatch, newCoinPartner, newConfig, newUsers, withoutRequest } from '../harness/coins.ts'
+import {
+  asCoinPartner,
+  balanceOf,
+  COINS,
+  ifMatch,
+  newCoinPartner,
+  newConfig,
+  newUsers,
+  withoutRequest,
+} from '../harness/coins.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { newPartner, partnerToken, type TestPartner } from '../harness/partner.ts'
 import { openService, type TestService, tokenOf } from '../harness/service.ts'
@@ -90,18 +99,62 @@ test('on every coin operation another partner’s id is answered byte for byte l
   const { partner: other, client: stranger } = await newCoinPartner(service)
   const { companyId, userId } = partner
   const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`
-  const pairs: [name: string, send: (id: string) => Promise<ApiAnswer>, foreign: string, missing: string][] = [
-    ['update', (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)), config.coinConfigId, missing('ccf')],
-    ['update without If-Match', (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }), config.coinConfigId, missing('ccf')],
-    ['deactivate', (id) => stranger.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
-    ['revisions', (id) => stranger.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
-    ['balance', (id) => stranger.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
-    ['history', (id) => stranger.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
-    ['redeem', (id) => stranger.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }), userId, missing('usr')],
-    ['allocate to a user', (id) => stranger.post(`${COINS}/allocate`, { requestId: 'r', event: config.event, userId: id, companyId: other.companyId }), userId, missing('usr')],
-    ['allocate in a company', (id) => stranger.post(`${COINS}/allocate`, { requestId: 'r', event: config.event, userId: other.userId, companyId: id }), companyId, missing('com')],
-    ['create', (id) => stranger.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }), companyId, missing('com')],
-  ]
+  const pairs: [name: string, send: (id: string) => Promise<ApiAnswer>, foreign: string, missing: string][] =
+    [
+      [
+        'update',
+        (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)),
+        config.coinConfigId,
+        missing('ccf'),
+      ],
+      [
+        'update without If-Match',
+        (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }),
+        config.coinConfigId,
+        missing('ccf'),
+      ],
+      ['deactivate', (id) => stranger.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
+      ['revisions', (id) => stranger.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
+      ['balance', (id) => stranger.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
+      ['history', (id) => stranger.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
+      [
+        'redeem',
+        (id) => stranger.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }),
+        userId,
+        missing('usr'),
+      ],
+      [
+        'allocate to a user',
+        (id) =>
+          stranger.post(`${COINS}/allocate`, {
+            requestId: 'r',
+            event: config.event,
+            userId: id,
+            companyId: other.companyId,
+          }),
+        userId,
+        missing('usr'),
+      ],
+      [
+        'allocate in a company',
+        (id) =>
+          stranger.post(`${COINS}/allocate`, {
+            requestId: 'r',
+            event: config.event,
+            userId: other.userId,
+            companyId: id,
+          }),
+        companyId,
+        missing('com'),
+      ],
+      [
+        'create',
+        (id) =>
+          stranger.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }),
+        companyId,
+        missing('com'),
+      ],
+    ]
   for (const [name, send, foreign, none] of pairs) {
     const [one, two] = [await send(foreign), await send(none)]
     expect(one.status, name).toBe(404)
@@ -155,7 +208,10 @@ test('every bad token gets the 401 of section 7: missing, malformed, expired, re
   const unknown = `${COINS}/ccf_${'0'.repeat(26)}`
   for (const [name, authorization] of Object.entries(bad))
     for (const path of [`${COINS}/${config.coinConfigId}`, unknown])
-      expectInvalidToken(await service.client.get(path, authorization === undefined ? {} : { authorization }), name)
+      expectInvalidToken(
+        await service.client.get(path, authorization === undefined ? {} : { authorization }),
+        name,
+      )
   const held = service.client.with({ authorization: `Bearer ${revokedToken}` })
   await expect.poll(async () => (await held.get(unknown)).status, { timeout: 2_000 }).toBe(401)
   expectInvalidToken(await held.get(unknown), 'revoked')
@@ -171,15 +227,22 @@ test('every other coin operation refuses the same tokens with the same answer', 
   const { paths } = (await service.client.get('/openapi.json')).json
   const operations = Object.entries(paths as Record<string, Json>)
     .filter(([path]) => path.startsWith(COINS))
-    .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path: path.replace(/\{\w+\}/, 'x'), method })))
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ path: path.replace(/\{\w+\}/, 'x'), method })),
+    )
   expect(operations.length).toBe(10)
   for (const { path, method } of operations)
     for (const headers of [{}, { authorization: `Bearer ${merchantToken}` }] as Record<string, string>[])
-      expectInvalidToken(await service.client.send(method.toUpperCase() as 'GET', path, undefined, headers), `${method} ${path}`)
+      expectInvalidToken(
+        await service.client.send(method.toUpperCase() as 'GET', path, undefined, headers),
+        `${method} ${path}`,
+      )
 })
 
 test('look-ups that arrive together each get their own record', async () => {
-  const configs = await Promise.all(Array.from({ length: 20 }, (_, i) => newConfig(client, { amount: i + 1 })))
+  const configs = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => newConfig(client, { amount: i + 1 })),
+  )
   const { client: stranger } = await newCoinPartner(service)
   const answers = await Promise.all(
     Array.from({ length: 400 }, async (_, i) => {
@@ -195,5 +258,8 @@ test('look-ups that arrive together each get their own record', async () => {
 test('a user without coins has a balance of nothing and an empty history', async () => {
   const [userId] = await newUsers(service, partner, 1)
   expect(await balanceOf(client, userId!)).toEqual({ userId, active: 0, pending: 0, expired: 0, spent: 0 })
-  expect(payloadOf(await client.get(`${COINS}/users/${userId}/history`))).toEqual({ recordsCount: 0, data: [] })
+  expect(payloadOf(await client.get(`${COINS}/users/${userId}/history`))).toEqual({
+    recordsCount: 0,
+    data: [],
+  })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openEmbedded } from '../../src/platform/db/embedded.ts'
 import { signNotice } from '../../src/platform/http/notice-signature.ts'
 import { Client, payloadOf } from '../harness/client.ts'
@@ -13,6 +13,9 @@ import { RAIL_KEY } from '../harness/service.ts'
 
 const KILLS_EACH = 3
 const CALLERS = 16
+
+// Processes of their own take long to start on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 let dataDir: string
 let env: Record<string, string>

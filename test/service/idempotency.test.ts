@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { statement } from '../../src/platform/db/statement.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { startProcesses } from '../harness/processes.ts'
@@ -12,6 +12,9 @@ import {
   type TestService,
   tokenOf,
 } from '../harness/service.ts'
+
+// Processes of their own take long to start on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 let service: TestService
 let merchant: TestMerchant

@@ -17,7 +17,8 @@ let client: Client
 let code: TestCode
 
 beforeAll(async () => {
-  service = await openService()
+  // Live mode has no simulated bank, which would return the refused credits meanwhile.
+  service = await openService({ env: { SVC_MODE: 'live' } })
   merchant = await service.newMerchant()
   client = await service.as(merchant)
   code = await newCode(service, client, { multipleUse: true, fixedAmount: true, amount: 10.01 })

@@ -22,7 +22,8 @@ afterAll(async () => {
 const newTenant = async (): Promise<Client> => service.as(await service.newMerchant())
 const newEndpoint = async (tenant: Client, request: Json): Promise<Json> =>
   payloadOf(await tenant.post('/api/v0/webhook-endpoints', request))
-const feed = async (tenant: Client, query = ''): Promise<Json> => payloadOf(await tenant.get(`/api/v0/events${query}`))
+const feed = async (tenant: Client, query = ''): Promise<Json> =>
+  payloadOf(await tenant.get(`/api/v0/events${query}`))
 const attemptsOf = async (tenant: Client, { endpointId }: Json): Promise<Json[]> =>
   payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${endpointId}/attempts`)).data
 
@@ -35,7 +36,10 @@ async function eventually<T>(ask: () => Promise<T>, holds: (answer: T) => boolea
   }
 }
 const feedOf = (tenant: Client, count: number): Promise<Json> =>
-  eventually(() => feed(tenant, '?limit=500'), (page) => page.recordsCount >= count)
+  eventually(
+    () => feed(tenant, '?limit=500'),
+    (page) => page.recordsCount >= count,
+  )
 
 test('every committed change is in the feed once, numbered from 1 without gaps, oldest first', async () => {
   const tenant = await newTenant()
@@ -46,11 +50,9 @@ test('every committed change is in the feed once, numbered from 1 without gaps, 
   expect(data.map(({ sequence }: Json) => sequence)).toEqual(Array.from({ length: 120 }, (_, i) => i + 1))
   expect(new Set(data.map(({ id }: Json) => id)).size).toBe(120)
   for (const { qrCodeId } of codes)
-    expect(data.filter((event: Json) => event.data.qrCodeId === qrCodeId).map(({ type }: Json) => type)).toEqual([
-      'qr_code.created',
-      'qr_code.credited',
-      'qr_code.cancelled',
-    ])
+    expect(
+      data.filter((event: Json) => event.data.qrCodeId === qrCodeId).map(({ type }: Json) => type),
+    ).toEqual(['qr_code.created', 'qr_code.credited', 'qr_code.cancelled'])
 })
 
 test('the feed is paged by sequence, filtered by type, and holds nothing of another tenant', async () => {
@@ -93,7 +95,12 @@ test('an expired code is told once, without anyone asking, however many processe
     () => feed(tenant, '?type=qr_code.expired&limit=500'),
     (page) => page.recordsCount >= 29,
   )
-  expect(data.map((event: Json) => event.data.qrCodeId).sort()).toEqual(codes.slice(1).map(({ qrCodeId }) => qrCodeId).sort())
+  expect(data.map((event: Json) => event.data.qrCodeId).sort()).toEqual(
+    codes
+      .slice(1)
+      .map(({ qrCodeId }) => qrCodeId)
+      .sort(),
+  )
   expect(await expireQrCodes(service.app.services)).toBe(0)
   await other.close()
 })
@@ -109,7 +116,13 @@ test('revoking an API key is told once, without the key', async () => {
     db.query(`select payload from outbox where type = 'api_key.revoked' and object_id = $1`, [spare]),
   )
   expect(rows).toHaveLength(1)
-  expect(Object.keys(rows[0].payload).sort()).toEqual(['apiKeyId', 'createdOn', 'name', 'prefix', 'revokedOn'])
+  expect(Object.keys(rows[0].payload).sort()).toEqual([
+    'apiKeyId',
+    'createdOn',
+    'name',
+    'prefix',
+    'revokedOn',
+  ])
   expect((await feed(tenant)).recordsCount).toBe(0)
 })
 
@@ -166,7 +179,9 @@ test('an endpoint is sent the types of its filter, from its creation on, and not
   await newCodes(service, other, 3)
   for (const { qrCodeId } of codes) await cancel(tenant, qrCodeId)
   await receiver.until(() => receiver.at('/filtered').length === 3)
-  expect(new Set(receiver.at('/filtered').map(({ event }) => event.type))).toEqual(new Set(['qr_code.cancelled']))
+  expect(new Set(receiver.at('/filtered').map(({ event }) => event.type))).toEqual(
+    new Set(['qr_code.cancelled']),
+  )
 })
 
 test('first attempts of one object come in order, one after the other, while objects go side by side', async () => {
@@ -186,12 +201,18 @@ test('first attempts of one object come in order, one after the other, while obj
     }, 30)
   }
   const codes = await newCodes(service, tenant, 10, { multipleUse: true })
+  await feedOf(tenant, 10)
   await newEndpoint(tenant, { url: receiver.url('/ordered') })
-  await Promise.all(codes.flatMap(({ tr }) => [1, 2, 3].map(() => notifyCredit(service.client, creditOf(tr)))))
+  await Promise.all(
+    codes.flatMap(({ tr }) => [1, 2, 3].map(() => notifyCredit(service.client, creditOf(tr)))),
+  )
   await Promise.all(codes.map(({ qrCodeId }) => cancel(tenant, qrCodeId)))
   await receiver.until(() => receiver.at('/ordered').length === 40)
   for (const { qrCodeId } of codes) {
-    const sequences = receiver.at('/ordered').filter(({ event }) => event.data.qrCodeId === qrCodeId).map(({ event }) => event.sequence)
+    const sequences = receiver
+      .at('/ordered')
+      .filter(({ event }) => event.data.qrCodeId === qrCodeId)
+      .map(({ event }) => event.sequence)
     expect(sequences).toEqual([...sequences].sort((a, b) => a - b))
     expect(sequences).toHaveLength(4)
   }
@@ -210,8 +231,17 @@ test('what fails is tried again later with the same webhook-id, holds up nothing
   const code = await newCode(service, tenant, { multipleUse: true })
   await notifyCredit(service.client, creditOf(code.tr))
   await receiver.until(() => receiver.at('/failing').some(({ event }) => event.sequence === 2))
-  const [second, first] = await eventually(() => attemptsOf(tenant, endpoint), (all) => all.length === 2)
-  expect(second).toMatchObject({ delivered: true, status: 200, attempt: 1, sequence: 2, responseExcerpt: 'taken' })
+  const [second, first] = await eventually(
+    () => attemptsOf(tenant, endpoint),
+    (all) => all.length === 2,
+  )
+  expect(second).toMatchObject({
+    delivered: true,
+    status: 200,
+    attempt: 1,
+    sequence: 2,
+    responseExcerpt: 'taken',
+  })
   expect(first).toMatchObject({ delivered: false, status: 500, attempt: 1, sequence: 1 })
   expect(first.responseExcerpt).toHaveLength(1_024)
   const waitMs = Date.parse(first.nextOn) - Date.parse(first.startedOn)
@@ -220,13 +250,17 @@ test('what fails is tried again later with the same webhook-id, holds up nothing
   down = false
   service.clock.advance(8_000)
   await receiver.until(() => receiver.at('/failing').length === 3)
-  const ids = receiver.at('/failing').filter(({ event }) => event.sequence === 1).map(({ headers }) => headers['webhook-id'])
+  const ids = receiver
+    .at('/failing')
+    .filter(({ event }) => event.sequence === 1)
+    .map(({ headers }) => headers['webhook-id'])
   expect(new Set(ids).size).toBe(1)
-  expect(await eventually(() => attemptsOf(tenant, endpoint), (all) => all.length === 3)).toMatchObject([
-    { attempt: 2, delivered: true, sequence: 1 },
-    {},
-    {},
-  ])
+  expect(
+    await eventually(
+      () => attemptsOf(tenant, endpoint),
+      (all) => all.length === 3,
+    ),
+  ).toMatchObject([{ attempt: 2, delivered: true, sequence: 1 }, {}, {}])
   receiver.answer = (_, response) => void response.writeHead(204).end()
 })
 
@@ -244,14 +278,20 @@ test('Retry-After is honoured, 410 disables the endpoint, a redirect is a failur
     await newEndpoint(tenant, { url: receiver.url('/moved') }),
   ]
   await newCode(service, tenant)
-  const [held] = await eventually(() => attemptsOf(tenant, busy), (all) => all.length === 1)
+  const [held] = await eventually(
+    () => attemptsOf(tenant, busy),
+    (all) => all.length === 1,
+  )
   expect(Date.parse(held.nextOn) - Date.parse(held.startedOn)).toBeGreaterThanOrEqual(3_600_000)
   const endpoint = await eventually(
     async () => payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${gone.endpointId}`)),
     ({ enabled }) => !enabled,
   )
   expect(endpoint.disabledReason).toBe('gone')
-  const [redirected] = await eventually(() => attemptsOf(tenant, moved), (all) => all.length === 1)
+  const [redirected] = await eventually(
+    () => attemptsOf(tenant, moved),
+    (all) => all.length === 1,
+  )
   expect(redirected).toMatchObject({ delivered: false, status: 307 })
   expect(receiver.at('/elsewhere')).toEqual([])
   await newCode(service, tenant)
@@ -271,11 +311,19 @@ test('one event can be sent again, and a range of time replayed, with the same w
   await receiver.until(() => receiver.at('/replayed').length === 1)
   expect(receiver.at('/replayed')[0]!.event).toEqual(data[2])
   const to = new Date(service.clock.now() + 60_000).toISOString()
-  expect(payloadOf(await tenant.post(`${path}/replay`, { from, to }))).toEqual({ queued: 5, next: 5, more: false })
+  expect(payloadOf(await tenant.post(`${path}/replay`, { from, to }))).toEqual({
+    queued: 5,
+    next: 5,
+    more: false,
+  })
   await receiver.until(() => receiver.at('/replayed').length === 6)
-  expect(receiver.at('/replayed').slice(1).map(({ headers }) => headers['webhook-id']).sort()).toEqual(
-    data.map(({ id }: Json) => id).sort(),
-  )
+  expect(
+    receiver
+      .at('/replayed')
+      .slice(1)
+      .map(({ headers }) => headers['webhook-id'])
+      .sort(),
+  ).toEqual(data.map(({ id }: Json) => id).sort())
   expect((await tenant.post(`${path}/resend`, { eventId: 'evt_none' })).error).toBe('event_not_found')
 })
 
@@ -293,9 +341,13 @@ test('endpoints are the tenant’s own: others’ are answered like missing ones
     other.post(`${path}/resend`, { eventId: 'evt_1' }),
     other.post(`${path}/replay`, range),
   ])
-  for (const answer of answers) expect(answer).toMatchObject({ status: 404, error: 'webhook_endpoint_not_found' })
+  for (const answer of answers)
+    expect(answer).toMatchObject({ status: 404, error: 'webhook_endpoint_not_found' })
   expect(payloadOf(await other.get('/api/v0/webhook-endpoints')).data).toEqual([])
-  expect(payloadOf(await tenant.patch(path, { enabled: false, description: 'off' }))).toMatchObject({ enabled: false, description: 'off' })
+  expect(payloadOf(await tenant.patch(path, { enabled: false, description: 'off' }))).toMatchObject({
+    enabled: false,
+    description: 'off',
+  })
   await newCode(service, tenant)
   await feedOf(tenant, 1)
   expect((await tenant.post(`${path}/replay`, range)).error).toBe('webhook_endpoint_disabled')
@@ -306,10 +358,18 @@ test('endpoints are the tenant’s own: others’ are answered like missing ones
 
 test('a tenant has at most twenty endpoints, and headers that are ours are refused', async () => {
   const tenant = await newTenant()
-  const create = (request: Json) => tenant.post('/api/v0/webhook-endpoints', { url: receiver.url('/many'), ...request })
-  for (const headers of [{ 'webhook-id': 'x' }, { Host: 'x' }, { 'X-A': 'a\r\nX-B: b' }, { 'x-a': '1', 'X-A': '2' }])
+  const create = (request: Json) =>
+    tenant.post('/api/v0/webhook-endpoints', { url: receiver.url('/many'), ...request })
+  for (const headers of [
+    { 'webhook-id': 'x' },
+    { Host: 'x' },
+    { 'X-A': 'a\r\nX-B: b' },
+    { 'x-a': '1', 'X-A': '2' },
+  ])
     expect((await create({ headers })).status).toBe(400)
   const answers = await Promise.all(Array.from({ length: 25 }, () => create({ enabled: false })))
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-  expect(new Set(answers.flatMap(({ error }) => error ?? []))).toEqual(new Set(['too_many_webhook_endpoints']))
+  expect(new Set(answers.flatMap(({ error }) => error ?? []))).toEqual(
+    new Set(['too_many_webhook_endpoints']),
+  )
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { reconcile } from '../../src/ledger/reconcile.ts'
 import { PAYMENT_CHECKS } from '../../src/qr-codes/reconcile-payments.ts'
 import { type ApiAnswer, type Client, payloadOf } from '../harness/client.ts'
@@ -13,6 +13,9 @@ import {
   notifyCredit,
 } from '../harness/qr-codes.ts'
 import { asSuperuser, newDatabase, openService, type TestService } from '../harness/service.ts'
+
+// Processes of their own take long to start on a busy machine.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 let service: TestService
 let client: Client

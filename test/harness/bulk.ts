@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiAnswer, type Client, type Json, payloadOf } from './client.ts'
+import { sealFor, type TestPartner } from './partner.ts'
+import { asSuperuser } from './service.ts'
+
+/** Where bulk orders are sent. */
+export const PATH = '/api/v0/partner/svcCard/bulk'
+/** Funds for thousands of cards. */
+export const RICH = { fundsPaise: 10_000_000_00n }
+
+export const sealOrder = (partner: TestPartner, order: object = {}): Promise<string> => {
+  const { companyId, cardAccountId } = partner
+  return sealFor(partner, { companyId, cardAccountId, loadAmount: 100, ...order })
+}
+export const sealOrders = (
+  partner: TestPartner,
+  count: number,
+  firstMobile = 9_000_000_000,
+): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, i) => sealOrder(partner, { mobile: String(firstMobile + i) })),
+  )
+
+export const upload = (
+  client: Client,
+  lines: readonly string[] | Buffer,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> =>
+  client.send('POST', PATH, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
+    'content-type': 'application/x-ndjson',
+    ...headers,
+  })
+
+export const progress = async (client: Client, jobId: string): Promise<Json> =>
+  payloadOf(await client.get(`${PATH}/${jobId}`))
+
+export async function until(client: Client, jobId: string, reached: (job: Json) => boolean): Promise<Json> {
+  for (;;) {
+    const job = await progress(client, jobId)
+    if (reached(job)) return job
+    await sleep(20)
+  }
+}
+export const done = (client: Client, jobId: string): Promise<Json> =>
+  until(client, jobId, ({ status }) => status === 'DONE')
+
+export async function results(client: Client, jobId: string, limit = 500): Promise<Json[]> {
+  const rows: Json[] = []
+  for (let after = ''; ; ) {
+    const page = payloadOf(
+      await client.get(`${PATH}/${jobId}/results?limit=${limit}${after && `&after=${after}`}`),
+    )
+    rows.push(...page.data)
+    if (!page.next) return rows
+    after = page.next
+  }
+}
+
+export const cardsOf = (database: string, { partnerId }: TestPartner): Promise<string[]> =>
+  asSuperuser(database, async (db) => {
+    const { rows } = await db.query('select svc_card_id from cards where partner_id = $1', [partnerId])
+    return rows.map((row) => row.svc_card_id as string)
+  })
+
+export const summary = (rows: readonly Json[]) => rows.map(({ row, status, error }) => [row, error ?? status])

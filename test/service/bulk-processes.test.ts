@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { reconcile } from '../../src/ledger/reconcile.ts'
+import { cardsOf, done, progress, RICH, results, sealOrders, until, upload } from '../harness/bulk.ts'
+import { Client, payloadOf } from '../harness/client.ts'
+import { asPartner, newPartner } from '../harness/partner.ts'
+import { runCli, startProcess } from '../harness/processes.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, openService } from '../harness/service.ts'
+
+test('kill -9 in the middle, also between a card and its result, and even when the answers are forgotten: each order once', async () => {
+  const db = await newDatabase()
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-bulk-'))
+  const env = {
+    DATABASE_URL: db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    DATA_DIR: dataDir,
+    BULK_LEASE_MS: '1000',
+    BULK_CHUNK_ROWS: '16',
+  }
+  const setUp = await openService({ db })
+  const partner = await newPartner(setUp, RICH)
+  await setUp.close()
+  const begin = async () => {
+    const running = await startProcess(env)
+    return { running, client: await asPartner(await Client.open(running.baseUrl), partner) }
+  }
+
+  const first = await begin()
+  const { jobId } = payloadOf(await upload(first.client, await sealOrders(partner, 800)))
+  await until(first.client, jobId, (job) => job.done > 0)
+  // Whoever holds the job's row keeps results from being recorded, not cards from being issued.
+  await asSuperuser(db.database, async (admin) => {
+    await admin.query('begin')
+    const { rows } = await admin.query('select issued from bulk_jobs where job_id = $1 for update', [jobId])
+    while ((await cardsOf(db.database, partner)).length <= rows[0].issued) await sleep(10)
+    expect(await first.running.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
+    await admin.query('delete from idempotency_keys where tenant_id = $1', [partner.partnerId])
+    await admin.query('commit')
+  })
+
+  const second = await begin()
+  const { done: before } = await progress(second.client, jobId)
+  const halfWay = await until(second.client, jobId, (job) => job.done > before)
+  expect(halfWay.status).toBe('RUNNING')
+  await second.running.end('SIGKILL')
+
+  const third = await begin()
+  expect(await done(third.client, jobId)).toMatchObject({ rows: 800, issued: 800, failed: 0 })
+  const told = (await results(third.client, jobId)).map(({ svcCardId }) => svcCardId)
+  expect(new Set(told).size).toBe(800)
+  expect((await cardsOf(db.database, partner)).sort()).toEqual(told.sort())
+  expect(await third.running.end('SIGTERM')).toMatchObject({ code: 0 })
+
+  const check = await openService({ db })
+  expect((await reconcile(check.app.services.database)).ok).toBe(true)
+  await check.close()
+  await rm(dataDir, { recursive: true, force: true })
+}, 180_000)
+
+test('svc card issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
+  const service = await openService()
+  const dir = await mkdtemp(join(tmpdir(), 'svc-issue-'))
+  const partner = await newPartner(service, RICH)
+  const { kid, key } = partner.sharedKey
+  const k = key.export().toString('base64url')
+  const [csv, keyFile] = [join(dir, 'orders.csv'), join(dir, 'partner.json')]
+  await writeFile(keyFile, JSON.stringify({ ...partner, baseUrl: service.baseUrl, sharedKey: { kid, k } }))
+  const issue = () => runCli(['card', 'issue', '--file', csv, '--key', keyFile, '--json'], {})
+  const header = 'mobile,firstName,loadAmount,physicalCard\n'
+
+  await writeFile(csv, `${header}12,Ann,100,maybe\n9400000001,Bo,1.5,\n`)
+  const refused = await issue()
+  expect(refused.code).toBe(1)
+  for (const fault of [
+    'line 2: mobile: must be exactly 10 digits',
+    'line 2: physicalCard: ',
+    'line 3: loadAmount: ',
+  ])
+    expect(refused.stderr).toContain(fault)
+  expect(await cardsOf(service.db.database, partner)).toEqual([])
+
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `${9_400_000_000 + i},"Bo, ${i}",${i === 7 ? 10_000 : 100},`,
+  )
+  const unknownUser = ',,,'
+  await writeFile(
+    csv,
+    `${header.trim()},userId\n${rows.map((row) => `${row},`).join('\n')}\n${unknownUser},usr_unknown\n`,
+  )
+  const first = await issue()
+  expect([first.code, JSON.parse(first.stdout)]).toMatchObject([1, { rows: 41, issued: 40, failed: 1 }])
+  const told = await readFile(`${csv}.results.csv`, 'utf8')
+  expect(told).toMatch(/\n42,FAILED,,user_not_found,/)
+  for (const svcCardId of await cardsOf(service.db.database, partner)) expect(told).toContain(svcCardId)
+  // As a run leaves it that was killed after its upload was taken and before it had the answer.
+  const state = JSON.parse(await readFile(`${csv}.issue.json`, 'utf8'))
+  for (const chunk of state.chunks) delete chunk.jobId
+  await writeFile(`${csv}.issue.json`, JSON.stringify(state))
+  await rm(`${csv}.results.csv`)
+  expect(JSON.parse((await issue()).stdout)).toMatchObject({ issued: 40, failed: 1 })
+  expect(await readFile(`${csv}.results.csv`, 'utf8')).toBe(told)
+  expect(await cardsOf(service.db.database, partner)).toHaveLength(40)
+
+  await writeFile(csv, `${header}9400000099,Cy,100,\n`)
+  const changed = await issue()
+  expect([changed.code, changed.stderr]).toEqual([1, expect.stringContaining('The file has changed')])
+  await service.close()
+  await rm(dir, { recursive: true, force: true })
+}, 180_000)
