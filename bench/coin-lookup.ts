@@ -11,7 +11,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { cpus, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -31,6 +31,7 @@ const HELLO = `
 
 interface Server {
   readonly baseUrl: string
+  readonly pid: number
   readonly end: () => Promise<void>
 }
 
@@ -52,6 +53,7 @@ async function start(args: readonly string[], env: Record<string, string> = {}):
   })
   return {
     baseUrl,
+    pid: child.pid!,
     async end() {
       child.kill('SIGTERM')
       await ended
@@ -87,6 +89,30 @@ function call({ port, request }: Target, endMs: number): Promise<number> {
       else socket.end(() => resolve(done))
     })
   })
+}
+
+/** CPU time that a process has used, in ticks of 10 ms; where there is no /proc, nothing. */
+async function cpuTicks(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number)
+  return user + system
+}
+
+interface Phase {
+  readonly perSecond: number
+  /** Microseconds of the server process's CPU for a request: hardly depends on who else uses the machine. */
+  readonly cpuMicros: number
+}
+
+async function measure(target: Target, pid: number): Promise<Phase> {
+  const [startMs, startTicks] = [performance.now(), await cpuTicks(pid)]
+  const perSecond = await rate(target)
+  const requests = perSecond * ((performance.now() - startMs) / 1_000)
+  return { perSecond, cpuMicros: (((await cpuTicks(pid)) - startTicks) * 10_000) / requests }
 }
 
 async function rate(target: Target, seconds = SECONDS): Promise<number> {
@@ -133,22 +159,30 @@ function ownerOf(url: string, functionName: string): string {
 }
 
 async function showProfile(folder: string): Promise<void> {
-  const self = new Map<string, number>()
+  const owners = new Map<string, number>()
+  const functions = new Map<string, number>()
+  const add = (to: Map<string, number>, name: string, time: number) =>
+    to.set(name, (to.get(name) ?? 0) + time)
   for (const name of await readdir(folder)) {
     const profile = JSON.parse(await readFile(join(folder, name), 'utf8')) as CpuProfile
-    const owners = new Map(
-      profile.nodes.map((node) => [node.id, ownerOf(node.callFrame.url, node.callFrame.functionName)]),
-    )
+    const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]))
     profile.samples.forEach((id, i) => {
-      const owner = owners.get(id)!
-      self.set(owner, (self.get(owner) ?? 0) + profile.timeDeltas[i]!)
+      const { url, functionName } = frames.get(id)!
+      if (functionName === '(idle)') return
+      const owner = ownerOf(url, functionName)
+      add(owners, owner, profile.timeDeltas[i]!)
+      add(functions, `${functionName}  ${owner}`, profile.timeDeltas[i]!)
     })
   }
-  self.delete('(idle)')
-  const total = [...self.values()].reduce((sum, time) => sum + time, 0)
-  console.log('CPU of the service by owner of the code (self time, idle left out):')
-  for (const [owner, time] of [...self].sort(([, a], [, b]) => b - a).slice(0, 18))
-    console.log(`  ${((100 * time) / total).toFixed(1).padStart(5)} %  ${owner}`)
+  const total = [...owners.values()].reduce((sum, time) => sum + time, 0)
+  const print = (shares: Map<string, number>) => {
+    for (const [name, time] of [...shares].sort(([, x], [, y]) => y - x).slice(0, 18))
+      console.log(`  ${((100 * time) / total).toFixed(1).padStart(5)} %  ${name}`)
+  }
+  console.log('CPU of the service, its start included: self time by owner of the code, then by function')
+  print(owners)
+  console.log('')
+  print(functions)
 }
 
 const median = (figures: readonly number[]): number =>
@@ -164,18 +198,30 @@ const service = await start([...flags, '--import', 'tsx', 'src/cli.ts', 'serve']
 })
 const hello = await start(['--input-type=module', '-e', HELLO])
 try {
+  const servers = { lookup: service, hello }
   const targets = { lookup: await lookupTarget(service, dataDir), hello: targetOf(hello.baseUrl, '/hello') }
-  const rates = { lookup: [] as number[], hello: [] as number[] }
+  const phases = { lookup: [] as Phase[], hello: [] as Phase[] }
   for (const name of ['lookup', 'hello'] as const) await rate(targets[name], 3)
   for (let round = 0; round < ROUNDS; round++)
-    for (const name of ['lookup', 'hello'] as const) rates[name].push(await rate(targets[name]))
-  const ratio = median(rates.lookup) / median(rates.hello)
+    for (const name of ['lookup', 'hello'] as const)
+      phases[name].push(await measure(targets[name], servers[name].pid))
   console.log(
-    `${CALLERS} callers, ${ROUNDS} rounds of ${SECONDS} s, ${cpus().length} cores, Node ${process.version}; per second, medians`,
+    `${CALLERS} callers, ${ROUNDS} rounds of ${SECONDS} s, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}, Node ${process.version}; medians`,
   )
-  console.log(`coin look-up  ${Math.round(median(rates.lookup))} (${show(rates.lookup)})`)
-  console.log(`Fastify hello ${Math.round(median(rates.hello))} (${show(rates.hello)})`)
-  console.log(`ratio ${ratio.toFixed(2)}`)
+  const print = (name: string, of: readonly Phase[]) => {
+    const rates = of.map(({ perSecond }) => perSecond)
+    const cpu = of.map(({ cpuMicros }) => cpuMicros)
+    console.log(
+      `${name} ${Math.round(median(rates))}/s (${show(rates)}), CPU ${median(cpu).toFixed(0)} µs a request (${show(cpu)})`,
+    )
+  }
+  print('coin look-up ', phases.lookup)
+  print('Fastify hello', phases.hello)
+  const ratioBy = (pick: (phase: Phase) => number) =>
+    median(phases.lookup.map(pick)) / median(phases.hello.map(pick))
+  console.log(
+    `ratio of rates ${ratioBy(({ perSecond }) => perSecond).toFixed(2)}, of CPU (inverse) ${(1 / ratioBy(({ cpuMicros }) => cpuMicros)).toFixed(2)}`,
+  )
 } finally {
   await hello.end()
   await service.end()

@@ -6,6 +6,7 @@ import fastify from 'fastify'
 import { SECURITY_SCHEMES } from '../src/app.ts'
 import { newProgram } from '../src/cli/program.ts'
 import { SETTINGS } from '../src/config.ts'
+import { eventTable } from '../src/events.ts'
 import { OPERATIONS } from '../src/operations.ts'
 import { documented } from '../src/platform/http/openapi.ts'
 import { errorTable, serveReference } from '../src/platform/http/reference.ts'
@@ -38,6 +39,13 @@ ${GENERATED}
 Decide by the word in \`error\`: it is stable, the description is for people. [Errors and retries](../guides/errors-and-retries.md) says how to handle them.
 
 ${errorTable()}`
+
+const events = (): string => `# Events
+
+${GENERATED}
+Every event is written in the transaction of its cause: none for what did not happen, one for what did. Which they are, when they come, and what \`data\` holds:
+
+${eventTable()}`
 
 const sandbox = (): string => `# The sandbox
 
@@ -116,6 +124,7 @@ async function openapi(): Promise<string> {
 const files: Record<string, string> = {
   'settings.md': settings(),
   'errors.md': errors(),
+  'events.md': events(),
   'sandbox.md': sandbox(),
   'cli.md': cli(),
   'openapi.json': await openapi(),

@@ -194,7 +194,12 @@ export class App {
     await this.#bulkWorker.stop()
     this.#draining = true
     eventStreams(this.services).close()
-    await Promise.all([this.http.close(), this.#stopExpiring?.(), this.#relay.close(), this.#deliveries.close()])
+    await Promise.all([
+      this.http.close(),
+      this.#stopExpiring?.(),
+      this.#relay.close(),
+      this.#deliveries.close(),
+    ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
     await this.#database.close()
   }

@@ -28,7 +28,8 @@ function oneOf<const T extends string>(choices: readonly T[], fallback: T, meani
     type: choices.map((choice) => `\`${choice}\``).join(', '),
     default: fallback,
     meaning,
-    read: (value) => choices.find((choice) => choice === value) ?? bad(`must be one of ${choices.join(', ')}`),
+    read: (value) =>
+      choices.find((choice) => choice === value) ?? bad(`must be one of ${choices.join(', ')}`),
   }
 }
 
@@ -48,7 +49,10 @@ const digits = (min: number, max: number, fallback: string, meaning: string): Se
   type: `${min} to ${max} digits`,
   default: fallback,
   meaning,
-  read: (value) => (/^\d+$/.test(value) && value.length >= min && value.length <= max ? value : bad(`must be ${min} to ${max} digits`)),
+  read: (value) =>
+    /^\d+$/.test(value) && value.length >= min && value.length <= max
+      ? value
+      : bad(`must be ${min} to ${max} digits`),
 })
 
 const flag = (fallback: boolean, meaning: string): Setting<boolean> => ({
@@ -65,7 +69,9 @@ function address(protocols: readonly string[], meaning: string): Setting<string>
     meaning,
     read(value) {
       const scheme = URL.canParse(value) ? new URL(value).protocol : ''
-      return protocols.includes(scheme) ? value.replace(/\/+$/, '') : bad(`must be a URL with ${protocols.join(' or ')}`)
+      return protocols.includes(scheme)
+        ? value.replace(/\/+$/, '')
+        : bad(`must be a URL with ${protocols.join(' or ')}`)
     },
   }
 }
@@ -83,7 +89,9 @@ const masterKeys: Setting<Secret[]> = {
   read: (value) =>
     value.split(',').map((part) => {
       const key = part.trim()
-      return /^[A-Za-z0-9+/_-]{43}=?$/.test(key) ? new Secret(key) : bad('must be 32 bytes in base64 (44 characters)')
+      return /^[A-Za-z0-9+/_-]{43}=?$/.test(key)
+        ? new Secret(key)
+        : bad('must be 32 bytes in base64 (44 characters)')
     }),
 }
 
@@ -93,7 +101,11 @@ const railKeys: Setting<Secret[]> = {
   meaning:
     'Keys with which the UPI rail signs its notices; two while one replaces the other. Without one, live mode takes no notices; sandbox mode makes its own.',
   read: (value) =>
-    value.split(',').map((part) => (part.trim().length >= 32 ? new Secret(part.trim()) : bad('each key must have 32 characters or more'))),
+    value
+      .split(',')
+      .map((part) =>
+        part.trim().length >= 32 ? new Secret(part.trim()) : bad('each key must have 32 characters or more'),
+      ),
 }
 
 /** A network in CIDR notation. */
@@ -109,7 +121,8 @@ export type AmountCaps = ReadonlyMap<string, Paise>
 const amountCaps: Setting<AmountCaps> = {
   type: '`category=rupees`, comma-separated',
   default: 'default=100000',
-  meaning: 'Largest amount of a QR code and of a payment to it, by merchant category code; `default` for all others.',
+  meaning:
+    'Largest amount of a QR code and of a payment to it, by merchant category code; `default` for all others.',
   read(value) {
     const caps = new Map<string, Paise>()
     for (const part of value.split(',')) {
@@ -181,17 +194,37 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', 'Least level that is logged.'),
-  METRICS_TOKEN: hidden(
-    text(undefined, 'Bearer token for `/metrics`. Without it `/metrics` is open in sandbox mode and absent in live mode.'),
+  LOG_LEVEL: oneOf(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+    'Least level that is logged.',
   ),
-  TRUST_PROXY: flag(false, 'Take the caller’s address from `X-Forwarded-For`. Only behind a proxy that sets it.'),
+  METRICS_TOKEN: hidden(
+    text(
+      undefined,
+      'Bearer token for `/metrics`. Without it `/metrics` is open in sandbox mode and absent in live mode.',
+    ),
+  ),
+  TRUST_PROXY: flag(
+    false,
+    'Take the caller’s address from `X-Forwarded-For`. Only behind a proxy that sets it.',
+  ),
   BUSINESS_TIME_ZONE: timeZone,
   TOKEN_TTL_SECONDS: whole(3_600, 30, 86_400, 'Life of an access token.'),
   UPI_RAIL_KEYS: railKeys,
   QR_AMOUNT_CAPS: amountCaps,
-  CARD_BIN: digits(6, 8, '999912', 'Leading digits of the card numbers that are issued (BIN); by default a range of no network.'),
-  CARD_LOAD_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest load of a gift card, in rupees (the regulator’s limit by default).'),
+  CARD_BIN: digits(
+    6,
+    8,
+    '999912',
+    'Leading digits of the card numbers that are issued (BIN); by default a range of no network.',
+  ),
+  CARD_LOAD_MAX_RUPEES: whole(
+    10_000,
+    1,
+    1_000_000,
+    'Largest load of a gift card, in rupees (the regulator’s limit by default).',
+  ),
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
   BULK_ROWS_MAX: whole(50_000, 1, 200_000, 'Orders in one bulk upload.'),
   BULK_WAITING_ROWS_MAX: whole(
@@ -221,7 +254,12 @@ export const SETTINGS = {
   ),
   WEBHOOK_ALLOWED_NETWORKS: networks,
   WEBHOOK_ATTEMPTS_DAYS: whole(30, 4, 3_650, 'How long the attempts to deliver webhooks can be looked at.'),
-  RATE_LIMIT_PER_SECOND: whole(1_000, 0, 1_000_000, 'Requests a second per credential in live mode; 0 for no limit.'),
+  RATE_LIMIT_PER_SECOND: whole(
+    1_000,
+    0,
+    1_000_000,
+    'Requests a second per credential in live mode; 0 for no limit.',
+  ),
   RATE_LIMIT_BURST: whole(2_000, 1, 1_000_000, 'Requests that a credential may send at once in live mode.'),
   FAILED_ATTEMPTS_PER_MINUTE: whole(
     100,
@@ -233,15 +271,45 @@ export const SETTINGS = {
   HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
   HEADERS_TIMEOUT_MS: whole(5_000, 500, 60_000, 'Time for the headers of a request to arrive.'),
   REQUEST_TIMEOUT_MS: whole(15_000, 1_000, 300_000, 'Time for a whole request to arrive.'),
-  STREAM_IDLE_MS: whole(30_000, 1_000, 600_000, 'Longest time that the reader of a streamed answer may stand still.'),
-  COMMAND_TIMEOUT_MS: whole(10_000, 1_000, 120_000, 'Longest wait of a command for rows that others hold, or for the database to return.'),
-  TENANT_QUEUE_MAX: whole(1_000, 10, 100_000, 'Commands of one tenant that may wait; one more is answered 503.'),
-  DRAIN_TIMEOUT_MS: whole(20_000, 1_000, 300_000, 'After SIGTERM, time for accepted requests to be answered.'),
+  STREAM_IDLE_MS: whole(
+    30_000,
+    1_000,
+    600_000,
+    'Longest time that the reader of a streamed answer may stand still.',
+  ),
+  COMMAND_TIMEOUT_MS: whole(
+    10_000,
+    1_000,
+    120_000,
+    'Longest wait of a command for rows that others hold, or for the database to return.',
+  ),
+  TENANT_QUEUE_MAX: whole(
+    1_000,
+    10,
+    100_000,
+    'Commands of one tenant that may wait; one more is answered 503.',
+  ),
+  DRAIN_TIMEOUT_MS: whole(
+    20_000,
+    1_000,
+    300_000,
+    'After SIGTERM, time for accepted requests to be answered.',
+  ),
 } satisfies Record<string, Setting<unknown>>
 
-type Read<S> = S extends { default: string; read: (text: string) => infer T } ? T : S extends Setting<infer T> ? T : never
+type Read<S> = S extends { default: string; read: (text: string) => infer T }
+  ? T
+  : S extends Setting<infer T>
+    ? T
+    : never
 type Name = keyof typeof SETTINGS
-type Optional = 'PUBLIC_URL' | 'DATABASE_URL' | 'DATABASE_OWNER_URL' | 'SVC_MASTER_KEY' | 'METRICS_TOKEN' | 'UPI_RAIL_KEYS'
+type Optional =
+  | 'PUBLIC_URL'
+  | 'DATABASE_URL'
+  | 'DATABASE_OWNER_URL'
+  | 'SVC_MASTER_KEY'
+  | 'METRICS_TOKEN'
+  | 'UPI_RAIL_KEYS'
 export type Config = { readonly [N in Exclude<Name, Optional>]: Read<(typeof SETTINGS)[N]> } & {
   readonly [N in Optional]: Read<(typeof SETTINGS)[N]> | undefined
 }
@@ -252,7 +320,9 @@ export class ConfigError extends Error {
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[]) {
-    super(`The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}`)
+    super(
+      `The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
+    )
     this.faults = faults
   }
 }
@@ -274,8 +344,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   const config = values as unknown as Config
   if (config.SVC_MODE === 'live') {
-    if (!environment['DATABASE_URL']?.trim()) faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
-    if (!environment['SVC_MASTER_KEY']?.trim()) faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+    if (!environment['DATABASE_URL']?.trim())
+      faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
+    if (!environment['SVC_MASTER_KEY']?.trim())
+      faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
   }
   if (faults.length > 0) throw new ConfigError(faults)
   const dataDir = config.DATA_DIR

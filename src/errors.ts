@@ -424,7 +424,8 @@ export class Failure extends Error {
     this.word = word
     this.description = this.message
     this.headers = { ...details.headers }
-    if (details.retryAfterSeconds !== undefined) this.headers['retry-after'] = String(details.retryAfterSeconds)
+    if (details.retryAfterSeconds !== undefined)
+      this.headers['retry-after'] = String(details.retryAfterSeconds)
   }
 
   get status(): number {

@@ -27,13 +27,20 @@ interface Opened {
 }
 
 /** Opens the operator's PostgreSQL, or the embedded one, and brings it to the newest schema. */
-export async function openInstallation(config: Config, log: Log, onProgress: (message: string) => void): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  log: Log,
+  onProgress: (message: string) => void,
+): Promise<Installation> {
   const opened = config.DATABASE_URL ? ownDatabase(config) : await embeddedDatabase(config, log, onProgress)
   try {
     if (config.SVC_MODE === 'live') await refuseUnsafe(opened.address)
     const run = await migrate(opened.address)
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
-    return { ...opened, masterKeys: new MasterKeys(config.SVC_MASTER_KEY ?? [await sandboxMasterKey(config.DATA_DIR)]) }
+    return {
+      ...opened,
+      masterKeys: new MasterKeys(config.SVC_MASTER_KEY ?? [await sandboxMasterKey(config.DATA_DIR)]),
+    }
   } catch (error) {
     await opened.release()
     throw error
@@ -49,7 +56,11 @@ function ownDatabase(config: Config): Opened {
 const DATABASE = 'svc'
 const WATCH_MS = 500
 
-async function embeddedDatabase(config: Config, log: Log, onProgress: (message: string) => void): Promise<Opened> {
+async function embeddedDatabase(
+  config: Config,
+  log: Log,
+  onProgress: (message: string) => void,
+): Promise<Opened> {
   const options = { dataDir: config.DATA_DIR, onProgress }
   let server = await openEmbedded(options)
   const address = { host: server.host, port: server.port, database: DATABASE }
@@ -111,7 +122,9 @@ async function refuseUnsafe(address: DatabaseAddress): Promise<void> {
       `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
     )
     if (rows.length > 0)
-      throw new Error(`This PostgreSQL may lose acknowledged writes: ${rows.map((row) => row.name).join(', ')} is off. Switch it on.`)
+      throw new Error(
+        `This PostgreSQL may lose acknowledged writes: ${rows.map((row) => row.name).join(', ')} is off. Switch it on.`,
+      )
   } finally {
     await client.end()
   }

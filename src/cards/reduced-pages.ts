@@ -67,21 +67,20 @@ export async function* reducedPages(
   // One row more than is wanted tells whether there are more.
   const size = (count: number) => Math.min(PAGE_ROWS, wanted - count + 1)
   let count = 0
+  let last = after
   let next: string | undefined
-  let page = fetch(after, size(0))
+  let page = fetch(last, size(0))
   yield '{"code":0,"message":"Success","payload":{"data":['
-  for (;;) {
+  for (let more = true; more; ) {
     const rows = await page
     const shown = rows.slice(0, wanted - count)
-    const last = shown.at(-1)
-    const full = rows.length === size(count)
-    if (rows.length > shown.length) next = last?.svc_card_id ?? after
+    last = shown.at(-1)?.svc_card_id ?? last
+    if (rows.length > shown.length) next = last
+    more = rows.length === size(count) && next === undefined
     const before = count
     count += shown.length
-    const more = full && next === undefined && last !== undefined
-    if (more) page = fetch(last.svc_card_id, size(count))
+    if (more) page = fetch(last, size(count))
     if (shown.length > 0) yield `${before > 0 ? ',' : ''}${shown.map((row) => row.record).join(',')}`
-    if (!more) break
   }
   yield `],"recordsCount":${count}${next === undefined ? '' : `,"next":${JSON.stringify(next)}`}}}`
 }

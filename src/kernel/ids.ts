@@ -3,6 +3,20 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 /** Where chance comes from; tests and the simulation give a seeded one. */
 export type RandomBytes = (size: number) => Uint8Array
 
+/** The same source, drawn from in large pieces: a draw of a few bytes costs far more than the bytes. None is used twice. */
+export function inPieces(random: RandomBytes, pieceBytes = 4_096): RandomBytes {
+  let piece: Uint8Array = new Uint8Array(0)
+  let used = 0
+  return (size) => {
+    if (used + size > piece.length) {
+      piece = random(Math.max(size, pieceBytes))
+      used = 0
+    }
+    used += size
+    return piece.subarray(used - size, used)
+  }
+}
+
 /** Crockford base 32 in lower case; bits that do not fill a character are dropped. */
 export function base32(bytes: Uint8Array): string {
   let text = ''

@@ -74,7 +74,14 @@ function zoneOffset(instant: Date, zone: string): string {
   let offset = offsets.get(quarter)
   if (offset === undefined) {
     const p = wallClock(instant, zone)
-    const wall = Date.UTC(+p['year']!, +p['month']! - 1, +p['day']!, +p['hour']!, +p['minute']!, +p['second']!)
+    const wall = Date.UTC(
+      +p['year']!,
+      +p['month']! - 1,
+      +p['day']!,
+      +p['hour']!,
+      +p['minute']!,
+      +p['second']!,
+    )
     const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
     const size = Math.abs(minutes)
     const two = (n: number) => String(n).padStart(2, '0')
@@ -102,6 +109,8 @@ export function parseRfc3339(text: string): Date | undefined {
   if (Number.isNaN(instant.getTime())) return undefined
   const day = Number(text.slice(8, 10))
   // The calendar repeats every 400 years; `Date.UTC` would take the years 0 to 99 for 1900 to 1999.
-  const lastDay = new Date(Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0)).getUTCDate()
+  const lastDay = new Date(
+    Date.UTC(2000 + (Number(text.slice(0, 4)) % 400), Number(text.slice(5, 7)), 0),
+  ).getUTCDate()
   return day <= lastDay ? instant : undefined
 }

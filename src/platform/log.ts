@@ -13,7 +13,16 @@ export function openLog(level: string, destination?: DestinationStream): Log {
       base: { service: 'svc', pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: {
-        paths: ['*.headers', '*.authorization', '*.password', '*.token', '*.apiKey', '*.cookie', 'err.client', 'err.config'],
+        paths: [
+          '*.headers',
+          '*.authorization',
+          '*.password',
+          '*.token',
+          '*.apiKey',
+          '*.cookie',
+          'err.client',
+          'err.config',
+        ],
         censor: '[redacted]',
       },
     },

@@ -11,8 +11,22 @@ import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { command, ok } from '../platform/http/operation.ts'
 import { type OutboxEvent, saveEvents } from '../platform/outbox.ts'
-import { type Payment, PaymentResponse, type PaymentRow, paymentToWire, type RefusalReason, toPayment } from './payment.ts'
-import { QR_CODE_COLUMNS, type QrCode, type QrCodeRow, qrCodeEvent, toQrCode, updateQrCodes } from './qr-code.ts'
+import {
+  type Payment,
+  PaymentResponse,
+  type PaymentRow,
+  paymentToWire,
+  type RefusalReason,
+  toPayment,
+} from './payment.ts'
+import {
+  QR_CODE_COLUMNS,
+  type QrCode,
+  type QrCodeRow,
+  qrCodeEvent,
+  toQrCode,
+  updateQrCodes,
+} from './qr-code.ts'
 import { VPA_PATTERN } from './upi-uri.ts'
 
 /** Who holds credits that fit no code. */
@@ -22,10 +36,26 @@ export const TR_CHARS_MAX = 64
 
 const CreditNotice = Type.Object(
   {
-    utr: Type.String({ pattern: UTR_PATTERN, 'x-rule': 'must be 6 to 35 letters and digits', description: 'The bank’s reference of the credit' }),
-    tr: Type.String({ maxLength: TR_CHARS_MAX, description: 'The transaction reference of the scanned code' }),
-    amount: Type.Number({ minimum: 0.01, maximum: 1e10, format: 'rupees', 'x-rule': 'must be an amount in rupees with at most two decimals' }),
-    payerVpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must be a virtual payment address, name@handle' }),
+    utr: Type.String({
+      pattern: UTR_PATTERN,
+      'x-rule': 'must be 6 to 35 letters and digits',
+      description: 'The bank’s reference of the credit',
+    }),
+    tr: Type.String({
+      maxLength: TR_CHARS_MAX,
+      description: 'The transaction reference of the scanned code',
+    }),
+    amount: Type.Number({
+      minimum: 0.01,
+      maximum: 1e10,
+      format: 'rupees',
+      'x-rule': 'must be an amount in rupees with at most two decimals',
+    }),
+    payerVpa: Type.String({
+      maxLength: 255,
+      pattern: VPA_PATTERN,
+      'x-rule': 'must be a virtual payment address, name@handle',
+    }),
   },
   { additionalProperties: false },
 )
@@ -40,7 +70,12 @@ interface AcceptPayment {
   readonly payerVpa: string
   /** Largest amount that a code of this merchant takes. */
   readonly capPaiseOf: (mcc: string) => Paise
-  readonly ids: { readonly payment: string; readonly transfer: string; readonly credited: string; readonly cancelled: string }
+  readonly ids: {
+    readonly payment: string
+    readonly transfer: string
+    readonly credited: string
+    readonly cancelled: string
+  }
   readonly timeZone: string
 }
 
@@ -97,7 +132,9 @@ export const acceptPayment = command({
     'Sent by the bank, signed. Idempotent by `utr`: a repeated notice gets the same answer. A credit that its code cannot take is recorded as `REFUND_PENDING` with a reason, for the bank to return; one whose `tr` fits no code is kept as `SUSPENSE`.',
   auth: 'rail',
   family: 'response_code',
-  headers: { 'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`' },
+  headers: {
+    'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
+  },
   body: CreditNotice,
   result: PaymentResponse,
   errors: ['invalid_signature', 'utr_conflict'],
@@ -137,8 +174,14 @@ export const acceptPayment = command({
     const recorded = decisions.filter((decision) => decision.isNew)
     const codes = new Map(recorded.flatMap(({ code }) => (code ? [[code.qrCodeId, code]] : [])))
     await updateQrCodes(tx, [...codes.values()])
-    await saveTransfers(tx, recorded.flatMap(({ transfer }) => transfer ?? []))
-    await insertPayments(tx, recorded.map(({ payment }) => payment))
+    await saveTransfers(
+      tx,
+      recorded.flatMap(({ transfer }) => transfer ?? []),
+    )
+    await insertPayments(
+      tx,
+      recorded.map(({ payment }) => payment),
+    )
     await saveEvents(tx, recorded.flatMap(eventsOf))
   },
 
@@ -146,17 +189,34 @@ export const acceptPayment = command({
 })
 
 async function lock(tx: BatchTx, credits: readonly AcceptPayment[]): Promise<State> {
-  const wanted = new Map(credits.flatMap((credit) => (credit.qrCodeId === null ? [] : [[credit.qrCodeId, credit]])))
+  const wanted = new Map(
+    credits.flatMap((credit) => (credit.qrCodeId === null ? [] : [[credit.qrCodeId, credit]])),
+  )
   const rows =
     wanted.size === 0
       ? []
-      : await tx.lock(LOCK, columns([...wanted.values()], (credit) => credit.tenantId, (credit) => credit.qrCodeId), wanted.size)
-  const payees = rows.map((row) => ({ code: toQrCode(row), mcc: row.mcc, disabled: row.disabled_at !== null }))
+      : await tx.lock(
+          LOCK,
+          columns(
+            [...wanted.values()],
+            (credit) => credit.tenantId,
+            (credit) => credit.qrCodeId,
+          ),
+          wanted.size,
+        )
+  const payees = rows.map((row) => ({
+    code: toQrCode(row),
+    mcc: row.mcc,
+    disabled: row.disabled_at !== null,
+  }))
   const known = await tx.query(PAYMENTS, [credits.map((credit) => credit.utr)])
   await lockAccounts(
     tx,
     credits.flatMap(({ tenantId, qrCodeId }) => {
-      const kinds = qrCodeId === null ? (['upi_clearing', 'suspense'] as const) : (['upi_clearing', 'payable', 'upi_refunds'] as const)
+      const kinds =
+        qrCodeId === null
+          ? (['upi_clearing', 'suspense'] as const)
+          : (['upi_clearing', 'payable', 'upi_refunds'] as const)
       return kinds.map((kind) => account(kind, tenantId))
     }),
   )
@@ -170,7 +230,8 @@ function decide({ payees, payments }: State, credit: AcceptPayment, now: Date): 
   const { utr, tr, amountPaise, payerVpa } = credit
   const known = payments.get(utr)
   if (known) {
-    if (known.tr !== tr || known.amountPaise !== amountPaise || known.payerVpa !== payerVpa) fail('utr_conflict')
+    if (known.tr !== tr || known.amountPaise !== amountPaise || known.payerVpa !== payerVpa)
+      fail('utr_conflict')
     return { payment: known, isNew: false, code: undefined, transfer: undefined, command: credit }
   }
   const payee = credit.qrCodeId === null ? undefined : payees.get(credit.qrCodeId)
@@ -193,7 +254,11 @@ function decide({ payees, payments }: State, credit: AcceptPayment, now: Date): 
 }
 
 /** Why this code cannot take this credit, `undefined` when it can (decisions Q3 to Q6, Q10). */
-function refusal({ code, mcc, disabled }: Payee, { amountPaise, capPaiseOf }: AcceptPayment, now: Date): RefusalReason | undefined {
+function refusal(
+  { code, mcc, disabled }: Payee,
+  { amountPaise, capPaiseOf }: AcceptPayment,
+  now: Date,
+): RefusalReason | undefined {
   if (!code.multipleUse && code.acceptedCount > 0) return 'qr_code_used'
   if (code.status === 'CANCELLED') return 'qr_code_cancelled'
   if (code.expiryAt !== null && code.expiryAt <= now) return 'qr_code_expired'
@@ -237,7 +302,9 @@ function eventsOf({ payment, code, command: { ids, timeZone } }: Recorded): Outb
     payload: { qrCodeId: code.qrCodeId, ...paymentToWire(payment, timeZone) },
     createdAt: payment.createdAt,
   }
-  return code.status === 'CANCELLED' ? [credited, qrCodeEvent('cancelled', code, ids.cancelled, timeZone)] : [credited]
+  return code.status === 'CANCELLED'
+    ? [credited, qrCodeEvent('cancelled', code, ids.cancelled, timeZone)]
+    : [credited]
 }
 
 const INSERT = statement(

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { fail } from '../errors.ts'
-import type { Caller, Services } from '../platform/http/operation.ts'
 import { isSigned, SIGNATURE_HEADER } from '../platform/http/notice-signature.ts'
+import type { Caller, Services } from '../platform/http/operation.ts'
 
 /** Keys with which the rail may sign: the operator's, or the sandbox's own. The first one signs. */
 export function railKeys({ config, keyring }: Services): string[] {
@@ -14,7 +14,11 @@ export function authenticateRail(services: Services): (request: FastifyRequest) 
   const keys = railKeys(services)
   return ({ headers, rawBody }) => {
     const signature = headers[SIGNATURE_HEADER]
-    if (typeof signature !== 'string' || !isSigned(rawBody ?? new Uint8Array(), signature, keys, services.clock.now())) fail('invalid_signature')
+    if (
+      typeof signature !== 'string' ||
+      !isSigned(rawBody ?? new Uint8Array(), signature, keys, services.clock.now())
+    )
+      fail('invalid_signature')
     return { tenantId: 'house' }
   }
 }

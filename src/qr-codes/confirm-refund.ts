@@ -9,10 +9,23 @@ import { columns, statement } from '../platform/db/statement.ts'
 import { command, ok } from '../platform/http/operation.ts'
 import { saveEvents } from '../platform/outbox.ts'
 import { UTR_PATTERN } from './accept-payment.ts'
-import { PAYMENT_COLUMNS, type Payment, PaymentResponse, type PaymentRow, paymentToWire, toPayment } from './payment.ts'
+import {
+  PAYMENT_COLUMNS,
+  type Payment,
+  PaymentResponse,
+  type PaymentRow,
+  paymentToWire,
+  toPayment,
+} from './payment.ts'
 
 const RefundNotice = Type.Object(
-  { utr: Type.String({ pattern: UTR_PATTERN, 'x-rule': 'must be 6 to 35 letters and digits', description: 'The bank’s reference of the credit that it returned' }) },
+  {
+    utr: Type.String({
+      pattern: UTR_PATTERN,
+      'x-rule': 'must be 6 to 35 letters and digits',
+      description: 'The bank’s reference of the credit that it returned',
+    }),
+  },
   { additionalProperties: false },
 )
 
@@ -55,7 +68,9 @@ export const confirmRefund = command({
   summary: 'Notify that a UPI credit was returned',
   auth: 'rail',
   family: 'response_code',
-  headers: { 'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`' },
+  headers: {
+    'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
+  },
   body: RefundNotice,
   result: PaymentResponse,
   errors: ['invalid_signature', 'payment_not_found', 'refund_not_due'],
@@ -74,9 +89,20 @@ export const confirmRefund = command({
 
   async lock(tx, refunds): Promise<Map<string, Payment>> {
     const utrs = new Map(refunds.map((refund) => [refund.utr, refund]))
-    const rows = await tx.lock(LOCK, columns([...utrs.values()], (r) => r.tenantId, (r) => r.utr), utrs.size)
+    const rows = await tx.lock(
+      LOCK,
+      columns(
+        [...utrs.values()],
+        (r) => r.tenantId,
+        (r) => r.utr,
+      ),
+      utrs.size,
+    )
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
-    await lockAccounts(tx, rows.flatMap((row) => kinds.map((kind) => account(kind, row.merchant_id))))
+    await lockAccounts(
+      tx,
+      rows.flatMap((row) => kinds.map((kind) => account(kind, row.merchant_id))),
+    )
     return new Map(rows.map((row) => [row.utr, toPayment(row)]))
   },
 
@@ -106,8 +132,19 @@ export const confirmRefund = command({
   async save(tx, decisions) {
     const done = decisions.filter((decision) => decision.transfer)
     if (done.length === 0) return
-    await saveTransfers(tx, done.flatMap(({ transfer }) => transfer ?? []))
-    await tx.query(UPDATE, columns(done, ({ payment: p }) => p.paymentId, ({ payment: p }) => p.merchantId, ({ payment: p }) => p.refundedAt))
+    await saveTransfers(
+      tx,
+      done.flatMap(({ transfer }) => transfer ?? []),
+    )
+    await tx.query(
+      UPDATE,
+      columns(
+        done,
+        ({ payment: p }) => p.paymentId,
+        ({ payment: p }) => p.merchantId,
+        ({ payment: p }) => p.refundedAt,
+      ),
+    )
     await saveEvents(
       tx,
       done.map(({ payment, command: { ids, timeZone } }) => ({

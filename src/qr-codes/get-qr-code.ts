@@ -21,16 +21,28 @@ const FIND = statement<QrCodeRow>(
 )
 
 /** Look-up of a merchant's own codes; `undefined` for those of others and for ids that cannot be ours. */
-export function qrCodeLookup(database: Database): (tenantId: string, qrCodeId: string) => Promise<QrCode | undefined> {
+export function qrCodeLookup(
+  database: Database,
+): (tenantId: string, qrCodeId: string) => Promise<QrCode | undefined> {
   const codes = new PointRead<QrCode>(
     async (keys) => {
       const tenants = keys.map(({ tenantId }) => tenantId)
-      const rows = await database.read(tenants, (tx) => tx.query(FIND, columns(keys, (k) => k.tenantId, (k) => k.id)))
+      const rows = await database.read(tenants, (tx) =>
+        tx.query(
+          FIND,
+          columns(
+            keys,
+            (k) => k.tenantId,
+            (k) => k.id,
+          ),
+        ),
+      )
       return rows.map(toQrCode)
     },
     (code) => ({ tenantId: code.merchantId, id: code.qrCodeId }),
   )
-  return async (tenantId, qrCodeId) => (looksLikeQrCodeId(qrCodeId) ? codes.get(tenantId, qrCodeId) : undefined)
+  return async (tenantId, qrCodeId) =>
+    looksLikeQrCodeId(qrCodeId) ? codes.get(tenantId, qrCodeId) : undefined
 }
 
 /** Ours (decision Q1): one code with its image. */

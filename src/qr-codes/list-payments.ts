@@ -53,7 +53,11 @@ export const listPayments = query({
         tx.query(LIST, [tenantId, qrCodeId, after?.at, after?.id, limit + 1]),
       )
       const positionOf = (row: PaymentRow) => ({ at: row.created_at, id: row.payment_id })
-      return { body: succeed(page(rows, limit, positionOf, (row) => paymentToWire(toPayment(row), config.BUSINESS_TIME_ZONE))) }
+      return {
+        body: succeed(
+          page(rows, limit, positionOf, (row) => paymentToWire(toPayment(row), config.BUSINESS_TIME_ZONE)),
+        ),
+      }
     }
   },
 })

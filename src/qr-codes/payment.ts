@@ -72,7 +72,15 @@ export const PaymentResponse = Type.Object(
     status: Type.Enum(['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE']),
     reason: Type.Optional(
       Type.Enum(
-        ['qr_code_cancelled', 'qr_code_expired', 'qr_code_used', 'amount_mismatch', 'amount_over_limit', 'merchant_disabled', 'unknown_code'],
+        [
+          'qr_code_cancelled',
+          'qr_code_expired',
+          'qr_code_used',
+          'amount_mismatch',
+          'amount_over_limit',
+          'merchant_disabled',
+          'unknown_code',
+        ],
         { description: 'Why the credit was not accepted; absent when it was' },
       ),
     ),

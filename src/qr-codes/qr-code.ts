@@ -48,7 +48,9 @@ export const QrCodeResponse = Type.Object(
     expiry: Type.Optional(Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })),
     customParams: Type.Optional(Type.Record(Type.String(), Type.String())),
     status: Type.Optional(Type.Enum(['ACTIVE', 'CANCELLED'])),
-    qrCodeBase64: Type.Optional(Type.String({ description: 'PNG in base64; answered by create and get only' })),
+    qrCodeBase64: Type.Optional(
+      Type.String({ description: 'PNG in base64; answered by create and get only' }),
+    ),
     createdOn: Type.Optional(Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })),
     modifiedOn: Type.Optional(Type.String({ description: 'RFC 3339 with milliseconds and zone offset' })),
     customerName: Type.Optional(Type.String()),

@@ -11,7 +11,12 @@ const instant = (description: string) =>
   )
 const rupees = (description: string) =>
   Type.Optional(
-    Type.Number({ minimum: 0, format: 'rupees', 'x-rule': 'must be an amount in rupees with at most two decimals', description }),
+    Type.Number({
+      minimum: 0,
+      format: 'rupees',
+      'x-rule': 'must be an amount in rupees with at most two decimals',
+      description,
+    }),
   )
 const exact = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }))
 
@@ -27,7 +32,13 @@ const SearchRequest = Type.Object(
     customerMobile: exact(10),
     amountFrom: rupees('Amount in rupees, this or more'),
     amountTo: rupees('Amount in rupees, this or less'),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `Records a page, ${LIMIT_DEFAULT} by default` })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMIT_MAX,
+        description: `Records a page, ${LIMIT_DEFAULT} by default`,
+      }),
+    ),
     after: Type.Optional(Cursor),
   },
   { additionalProperties: false },
@@ -58,7 +69,8 @@ export const searchQrCodes = query({
   path: '/api/v0/qr-code/search',
   tag: 'QR codes',
   summary: 'Search UPI QR codes',
-  description: 'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. Images are left out.',
+  description:
+    'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. Images are left out.',
   auth: 'merchant',
   family: 'response_code',
   body: SearchRequest,
@@ -79,7 +91,11 @@ export const searchQrCodes = query({
         tx.query(SEARCH, [tenantId, ...filters, ...amounts, after?.at, after?.id, limit + 1]),
       )
       const positionOf = (row: QrCodeRow) => ({ at: row.created_at, id: row.qr_code_id })
-      return { body: succeed(page(rows, limit, positionOf, (row) => toWire(toQrCode(row), config.BUSINESS_TIME_ZONE))) }
+      return {
+        body: succeed(
+          page(rows, limit, positionOf, (row) => toWire(toQrCode(row), config.BUSINESS_TIME_ZONE)),
+        ),
+      }
     }
   },
 })

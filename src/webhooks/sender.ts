@@ -111,7 +111,7 @@ function checkedConnector(
         else done(null, checked[0]!.address, checked[0]!.family)
       },
     })
-  return (options, callback) => {
+  return (options, settle) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '')
     const family = isIP(hostname)
     const found = family === 0 ? resolve(hostname) : Promise.resolve([{ address: hostname, family }])
@@ -119,10 +119,10 @@ function checkedConnector(
       (addresses) => {
         // One that may not be reached spoils the name: it is not for us to choose among an attacker's answers.
         if (addresses.length === 0 || !addresses.every(({ address }) => mayReach(address)))
-          callback(new AddressRefused('the address is not public'), null)
-        else connect(addresses)(options, callback)
+          settle(new AddressRefused('the address is not public'), null)
+        else connect(addresses)(options, settle)
       },
-      (error: Error) => callback(error, null),
+      (error: Error) => settle(error, null),
     )
   }
 }

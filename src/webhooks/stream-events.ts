@@ -53,6 +53,8 @@ export const streamEvents = query({
           'content-type': 'text/event-stream',
           'cache-control': 'no-store',
           'x-accel-buffering': 'no',
+          // Else the connection would outlive the stream, and draining would wait for it.
+          connection: 'close',
         },
         body: streams.open(caller, BigInt(String(last ?? after)), type),
       }

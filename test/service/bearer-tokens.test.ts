@@ -228,7 +228,9 @@ test('revoking a key or disabling its merchant ends the tokens in every process 
         for (const text of [dead, living]) expect((await use(text, client)).status).toBe(200)
       await database.operate(
         (tx): Promise<unknown> =>
-          how === 'disable' ? setMerchantDisabled(tx, shop.merchantId, true) : revokeApiKey(tx, shop.apiKeyId),
+          how === 'disable'
+            ? setMerchantDisabled(tx, shop.merchantId, true)
+            : revokeApiKey(tx, shop.apiKeyId),
       )
       const committedAtMs = performance.now()
       // Nobody asks for a second: what the idle processes knew before must not be believed any more.

@@ -8,7 +8,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { newCodes } from '../harness/qr-codes.ts'
-import { asSuperuser, MASTER_KEY, newDatabase, openService, RAIL_KEY, type TestService, tokenOf } from '../harness/service.ts'
+import {
+  asSuperuser,
+  MASTER_KEY,
+  newDatabase,
+  openService,
+  RAIL_KEY,
+  type TestService,
+  tokenOf,
+} from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 /** The suite's size; the run of the issue is `WEBHOOK_OPERATIONS=10000`. */
@@ -38,7 +46,15 @@ class MortalReceiver {
   #closed = false
 
   constructor(port: number, file: string, secret: string, share: number) {
-    this.#args = ['--import', 'tsx', 'test/harness/webhook-receiver-process.ts', String(port), file, secret, String(share)]
+    this.#args = [
+      '--import',
+      'tsx',
+      'test/harness/webhook-receiver-process.ts',
+      String(port),
+      file,
+      secret,
+      String(share),
+    ]
   }
 
   async start(): Promise<void> {
@@ -62,19 +78,27 @@ class MortalReceiver {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-test(`over ${OPERATIONS} operations with kill -9 of the service and of the receiver, the receiver ends up with exactly the committed events`, { timeout: 600_000 + OPERATIONS * 100 }, async () => {
+test(`over ${OPERATIONS} operations with kill -9 of the service and of the receiver, the receiver ends up with exactly the committed events`, {
+  timeout: 600_000 + OPERATIONS * 100,
+}, async () => {
   const db = await newDatabase()
   const port = await freePort()
-  const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, UPI_RAIL_KEYS: RAIL_KEY, DATA_DIR: dir, PUBLIC_URL: 'http://svc.test' }
-  const setup = await openService({ db, env: { PUBLIC_URL: 'http://svc.test' } })
+  const env = {
+    DATABASE_URL: db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    UPI_RAIL_KEYS: RAIL_KEY,
+    DATA_DIR: dir,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+  }
+  const setup = await openService({ db, env: { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` } })
   const merchant = await setup.newMerchant()
   const hookPort = await freePort()
   const { secret } = payloadOf(
-    await (await setup.as(merchant)).post('/api/v0/webhook-endpoints', { url: `http://127.0.0.1:${hookPort}/` }),
+    await (await setup.as(merchant)).post('/api/v0/webhook-endpoints', {
+      url: `http://127.0.0.1:${hookPort}/`,
+    }),
   )
-  const { baseUrl } = setup
   await setup.close()
-  expect(baseUrl).toBeTruthy()
 
   const file = join(dir, 'received')
   const receiver = new MortalReceiver(hookPort, file, secret, 0.004)
@@ -112,14 +136,24 @@ test(`over ${OPERATIONS} operations with kill -9 of the service and of the recei
     }
   })()
   await Promise.all([...workers, killer])
-  const rows = await asSuperuser(db.database, (admin) => admin.query<{ event_id: string }>(`select event_id from outbox where tenant_id = $1`, [merchant.merchantId]))
+  const rows = await asSuperuser(db.database, (admin) =>
+    admin.query<{ event_id: string }>(`select event_id from outbox where tenant_id = $1`, [
+      merchant.merchantId,
+    ]),
+  )
   const committed = new Set(rows.rows.map(({ event_id }) => event_id))
   expect(committed.size).toBe(OPERATIONS)
-  const receivedLines = async () => (await readFile(file, 'utf8')).trimEnd().split('\n').map((line) => line.split(' '))
+  const receivedLines = async () =>
+    (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(' '))
   // Retries come after seconds of pause: bring them forward, as time would.
   let lines: string[][] = []
   for (;;) {
-    await asSuperuser(db.database, (admin) => admin.query(`update webhook_deliveries set due_at = now() where not first and due_at > now()`))
+    await asSuperuser(db.database, (admin) =>
+      admin.query(`update webhook_deliveries set due_at = now() where not first and due_at > now()`),
+    )
     lines = await receivedLines()
     if (new Set(lines.map(([id]) => id)).size >= OPERATIONS) break
     await pause(250)
@@ -127,8 +161,12 @@ test(`over ${OPERATIONS} operations with kill -9 of the service and of the recei
   const got = new Set(lines.map(([id]) => id!))
   expect([...got].filter((id) => !committed.has(id))).toEqual([])
   expect([...committed].filter((id) => !got.has(id))).toEqual([])
-  expect(new Set(lines.map(([, sequence]) => Number(sequence)))).toEqual(new Set(Array.from({ length: OPERATIONS }, (_, i) => i + 1)))
-  console.log(`${OPERATIONS} operations, ${kills} kills of the service, ${receiver.deaths} of the receiver, ${lines.length} deliveries`)
+  expect(new Set(lines.map(([, sequence]) => Number(sequence)))).toEqual(
+    new Set(Array.from({ length: OPERATIONS }, (_, i) => i + 1)),
+  )
+  console.log(
+    `${OPERATIONS} operations, ${kills} kills of the service, ${receiver.deaths} of the receiver, ${lines.length} deliveries`,
+  )
   await receiver.close()
   await service.end('SIGTERM')
 })
@@ -138,9 +176,12 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
   const receiver = await WebhookReceiver.open()
   // The hanging ones take the request and never answer.
   receiver.answer = ({ path }, response) => void (path.startsWith('/hang') || response.writeHead(204).end())
-  const tenants = await Promise.all(Array.from({ length: 10 }, async () => service.as(await service.newMerchant())))
+  const tenants = await Promise.all(
+    Array.from({ length: 10 }, async () => service.as(await service.newMerchant())),
+  )
   for (const [i, tenant] of tenants.entries())
-    for (const kind of ['hang', 'good']) payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url: receiver.url(`/${kind}/${i}`) }))
+    for (const kind of ['hang', 'good'])
+      payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url: receiver.url(`/${kind}/${i}`) }))
   const madeAtMs = new Map<string, number>()
   const waits: number[] = []
   const take = receiver.answer
@@ -152,7 +193,8 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
   for (let round = 0; round < 20; round++)
     await Promise.all(
       tenants.map(async (tenant) => {
-        for (const { qrCodeId } of await newCodes(service, tenant, 2)) madeAtMs.set(qrCodeId, performance.now())
+        for (const { qrCodeId } of await newCodes(service, tenant, 2))
+          madeAtMs.set(qrCodeId, performance.now())
       }),
     )
   const good = () => receiver.received.filter(({ path }) => path.startsWith('/good'))
@@ -161,7 +203,9 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
   // Each hanging endpoint is stuck on its first connections while that happens.
   expect(receiver.received.length - good().length).toBeLessThanOrEqual(10 * 8 * 2)
   waits.sort((a, b) => a - b)
-  console.log(`commit to delivery beside hanging endpoints: p50 ${Math.round(waits[waits.length >> 1] ?? 0)} ms, p99 ${Math.round(waits[Math.floor(waits.length * 0.99)] ?? 0)} ms`)
+  console.log(
+    `commit to delivery beside hanging endpoints: p50 ${Math.round(waits[waits.length >> 1] ?? 0)} ms, p99 ${Math.round(waits[Math.floor(waits.length * 0.99)] ?? 0)} ms`,
+  )
   await receiver.close()
   await service.close()
 })
@@ -186,7 +230,12 @@ async function readStream(answer: Response, count: number): Promise<Json[]> {
   return events
 }
 
-const openStream = async (service: TestService, apiKey: string, headers: Record<string, string> = {}, query = '') => {
+const openStream = async (
+  service: TestService,
+  apiKey: string,
+  headers: Record<string, string> = {},
+  query = '',
+) => {
   const authorization = `Bearer ${await tokenOf(service.client, apiKey)}`
   return fetch(`${service.baseUrl}/api/v0/events/stream${query}`, { headers: { authorization, ...headers } })
 }

@@ -96,11 +96,14 @@ export class Keyring {
   static async open(database: Database, masterKeys: MasterKeys): Promise<Keyring> {
     const keyring = new Keyring(database, masterKeys)
     await keyring.refresh()
-    if (PURPOSES.some((purpose) => !keyring.#live.has(purpose))) {
+    const missing = PURPOSES.filter((purpose) => !keyring.#live.has(purpose))
+    if (missing.length > 0) {
+      // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
+      const made = new Map(missing.map((purpose) => [purpose, MAKE[purpose]()]))
       await database.write([], async (tx) => {
         await tx.query(LOCK)
         const present = new Set((await tx.query(LOAD)).map((row) => row.purpose))
-        for (const purpose of PURPOSES.filter((p) => !present.has(p))) await keyring.add(tx, purpose, 0)
+        for (const purpose of missing.filter((p) => !present.has(p))) await keyring.add(tx, purpose, 0, made.get(purpose))
       })
       await keyring.refresh()
     }
@@ -108,9 +111,9 @@ export class Keyring {
   }
 
   /** Adds a key that seals from `leadMs` on; processes learn of it by their next refresh. Answers its id. */
-  async add(tx: Tx, purpose: KeyPurpose, leadMs: number): Promise<string> {
+  async add(tx: Tx, purpose: KeyPurpose, leadMs: number, bytes = MAKE[purpose]()): Promise<string> {
     const keyId = newId('dk', Date.now(), randomBytes)
-    const wrapped = this.#masterKeys.wrap(MAKE[purpose](), context(keyId, purpose))
+    const wrapped = this.#masterKeys.wrap(bytes, context(keyId, purpose))
     await tx.query(ADD, [keyId, purpose, wrapped, this.#masterKeys.currentId, leadMs])
     return keyId
   }

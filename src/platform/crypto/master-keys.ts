@@ -23,7 +23,10 @@ export function openBytes(key: Uint8Array, sealed: Uint8Array, context: string):
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES))
   decipher.setAAD(Buffer.from(context))
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
-  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()])
+  return Buffer.concat([
+    decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)),
+    decipher.final(),
+  ])
 }
 
 /** Keys that wrap data keys and live outside the database. The first wraps, all unwrap. */
@@ -33,8 +36,12 @@ export class MasterKeys {
   constructor(secrets: readonly Secret[]) {
     this.#keys = secrets.map((secret) => {
       const bytes = Buffer.from(secret.reveal(), 'base64')
-      const derive = (info: string, size: number) => Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `svc ${info}`, size))
-      return { id: `mk_${derive('master key id', 6).toString('hex')}`, wrapping: derive('wrap data keys', 32) }
+      const derive = (info: string, size: number) =>
+        Buffer.from(hkdfSync('sha256', bytes, Buffer.alloc(0), `svc ${info}`, size))
+      return {
+        id: `mk_${derive('master key id', 6).toString('hex')}`,
+        wrapping: derive('wrap data keys', 32),
+      }
     })
   }
 

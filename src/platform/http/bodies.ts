@@ -13,10 +13,14 @@ export function readBodies(app: FastifyInstance): void {
     'application/x-ndjson': (body) => body,
   }
   for (const [mediaType, read] of Object.entries(readers)) {
-    app.addContentTypeParser(mediaType, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-      request.rawBody = body
-      return body.length === 0 ? undefined : read(body)
-    })
+    app.addContentTypeParser(
+      mediaType,
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, body: Buffer) => {
+        request.rawBody = body
+        return body.length === 0 ? undefined : read(body)
+      },
+    )
   }
 }
 
@@ -27,14 +31,17 @@ export const mediaTypeOf = (request: FastifyRequest): string | undefined =>
 export function takeOnly(request: FastifyRequest, accepts: readonly MediaType[]): void {
   const mediaType = mediaTypeOf(request)
   if (mediaType === undefined || accepts.includes(mediaType as MediaType)) return
-  fail('unsupported_media_type', { description: `The body must be sent as ${accepts.join(' or ')}, without a content encoding` })
+  fail('unsupported_media_type', {
+    description: `The body must be sent as ${accepts.join(' or ')}, without a content encoding`,
+  })
 }
 
 /** RFC 6749 section 3.2: parameters without a value count as left out; none may come twice. */
 function parseForm(body: Buffer): Record<string, string> {
   const fields: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
-    if (Object.hasOwn(fields, name)) fail('invalid_request', { description: 'A parameter is sent more than once' })
+    if (Object.hasOwn(fields, name))
+      fail('invalid_request', { description: 'A parameter is sent more than once' })
     if (value !== '' && name !== '__proto__') fields[name] = value
   }
   return fields

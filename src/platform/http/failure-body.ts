@@ -44,7 +44,12 @@ function familyFields(family: Family, failure: Failure): Record<string, unknown>
   }
 }
 
-const OAUTH_ERRORS = new Set<string>(['invalid_request', 'invalid_client', 'unsupported_grant_type', 'invalid_scope'])
+const OAUTH_ERRORS = new Set<string>([
+  'invalid_request',
+  'invalid_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
 
 /** RFC 6749 section 5.2 knows few words: whatever else is wrong with a request is `invalid_request` to its client. */
 const oauthError = ({ word, status }: Failure): string =>

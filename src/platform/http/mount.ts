@@ -11,7 +11,11 @@ const PUBLIC: Caller = { tenantId: 'house' }
 const EMPTY: Buffer = Buffer.alloc(0)
 
 /** Mounts the operations, and answers 405 on their paths for every other method. */
-export function mountOperations(app: FastifyInstance, operations: readonly Operation[], options: ServerOptions): void {
+export function mountOperations(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  options: ServerOptions,
+): void {
   const methods = new Map<string, Set<string>>()
   const limitRate = rateLimit(options.services.config)
   for (const operation of operations) {
@@ -36,7 +40,12 @@ export function mountOperations(app: FastifyInstance, operations: readonly Opera
 
 type Limit = ReturnType<typeof rateLimit>
 
-function mountOperation(app: FastifyInstance, operation: Operation, options: ServerOptions, limitRate: Limit): void {
+function mountOperation(
+  app: FastifyInstance,
+  operation: Operation,
+  options: ServerOptions,
+  limitRate: Limit,
+): void {
   const { auth, id, accepts = ['application/json'] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
@@ -63,10 +72,12 @@ function mountOperation(app: FastifyInstance, operation: Operation, options: Ser
   })
 }
 
-const authentication = (authenticator: Authenticator | undefined, limitRate: Limit) => async (request: FastifyRequest, reply: FastifyReply) => {
-  request.caller = await authenticator!.authenticate(request)
-  if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
-}
+const authentication =
+  (authenticator: Authenticator | undefined, limitRate: Limit) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = await authenticator!.authenticate(request)
+    if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
+  }
 
 function handlerOf(operation: Operation, services: Services) {
   const handle = operation.mount(services)
@@ -79,7 +90,8 @@ function handlerOf(operation: Operation, services: Services) {
     const answer = seal ? await seal(made) : made
     if (answer.headers) reply.headers(answer.headers)
     // A stream may last; a reader who stands still may not (decision L2).
-    if (typeof answer.body !== 'string') reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
+    if (typeof answer.body !== 'string')
+      reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
     // RFC 9110 section 15.4.5: no body, and nothing said of one.
     if (answer.status === 304) return reply.code(304).send()
     if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)

@@ -108,7 +108,10 @@ export function documented(operation: Operation): FastifySchema {
     response: {
       200: { description: 'Success', content: { [mediaType]: { schema: envelope(family, result) } } },
       ...Object.fromEntries(
-        Object.entries(operation.alsoAnswers ?? {}).map(([status, description]) => [status, { description, type: 'null' }]),
+        Object.entries(operation.alsoAnswers ?? {}).map(([status, description]) => [
+          status,
+          { description, type: 'null' },
+        ]),
       ),
       ...failures(operation),
     },

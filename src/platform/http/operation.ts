@@ -69,7 +69,11 @@ export interface Reply {
   readonly body: string | Readable
 }
 
-export type MediaType = 'application/json' | 'application/jose' | 'application/x-www-form-urlencoded' | 'application/x-ndjson'
+export type MediaType =
+  | 'application/json'
+  | 'application/jose'
+  | 'application/x-www-form-urlencoded'
+  | 'application/x-ndjson'
 
 /** Where the keys of sealed bodies come from. */
 export interface Seals {
@@ -193,16 +197,30 @@ export function command<P extends TSchema, Q extends TSchema, B extends TSchema,
 }
 
 /** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
-function retryKey({ method, path }: { method: string; path: string }, input: AnyInput): AnswerKey | undefined {
+function retryKey(
+  { method, path }: { method: string; path: string },
+  input: AnyInput,
+): AnswerKey | undefined {
   const { caller, headers, params, query, body, sealHash } = input
   const given = headers['idempotency-key']
   // A seal counts once, so it is a key of its own where the caller sends none.
   const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
   if (key === undefined) return undefined
   // A precondition is part of what is asked.
-  const asked = [params, query, Buffer.isBuffer(body) ? digest(body) : body, ...(headers['if-match'] === undefined ? [] : [headers['if-match']])]
+  const asked = [
+    params,
+    query,
+    Buffer.isBuffer(body) ? digest(body) : body,
+    ...(headers['if-match'] === undefined ? [] : [headers['if-match']]),
+  ]
   const requestHash = createHash('sha256').update(canonicalJson(asked)).digest()
-  return { tenantId: caller.tenantId, route: `${method} ${path}`, key, requestHash, sealHash: sealHash ?? null }
+  return {
+    tenantId: caller.tenantId,
+    route: `${method} ${path}`,
+    key,
+    requestHash,
+    sealHash: sealHash ?? null,
+  }
 }
 
 /** Stands for a body that nobody parsed. */
@@ -224,6 +242,7 @@ export const succeed = (payload: unknown): string =>
   JSON.stringify({ response_code: 0, response_message: 'Success', payload })
 
 /** Spec section 7 rule 2: the success envelope of the card operations. */
-export const succeedWithCode = (payload: unknown): string => JSON.stringify({ code: 0, message: 'Success', payload })
+export const succeedWithCode = (payload: unknown): string =>
+  JSON.stringify({ code: 0, message: 'Success', payload })
 
 export const ok = (payload: unknown): Answer => ({ status: 200, body: succeed(payload) })

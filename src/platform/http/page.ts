@@ -25,11 +25,18 @@ const encode = ({ at, id }: Position): string => Buffer.from(`${at.getTime()} ${
 export function readCursor(cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined
   const match = /^(\d{1,15}) ([a-z0-9_]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString())
-  return match ? { at: new Date(Number(match[1])), id: match[2]! } : fail('validation_failed', { description: 'after: must be the next of a former page' })
+  return match
+    ? { at: new Date(Number(match[1])), id: match[2]! }
+    : fail('validation_failed', { description: 'after: must be the next of a former page' })
 }
 
 /** Rows of which one more than `limit` was asked for, to the page that callers see. */
-export function page<T>(rows: readonly T[], limit: number, positionOf: (row: T) => Position, wire: (row: T) => unknown) {
+export function page<T>(
+  rows: readonly T[],
+  limit: number,
+  positionOf: (row: T) => Position,
+  wire: (row: T) => unknown,
+) {
   const shown = rows.slice(0, limit)
   const more = rows.length > limit ? { next: encode(positionOf(shown.at(-1)!)) } : {}
   return { recordsCount: shown.length, data: shown.map(wire), ...more }

@@ -43,7 +43,11 @@ export const readyz = query({
       try {
         await Promise.race([database.directory(ALIVE), late])
       } catch (cause) {
-        fail('temporarily_unavailable', { description: 'The database does not answer', retryAfterSeconds: 1, cause })
+        fail('temporarily_unavailable', {
+          description: 'The database does not answer',
+          retryAfterSeconds: 1,
+          cause,
+        })
       } finally {
         clearTimeout(timer)
       }

@@ -7,7 +7,9 @@ import { fail } from '../../errors.ts'
  * Requests per credential (decision L1), off in sandbox mode. A window of burst ÷ rate seconds holds the burst: the
  * average and the largest burst are those of a token bucket. Tells what is left as the IETF draft's RateLimit fields.
  */
-export function rateLimit(config: Config): ((credential: string, reply: FastifyReply) => Promise<void>) | undefined {
+export function rateLimit(
+  config: Config,
+): ((credential: string, reply: FastifyReply) => Promise<void>) | undefined {
   const { SVC_MODE, RATE_LIMIT_PER_SECOND: perSecond, RATE_LIMIT_BURST: burst } = config
   if (SVC_MODE === 'sandbox' || perSecond === 0) return undefined
   const duration = Math.max(1, Math.round(burst / perSecond))

@@ -9,11 +9,18 @@ const BY_CODE: Record<string, 'headers_too_large' | 'request_timeout'> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-const REASONS: Record<number, string> = { 400: 'Bad Request', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' }
+const REASONS: Record<number, string> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
 
 /** Answers what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up. */
 export function answerClientErrors({ clock, config, random, metrics }: Services) {
-  return (error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): void => {
+  return (
+    error: NodeJS.ErrnoException,
+    socket: Socket & { _httpMessage?: { headersSent: boolean } | null },
+  ): void => {
     // An answer that has begun cannot be taken back, and one who hung up hears nothing.
     if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy()

@@ -23,7 +23,8 @@ export async function openBody(
 ): Promise<OpenedBody> {
   const { body } = request
   if (body !== null && typeof body === 'object') {
-    if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId))) return { body, sealHash: undefined }
+    if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId)))
+      return { body, sealHash: undefined }
     return fail('payload_not_sealed')
   }
   if (typeof body !== 'string') return fail('payload_not_sealed')
@@ -55,7 +56,10 @@ export const wantsSealed = ({ headers }: FastifyRequest): boolean =>
  * Decision C3: seals whole answers to the partner's registered key or its shared key. Found before the operation is
  * carried out: whoever has no key must not learn so after money has moved.
  */
-export async function answerSealer({ seals }: Services, { tenantId }: Caller): Promise<(reply: Reply) => Promise<Reply>> {
+export async function answerSealer(
+  { seals }: Services,
+  { tenantId }: Caller,
+): Promise<(reply: Reply) => Promise<Reply>> {
   const key =
     (await seals.sealingKey(tenantId)) ??
     fail('not_acceptable', { description: 'This partner has no key to seal an answer to' })

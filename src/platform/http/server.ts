@@ -1,7 +1,12 @@
 import type { Socket } from 'node:net'
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { Failure, fail } from '../../errors.ts'
-import { sortableId } from '../../kernel/ids.ts'
+import { inPieces, sortableId } from '../../kernel/ids.ts'
 import { isUnavailable } from '../db/database.ts'
 import { readBodies } from './bodies.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
@@ -42,10 +47,11 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { config, random, clock } = options.services
+  const requestRandom = inPieces(random)
   const app = fastify({
     bodyLimit: config.BODY_BYTES_MAX,
     trustProxy: config.TRUST_PROXY,
-    genReqId: () => `req_${sortableId(clock.now(), random)}`,
+    genReqId: () => `req_${sortableId(clock.now(), requestRandom)}`,
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -81,8 +87,12 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (options.isDraining()) reply.header('connection', 'close')
   })
   observe(app, options.services)
-  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(options.services, error, request, reply))
-  app.setNotFoundHandler((request, reply) => answerFailure(options.services, new Failure('route_not_found'), request, reply))
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    answerFailure(options.services, error, request, reply),
+  )
+  app.setNotFoundHandler((request, reply) =>
+    answerFailure(options.services, new Failure('route_not_found'), request, reply),
+  )
   // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   // No proxy: without a listener Node hangs up on CONNECT and says nothing.
@@ -91,7 +101,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-const ONCE = new Set(['authorization', 'api-key', 'partnerid', 'merchantaccesskey', 'idempotency-key', 'content-type', 'host'])
+const ONCE = new Set([
+  'authorization',
+  'api-key',
+  'partnerid',
+  'merchantaccesskey',
+  'idempotency-key',
+  'content-type',
+  'host',
+])
 const VISIBLE = /^[\x21-\x7e]{1,255}$/
 
 /** Node silently drops or joins repeated headers; for those that decide who calls and what for, neither will do. */
@@ -106,7 +124,8 @@ function checkHeaders(request: FastifyRequest): void {
   }
   const { headers } = request
   // RFC 9112 section 3.2; HTTP/1.0 knows no such field.
-  if (headers.host === undefined && request.raw.httpVersion !== '1.0') fail('bad_request', { description: 'The header host is missing' })
+  if (headers.host === undefined && request.raw.httpVersion !== '1.0')
+    fail('bad_request', { description: 'The header host is missing' })
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
   const key = headers['idempotency-key']
@@ -119,7 +138,10 @@ function observe(app: FastifyInstance, { metrics, log }: Services): void {
     const operation = request.routeOptions.config?.operation ?? 'none'
     metrics.requests.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1_000)
     if (log.isLevelEnabled('debug'))
-      log.debug({ requestId: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+      log.debug(
+        { requestId: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+        'request',
+      )
   })
 }
 
@@ -134,24 +156,40 @@ const BY_CODE: Record<string, () => Failure> = {
 function toFailure(error: FastifyError | Failure): Failure {
   if (error instanceof Failure) return error
   if (error.validation)
-    return new Failure('validation_failed', { description: describeFaults(error.validation, error.validationContext ?? 'request') })
+    return new Failure('validation_failed', {
+      description: describeFaults(error.validation, error.validationContext ?? 'request'),
+    })
   const known = error.code ? BY_CODE[error.code] : undefined
   if (known) return known()
   // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
   if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
-  if (isUnavailable(error)) return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
+  if (isUnavailable(error))
+    return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
   return new Failure('internal_error', { cause: error })
 }
 
-function answerFailure(services: Services, error: FastifyError | Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerFailure(
+  services: Services,
+  error: FastifyError | Failure,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const { clock, config, log, metrics } = services
   const failure = toFailure(error)
   const { operation = 'none', family = 'bare' } = request.routeOptions.config ?? {}
   metrics.failures.inc({ operation, error: failure.word })
   if (failure.status >= 500)
-    log.error({ err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word }, 'a request failed')
+    log.error(
+      { err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word },
+      'a request failed',
+    )
   const problem = request.headers.accept?.includes(PROBLEM_JSON) ?? false
-  const context = { family, requestId: request.id, now: new Date(clock.now()), timeZone: config.BUSINESS_TIME_ZONE }
+  const context = {
+    family,
+    requestId: request.id,
+    now: new Date(clock.now()),
+    timeZone: config.BUSINESS_TIME_ZONE,
+  }
   if (failure.status === 401) reply.header('www-authenticate', challenge(failure, request))
   return reply
     .code(failure.status)

@@ -44,8 +44,10 @@ function findFault(text: string): Fault | undefined {
     if (char === '"') {
       const end = endOfString(text, at)
       const string = decode(text.slice(at, end))
-      if (string !== undefined && CONTROL.test(string)) note(`A string at position ${at} holds a control character`)
-      if (string !== undefined && LONE_SURROGATE.test(string)) note(`A string at position ${at} holds half of a surrogate pair`)
+      if (string !== undefined && CONTROL.test(string))
+        note(`A string at position ${at} holds a control character`)
+      if (string !== undefined && LONE_SURROGATE.test(string))
+        note(`A string at position ${at} holds half of a surrogate pair`)
       at = skipSpace(text, end)
       const keys = scopes.at(-1)
       if (text[at] === ':' && keys && string !== undefined) {
@@ -55,7 +57,8 @@ function findFault(text: string): Fault | undefined {
       }
     } else if (char === '{' || char === '[') {
       scopes.push(char === '{' ? new Set() : undefined)
-      if (scopes.length > DEPTH_MAX) return { description: `The body is nested deeper than ${DEPTH_MAX} levels`, fatal: true }
+      if (scopes.length > DEPTH_MAX)
+        return { description: `The body is nested deeper than ${DEPTH_MAX} levels`, fatal: true }
       at++
     } else if (char === '}' || char === ']') {
       scopes.pop()
@@ -63,7 +66,8 @@ function findFault(text: string): Fault | undefined {
     } else if (char === '-' || (char >= '0' && char <= '9')) {
       NUMBER.lastIndex = at
       const number = NUMBER.exec(text)?.[0] ?? char
-      if (!isExact(number)) note(`The number at position ${at} has more than ${DIGITS_MAX} significant digits or is out of range`)
+      if (!isExact(number))
+        note(`The number at position ${at} has more than ${DIGITS_MAX} significant digits or is out of range`)
       at += number.length
     } else at++
   }
@@ -94,7 +98,10 @@ function skipSpace(text: string, from: number): number {
 }
 
 function isExact(number: string): boolean {
-  const mantissa = number.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
+  const mantissa = number
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
   const value = Number(number)
   // 1e-400 is not zero, though a double makes it so.
   return mantissa.length <= DIGITS_MAX && Number.isFinite(value) && (value !== 0 || mantissa === '')

@@ -10,7 +10,10 @@ interface AjvFault extends FastifySchemaValidationError {
 
 /** What a person calls the place: `customParams.color`, or where the request has it. */
 function place(pointer: string, part: string): string {
-  const path = pointer.split('/').slice(1).map((step) => printable(step.replaceAll('~1', '/').replaceAll('~0', '~')))
+  const path = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => printable(step.replaceAll('~1', '/').replaceAll('~0', '~')))
   return path.length > 0 ? path.join('.') : part === 'body' ? 'the body' : `the ${part}`
 }
 
@@ -57,7 +60,9 @@ function describe(fault: AjvFault, part: string): string {
 
 /** Decision F4: names every bad field and its rule, never its value. */
 export function describeFaults(faults: readonly FastifySchemaValidationError[], part: string): string {
-  const lines = [...new Set(faults.filter((fault) => fault.keyword !== 'if').map((fault) => describe(fault, part)))]
+  const lines = [
+    ...new Set(faults.filter((fault) => fault.keyword !== 'if').map((fault) => describe(fault, part))),
+  ]
   const shown = lines.slice(0, FAULTS_MAX)
   if (lines.length > FAULTS_MAX) shown.push(`and ${lines.length - FAULTS_MAX} more`)
   return shown.join('; ')

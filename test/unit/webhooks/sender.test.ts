@@ -20,39 +20,18 @@ afterAll(async () => {
 })
 
 /** Spellings of this host and of private ones, each of which some HTTP client falls for. */
-const HOSTS = [
-  ...['127.0.0.1', '127.1', '127.0.1', '0', '0.0.0.0', '0x7f.1', '0x7f000001', '0177.0.0.1', '017700000001'],
-  ...[
-    '2130706433',
-    '127.0.0.1.',
-    '127.255.255.254',
-    '0x7f.0x0.0x0.0x1',
-    '０x7f.1',
-    '①②⑦.⓪.⓪.①',
-    '127。0。0。1',
-  ],
-  ...['[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]'],
-  ...[
-    '[0:0:0:0:0:ffff:127.0.0.1]',
-    '[64:ff9b::127.0.0.1]',
-    '[64:ff9b:1::7f00:1]',
-    '[2002:7f00:1::]',
-    '[2001::1]',
-  ],
-  ...['[fe80::1]', '[fc00::1]', '[fd12:3456::1]', '[ff02::1]', '[100::1]', '[2001:db8::1]', '[3fff::1]'],
-  ...[
-    '10.0.0.1',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.1.1',
-    '169.254.169.254',
-    '100.64.0.1',
-    '192.0.0.170',
-  ],
-  ...['198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '0xa9fea9fe', '2852039166', '025177524776'],
-  ...['localhost', 'LOCALHOST', 'localhost.', 'app.localhost', 'rebinding.test', 'mixed.test', 'mapped.test'],
-  ...['metadata.test', 'private.test', 'six.test', 'zone.test', 'nothing.test', 'broken.test'],
-]
+const HOSTS = `
+  127.0.0.1 127.1 127.0.1 0 0.0.0.0 0x7f.1 0x7f000001 0177.0.0.1 017700000001 2130706433 127.0.0.1.
+  127.255.255.254 0x7f.0x0.0x0.0x1 ０x7f.1 ①②⑦.⓪.⓪.① 127。0。0。1 [::1] [::] [0:0:0:0:0:0:0:1]
+  [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1] [0:0:0:0:0:ffff:127.0.0.1] [64:ff9b::127.0.0.1]
+  [64:ff9b:1::7f00:1] [2002:7f00:1::] [2001::1] [fe80::1] [fc00::1] [fd12:3456::1] [ff02::1] [100::1]
+  [2001:db8::1] [3fff::1] 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 100.64.0.1
+  192.0.0.170 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 0xa9fea9fe 2852039166 025177524776
+  localhost LOCALHOST localhost. app.localhost rebinding.test mixed.test mapped.test metadata.test
+  private.test six.test zone.test nothing.test broken.test
+`
+  .trim()
+  .split(/\s+/)
 
 /** What the names of an attacker lead to; `rebinding.test` is public only when it is asked first. */
 function hostileResolver(): Resolve {
