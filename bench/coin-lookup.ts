@@ -63,13 +63,14 @@ async function start(args: readonly string[], env: Record<string, string> = {}):
 
 interface Target {
   readonly port: number
-  readonly request: Buffer
+  /** One for each caller. */
+  readonly requests: readonly Buffer[]
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** One caller: sends the request, waits for the whole answer, sends it again; answers how often. */
-function call({ port, request }: Target, endMs: number): Promise<number> {
+function call(port: number, request: Buffer, endMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
     let done = 0
     let rest: Buffer = Buffer.alloc(0)
@@ -118,26 +119,43 @@ async function measure(target: Target, pid: number): Promise<Phase> {
 async function rate(target: Target, seconds = SECONDS): Promise<number> {
   const startMs = performance.now()
   const endMs = startMs + seconds * 1_000
-  const counts = await Promise.all(Array.from({ length: CALLERS }, () => call(target, endMs)))
+  const counts = await Promise.all(target.requests.map((request) => call(target.port, request, endMs)))
   return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - startMs) / 1_000)
 }
 
-function targetOf(baseUrl: string, path: string, headers: Record<string, string> = {}): Target {
+function targetOf(baseUrl: string, paths: readonly string[], headers: Record<string, string> = {}): Target {
   const { host, port } = new URL(baseUrl)
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return { port: Number(port), request: Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`) }
+  const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`))
+  return { port: Number(port), requests }
 }
 
+/** Every caller asks for a configuration of its own, so that coalescing has as many rows to read as there are callers. */
 async function lookupTarget({ baseUrl }: Server, dataDir: string): Promise<Target> {
   const file = JSON.parse(await readFile(join(dataDir, 'sandbox.json'), 'utf8')) as {
-    coinConfigId: string
     incentivePartner: { clientId: string; clientSecret: string }
   }
   const { clientId, clientSecret } = file.incentivePartner
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const answer = await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token: token } = (await answer.json()) as { access_token: string }
-  return targetOf(baseUrl, `/api/v0/svc-coins/${file.coinConfigId}`, { authorization: `Bearer ${token}` })
+  const headers = { authorization: `Bearer ${token}` }
+  const paths = Array.from({ length: CALLERS }, async (_, n) => {
+    const body = JSON.stringify({
+      event: `bench.${n}`,
+      amount: 100,
+      title: 'Thank you for the referral',
+      coinsExpireAfterDays: 365,
+    })
+    const made = await fetch(`${baseUrl}/api/v0/svc-coins`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    })
+    const { payload } = (await made.json()) as { payload: { coinConfigId: string } }
+    return `/api/v0/svc-coins/${payload.coinConfigId}`
+  })
+  return targetOf(baseUrl, await Promise.all(paths), headers)
 }
 
 interface CpuProfile {
@@ -199,7 +217,13 @@ const service = await start([...flags, '--import', 'tsx', 'src/cli.ts', 'serve']
 const hello = await start(['--input-type=module', '-e', HELLO])
 try {
   const servers = { lookup: service, hello }
-  const targets = { lookup: await lookupTarget(service, dataDir), hello: targetOf(hello.baseUrl, '/hello') }
+  const targets = {
+    lookup: await lookupTarget(service, dataDir),
+    hello: targetOf(
+      hello.baseUrl,
+      Array.from({ length: CALLERS }, () => '/hello'),
+    ),
+  }
   const phases = { lookup: [] as Phase[], hello: [] as Phase[] }
   for (const name of ['lookup', 'hello'] as const) await rate(targets[name], 3)
   for (let round = 0; round < ROUNDS; round++)

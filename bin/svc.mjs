@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs'
 
-const program = new URL('../dist/cli.js', import.meta.url)
-if (!existsSync(program)) {
+const built = new URL('../dist/cli.js', import.meta.url)
+if (!existsSync(built)) {
   console.error('svc is not built yet. Run: npm run build')
   process.exit(1)
 }
-await import(program.href)
+await import(built.href)

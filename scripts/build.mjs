@@ -23,19 +23,22 @@ for (const file of [
   hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0')
 const wanted = hash.digest('hex')
 
-if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0)
-if (!existsSync(compiler)) {
-  console.error(
-    'svc must be compiled, and the compiler is not installed. Run: npm ci (without --omit=dev), then npm run build',
-  )
-  process.exit(1)
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) compile()
+
+function compile() {
+  if (!existsSync(compiler)) {
+    console.error(
+      'svc must be compiled, and the compiler is not installed. Run: npm ci (without --omit=dev), then npm run build',
+    )
+    process.exit(1)
+  }
+  console.error('Compiling svc (only after a change) …')
+  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  if (status !== 0) process.exit(status ?? 1)
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(stamp, wanted)
 }
-console.error('Compiling svc (only after a change) …')
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-})
-if (status !== 0) process.exit(status ?? 1)
-mkdirSync(join(root, 'dist'), { recursive: true })
-writeFileSync(stamp, wanted)

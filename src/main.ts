@@ -3,7 +3,6 @@ import { App } from './app.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import { type Installation, openInstallation } from './installation.ts'
-import { loadReference } from './platform/http/reference.ts'
 import { type Log, openLog } from './platform/log.ts'
 import { banner } from './sandbox/banner.ts'
 import { prepareDemo, type SandboxFile, sandboxFile } from './sandbox/demo.ts'
@@ -16,8 +15,6 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.
   const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
   const signalled = nextSignal()
-  // Awaited where it is used; a failure shows there.
-  loadReference().catch(() => undefined)
   const installation = await openInstallation(config, log, (message) =>
     terminal ? console.log(`  ${message} …`) : log.info(message),
   )

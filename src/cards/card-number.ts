@@ -13,9 +13,6 @@ export function luhnDigit(digits: string): string {
   return String((10 - (sum % 10)) % 10)
 }
 
-export const isLuhnValid = (number: string): boolean =>
-  /^\d{12,19}$/.test(number) && luhnDigit(number.slice(0, -1)) === number.at(-1)
-
 /** A number of 16 digits in the BIN's range, drawn by chance, with its check digit. */
 export function drawCardNumber(bin: string, random: RandomBytes): string {
   let digits = bin

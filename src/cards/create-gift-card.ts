@@ -1,6 +1,7 @@
 import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { invariant } from '../kernel/invariant.ts'
+import { plainTimestamp } from '../kernel/time.ts'
 import { account, accountId } from '../ledger/accounts.ts'
 import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import { command, succeedWithCode } from '../platform/http/operation.ts'
@@ -95,28 +96,23 @@ export const createGiftCard = command({
   },
 
   async save(tx, decisions) {
-    await insertUsers(
-      tx,
-      decisions.flatMap(({ newUser }) => newUser ?? []),
-    )
     const opens = decisions.map(({ card }) => account('card', card.partnerId, card.svcCardId))
-    await saveTransfers(
-      tx,
-      decisions.map(({ transfer }) => transfer),
-      opens,
-    )
-    await insertCards(tx, decisions)
-    await saveEvents(
-      tx,
-      decisions.map((issued) => ({
-        eventId: issued.command.ids.event,
-        tenantId: issued.card.partnerId,
-        type: 'card.created',
-        objectId: issued.card.svcCardId,
-        payload: recordOf(issued),
-        createdAt: issued.card.createdAt,
-      })),
-    )
+    const transfers = decisions.map(({ transfer }) => transfer)
+    const events = decisions.map((issued) => ({
+      eventId: issued.command.ids.event,
+      tenantId: issued.card.partnerId,
+      type: 'card.created' as const,
+      objectId: issued.card.svcCardId,
+      payload: recordOf(issued),
+      createdAt: issued.card.createdAt,
+    }))
+    const newUsers = decisions.flatMap(({ newUser }) => newUser ?? [])
+    await Promise.all([
+      insertUsers(tx, newUsers),
+      saveTransfers(tx, transfers, opens),
+      insertCards(tx, decisions),
+      saveEvents(tx, events),
+    ])
   },
 
   answer: (issued) => ({ status: 200, body: succeedWithCode(recordOf(issued)) }),
@@ -188,11 +184,13 @@ interface Facts {
 
 /** Decision C10: a virtual card is usable at once, a physical one waits for its activation. */
 function newCard(
-  { tenantId, order, ids, validityMonths }: CreateGiftCard,
+  { tenantId, order, ids, timeZone, validityMonths }: CreateGiftCard,
   { user, loadPaise, masked, now }: Facts,
 ): Card {
   const physical = order.physicalCard ?? false
-  const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + validityMonths, 1))
+  // Counted from the month of the business zone, so that a card is never good for less than it should be.
+  const [year, month] = plainTimestamp(now, timeZone).split('-').map(Number)
+  const lastMonth = new Date(Date.UTC(year!, month! - 1 + validityMonths, 1))
   return {
     svcCardId: ids.card,
     partnerId: tenantId,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Where and as whom orders are sent. */
 export interface BulkAccess {

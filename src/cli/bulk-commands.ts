@@ -21,9 +21,9 @@ import {
   toChunks,
   writeState,
 } from './bulk-state.ts'
-import { UsageError } from './context.ts'
 import { printJson } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
+import { UsageError } from './usage-error.ts'
 
 interface IssueOptions {
   readonly file: string

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { writeWhole } from '../platform/write-whole.ts'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Orders that are sent together: the line of the CSV and the seal of each. */
 export interface Chunk {

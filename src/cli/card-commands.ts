@@ -17,8 +17,9 @@ import { Lane } from '../platform/db/lane.ts'
 import { StoredAnswers } from '../platform/db/stored-answers.ts'
 import { openLog } from '../platform/log.ts'
 import { openMetrics } from '../platform/metrics.ts'
-import { type CommandContext, UsageError, withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { printJson, printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

@@ -19,9 +19,10 @@ import {
 import { insertUsers, newUserId, type User } from '../cards/user.ts'
 import { formatRupees, type Paise, parseRupees } from '../kernel/money.ts'
 import { sqlState, type Tx } from '../platform/db/database.ts'
-import { UsageError, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

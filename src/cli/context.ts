@@ -13,11 +13,6 @@ export interface CommandContext {
   readonly keyMaker: KeyMaker
 }
 
-/** A mistake of the person at the keyboard: told in one line, exit code 1. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
-
 /** Opens the installation of the environment for one command, and lets go of it after. */
 export async function withInstallation<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
   const config = readConfig(process.env)

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { readConfig } from '../config.ts'
-import { UsageError } from './context.ts'
 import {
   type Credentials,
   DEMO_TENANTS,
@@ -9,6 +8,7 @@ import {
   readSandbox,
   TenantSession,
 } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
 
 interface ListenOptions {
   readonly forward?: string

@@ -16,8 +16,9 @@ import {
 } from '../platform/crypto/key-rotation.ts'
 import { KEYRING_REFRESH_MS } from '../platform/crypto/keyring.ts'
 import { STORED_ANSWERS } from '../platform/db/stored-answer-rows.ts'
-import { type CommandContext, UsageError, withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Webhook } from 'standardwebhooks'
 import { writeWhole } from '../platform/write-whole.ts'
-import { UsageError } from './context.ts'
 import { pauseAfter, type TenantSession } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Position {
   /** Sequence of the last event that was printed and taken. */

@@ -9,8 +9,9 @@ import {
 } from '../access/merchant.ts'
 import { sqlState } from '../platform/db/database.ts'
 import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '../qr-codes/upi-uri.ts'
-import { UsageError, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

@@ -14,9 +14,10 @@ import { issueSharedKey, registerPublicKey, retireSealKey } from '../access/seal
 import { setTenantDisabled } from '../access/tenant.ts'
 import { UnfitSealKey } from '../platform/crypto/seal-keys.ts'
 import { sqlState, type Tx } from '../platform/db/database.ts'
-import { UsageError, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { UsageError } from './context.ts'
 import { printJson } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

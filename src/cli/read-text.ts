@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** The text of a file, or of standard input for `-` and for nothing; `what` is asked for in words. */
 export async function readText(file: string | undefined, what: string): Promise<string> {

@@ -13,9 +13,9 @@ import {
 import { parseStrictJson } from '../platform/http/strict-json.ts'
 import { readSandboxFile, sandboxFile } from '../sandbox/demo.ts'
 import { DEMO_PARTNERS } from '../sandbox/demo-partners.ts'
-import { UsageError } from './context.ts'
 import { printJson } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
+import { UsageError } from './usage-error.ts'
 
 type Jwk = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../config.ts'
 import { readSandboxFile, type SandboxFile } from '../sandbox/demo.ts'
-import { UsageError } from './context.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Tenants of `sandbox.json` whom a command can be. */
 export const DEMO_TENANTS = [

@@ -4,8 +4,9 @@ import { issueApiKey, revokeApiKey } from '../access/api-key.ts'
 import { EVENT_TYPES, type EventType } from '../events.ts'
 import { seal } from '../platform/crypto/seal.ts'
 import type { SandboxFile } from '../sandbox/demo.ts'
-import { UsageError, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { TenantSession } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
 
 /** What became of it, in one line. */
 type Trigger = (sandbox: SandboxFile) => Promise<string>
@@ -34,7 +35,7 @@ async function newCard(sandbox: SandboxFile): Promise<string> {
 
 async function spend(sandbox: SandboxFile): Promise<string> {
   const svcCardId = await newCard(sandbox)
-  const request = { amount: 25, channel: 'ONLINE', merchantName: 'Trigger' }
+  const request = { amount: 25, channel: 'online', merchantName: 'Trigger' }
   await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, request)
   return svcCardId
 }

@@ -7,8 +7,9 @@ import { removeEndpoint, rotateEndpointSecret, setEndpointEnabled } from '../web
 import { operatorCreatesEndpoint } from '../webhooks/create-endpoint.ts'
 import { type Endpoint, listTenantEndpoints, urlRule } from '../webhooks/endpoint.ts'
 import { endpointUrl } from '../webhooks/endpoint-url.ts'
-import { UsageError, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface Json {
   readonly json?: boolean

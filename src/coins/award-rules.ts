@@ -41,7 +41,7 @@ function verdictOn(config: CoinConfig, at: Date, hasCustom: boolean): Verdict {
   return hasCustom && config.configuration === 'DEFAULT' ? 'OUTRANKED' : 'APPLIES'
 }
 
-/** Decision K8: an award that would go over the day's limit is refused whole, and no other configuration steps in. */
+/** Decisions K5, K8: an award that would go over the day's limit is refused whole, and no other configuration steps in. */
 export function chooseConfig(
   considered: readonly Considered[],
   awardedToday: (coinConfigId: string) => bigint,

@@ -58,21 +58,17 @@ export async function saveTransfers(
   const { changes, units } = changesOf(transfers)
   for (const { accountId, unit } of opens)
     invariant((units.get(accountId) ?? unit) === unit, 'a transfer has a side of another unit')
-  await openAccounts(tx, opens, changes)
+  const opened = openAccounts(tx, opens, new Map(changes))
   for (const { accountId } of opens) changes.delete(accountId)
   const ids = [...changes.keys()].sort()
   const tenants = [...new Set(transfers.map((transfer) => transfer.tenantId))]
-  const updated = await tx.query(UPDATE_BALANCES, [
+  const updating = tx.query(UPDATE_BALANCES, [
     ids,
     ids.map((id) => units.get(id)),
     ids.map((id) => changes.get(id)),
     tenants,
   ])
-  invariant(
-    updated.length === ids.length,
-    'a transfer names an account that does not exist or has another unit',
-  )
-  await tx.query(
+  const inserted = tx.query(
     INSERT,
     columns(
       transfers,
@@ -86,6 +82,12 @@ export async function saveTransfers(
       (t) => t.objectId,
       (t) => t.createdAt,
     ),
+  )
+  // They travel together; the server takes them in this order.
+  const [, updated] = await Promise.all([opened, updating, inserted])
+  invariant(
+    updated.length === ids.length,
+    'a transfer names an account that does not exist or has another unit',
   )
 }
 

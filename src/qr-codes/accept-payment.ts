@@ -173,16 +173,18 @@ export const acceptPayment = command({
   async save(tx, decisions) {
     const recorded = decisions.filter((decision) => decision.isNew)
     const codes = new Map(recorded.flatMap(({ code }) => (code ? [[code.qrCodeId, code]] : [])))
-    await updateQrCodes(tx, [...codes.values()])
-    await saveTransfers(
-      tx,
-      recorded.flatMap(({ transfer }) => transfer ?? []),
-    )
-    await insertPayments(
-      tx,
-      recorded.map(({ payment }) => payment),
-    )
-    await saveEvents(tx, recorded.flatMap(eventsOf))
+    await Promise.all([
+      updateQrCodes(tx, [...codes.values()]),
+      saveTransfers(
+        tx,
+        recorded.flatMap(({ transfer }) => transfer ?? []),
+      ),
+      insertPayments(
+        tx,
+        recorded.map(({ payment }) => payment),
+      ),
+      saveEvents(tx, recorded.flatMap(eventsOf)),
+    ])
   },
 
   answer: ({ payment, command: { timeZone } }) => ok(paymentToWire(payment, timeZone)),
@@ -192,10 +194,10 @@ async function lock(tx: BatchTx, credits: readonly AcceptPayment[]): Promise<Sta
   const wanted = new Map(
     credits.flatMap((credit) => (credit.qrCodeId === null ? [] : [[credit.qrCodeId, credit]])),
   )
-  const rows =
+  const locking =
     wanted.size === 0
       ? []
-      : await tx.lock(
+      : tx.lock(
           LOCK,
           columns(
             [...wanted.values()],
@@ -204,13 +206,8 @@ async function lock(tx: BatchTx, credits: readonly AcceptPayment[]): Promise<Sta
           ),
           wanted.size,
         )
-  const payees = rows.map((row) => ({
-    code: toQrCode(row),
-    mcc: row.mcc,
-    disabled: row.disabled_at !== null,
-  }))
-  const known = await tx.query(PAYMENTS, [credits.map((credit) => credit.utr)])
-  await lockAccounts(
+  const knowing = tx.query(PAYMENTS, [credits.map((credit) => credit.utr)])
+  const accounts = lockAccounts(
     tx,
     credits.flatMap(({ tenantId, qrCodeId }) => {
       const kinds =
@@ -220,6 +217,13 @@ async function lock(tx: BatchTx, credits: readonly AcceptPayment[]): Promise<Sta
       return kinds.map((kind) => account(kind, tenantId))
     }),
   )
+  // They travel together; the server takes them in this order, codes before accounts.
+  const [rows, known] = await Promise.all([locking, knowing, accounts])
+  const payees = rows.map((row) => ({
+    code: toQrCode(row),
+    mcc: row.mcc,
+    disabled: row.disabled_at !== null,
+  }))
   return {
     payees: new Map(payees.map((payee) => [payee.code.qrCodeId, payee])),
     payments: new Map(known.map((row) => [row.utr, toPayment(row)])),

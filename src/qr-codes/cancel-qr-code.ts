@@ -94,14 +94,16 @@ export const cancelQrCode = command({
 
   async save(tx, decisions) {
     const changed = decisions.filter((decision) => decision.changed)
-    await updateQrCodes(
-      tx,
-      changed.map(({ code }) => code),
-    )
-    await saveEvents(
-      tx,
-      changed.map(({ code, command }) => qrCodeEvent('cancelled', code, command.eventId, command.timeZone)),
-    )
+    await Promise.all([
+      updateQrCodes(
+        tx,
+        changed.map(({ code }) => code),
+      ),
+      saveEvents(
+        tx,
+        changed.map(({ code, command }) => qrCodeEvent('cancelled', code, command.eventId, command.timeZone)),
+      ),
+    ])
   },
 
   answer: ({ code, command: { timeZone } }) => ok(toWire(code, timeZone)),

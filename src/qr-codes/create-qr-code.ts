@@ -192,18 +192,20 @@ export const createQrCode = command({
 
   async save(tx, decisions) {
     const made = decisions.filter((decision) => decision.isNew)
-    await updateQrCodes(
-      tx,
-      made.flatMap(({ former }) => former ?? []),
-    )
-    await insertQrCodes(
-      tx,
-      made.map(({ code }) => code),
-    )
-    await saveEvents(
-      tx,
-      made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)),
-    )
+    await Promise.all([
+      updateQrCodes(
+        tx,
+        made.flatMap(({ former }) => former ?? []),
+      ),
+      insertQrCodes(
+        tx,
+        made.map(({ code }) => code),
+      ),
+      saveEvents(
+        tx,
+        made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)),
+      ),
+    ])
   },
 
   answer: ({ code, isNew, command: { image, timeZone } }) =>

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newProgram } from '../../src/cli/program.ts'
-import { type Client, Client as HttpClient, type Json, payloadOf } from '../harness/client.ts'
+import { runHere } from '../harness/cli.ts'
+import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
-import { runCli, type ServiceProcess, startProcess } from '../harness/processes.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { runCli, startProcess } from '../harness/processes.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 // The service and the command line on one database, each a process of its own where that matters.
 let service: TestService
@@ -32,50 +33,13 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-interface Run {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** One at a time: in this process standard output and the environment are shared. */
-let turn: Promise<unknown> = Promise.resolve()
-
-/**
- * The program of the command line, in this process: the same code as `svc`, without the seconds that each process takes
- * to start. Some tests run it as the process that people run.
- */
-function runHere(args: string[], settings = env): Promise<Run> {
-  const run = async (): Promise<Run> => {
-    const { stdout, stderr } = process
-    const texts = { stdout: '', stderr: '' }
-    const former = { ...process.env }
-    const writes = [stdout, stderr].map((stream) => vi.spyOn(stream, 'write'))
-    writes[0]!.mockImplementation((text) => ((texts.stdout += String(text)), true))
-    writes[1]!.mockImplementation((text) => ((texts.stderr += String(text)), true))
-    Object.assign(process.env, settings)
-    try {
-      await newProgram().parseAsync(args, { from: 'user' })
-      return { code: 0, ...texts }
-    } catch (error) {
-      return { code: 1, stdout: texts.stdout, stderr: `${texts.stderr}${(error as Error).message}` }
-    } finally {
-      for (const write of writes) write.mockRestore()
-      process.env = former
-    }
-  }
-  const mine = turn.then(run)
-  turn = mine.catch(() => undefined)
-  return mine
-}
-
 async function svc(...args: string[]): Promise<Json> {
-  const { code, stdout, stderr } = await runHere([...args, '--json'])
+  const { code, stdout, stderr } = await runHere([...args, '--json'], env)
   expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }
 const refusal = async (...args: string[]): Promise<string> => {
-  const { code, stdout, stderr } = await runHere(args)
+  const { code, stdout, stderr } = await runHere(args, env)
   expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
   return stderr.trim()
 }
@@ -201,7 +165,7 @@ test('the operator changes cards by the rules of the API, in one history with th
   expect(await svc('card', 'show', svcCardId)).toEqual(
     payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)),
   )
-  const { stdout } = await runHere(['card', 'show', svcCardId])
+  const { stdout } = await runHere(['card', 'show', svcCardId], env)
   expect(stdout).toMatch(/^cardStatus +BL$/m)
 })
 
@@ -238,97 +202,13 @@ test('every command for partners, cards, seals and keys has help with an example
   }
 })
 
-const statesOf = async (purpose: string): Promise<Json[]> =>
-  (await svc('keys', 'list')).filter((key: Json) => key.purpose === purpose)
-
-test('card numbers are sealed anew under a new key while cards are issued; no card fails, the former key is unused and retired', async () => {
-  const processes: ServiceProcess[] = [await startProcess(env), await startProcess(env)]
-  const partner = await newPartner(service)
-  const clients: Client[] = await Promise.all(
-    processes.map(async ({ baseUrl }) => asPartner(await HttpClient.open(baseUrl), partner)),
-  )
-  const [former] = await statesOf('card_number')
-  let rotated = false
-  const rotation = runCli(['keys', 'rotate', 'card_number', '--json'], env).finally(() => (rotated = true))
-  const issue = async (client: Client): Promise<number> => {
-    let issued = 0
-    for (; !rotated; issued++) payloadOf(await createCard(client, partner, { loadAmount: 1 }))
-    return issued
-  }
-  const counts = await Promise.all(clients.map(issue))
-  const { stdout, stderr } = await rotation
-  expect(stderr).toContain('rows sealed anew')
-  const done = JSON.parse(stdout)
-  expect(Math.min(...counts)).toBeGreaterThan(0)
-  expect(done).toMatchObject({ retired: former.keyId, kept: '' })
-  expect(done.resealed).toBeGreaterThan(0)
-  expect(await statesOf('card_number')).toMatchObject([
-    { keyId: former.keyId, state: 'retired', rows: 0 },
-    { keyId: done.keyId, state: 'seals' },
-  ])
-  for (const process of processes) expect((await process.end('SIGTERM')).code).toBe(0)
-  const { keyring, database } = service.app.services
-  await keyring.refresh()
-  const cards = await database.operate((tx) =>
-    tx.query<{ svc_card_id: string; number_sealed: Buffer; number_digest: Buffer }>({
-      name: 'test_numbers',
-      text: 'select svc_card_id, number_sealed, number_digest from cards',
-    }),
-  )
-  expect(cards.length).toBeGreaterThanOrEqual(counts[0]! + counts[1]!)
-  for (const { svc_card_id: id, number_sealed: sealed, number_digest: digest } of cards) {
-    expect(sealed.toString('latin1').startsWith(done.keyId)).toBe(true)
-    expect(keyring.digest('card_number_digest', keyring.open('card_number', sealed, id).toString())).toEqual(
-      digest,
-    )
-  }
-})
-
-test('a rotation of the published keys: new tokens and seals use the new ones, old ones go on until they are retired', async () => {
-  const partner = await newPartner(service)
-  const before = await asPartner(service.client, partner)
-  const oldKeys = await file(
-    'old-jwks.json',
-    await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text(),
-  )
-  const order = await file(
-    'o.json',
-    JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
-  )
-  const [rsa, signing] = await Promise.all([
-    svc('keys', 'rotate', 'seal_rsa'),
-    svc('keys', 'rotate', 'token_signing'),
-  ])
-  expect([rsa.retired, signing.retired]).toEqual(['', ''])
-  await service.app.services.keyring.refresh()
-  const after = await asPartner(service.client, partner)
-  const jwks: Json[] = JSON.parse(await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text()).keys
-  expect(jwks.filter(({ alg }) => alg === 'RSA-OAEP-256')).toHaveLength(2)
-  const sealOld = async () => (await svc('seal', order, '--key', oldKeys, '--alg', 'RSA-OAEP-256')).jwe
-  payloadOf(await after.post('/api/v0/partner/svcCard', await sealOld()))
-  payloadOf(
-    await before.get(`/api/v0/partner/svcCard/${payloadOf(await createCard(before, partner)).svcCardId}`),
-  )
-  expect(await refusal('keys', 'retire', rsa.keyId)).toContain('the key that seals')
-
-  await svc('keys', 'retire', rsa.kept)
-  await svc('keys', 'retire', signing.kept)
-  await service.app.services.keyring.refresh()
-  expect(await after.post('/api/v0/partner/svcCard', await sealOld())).toMatchObject({
-    status: 400,
-    error: 'seal_rejected',
-  })
-  expect((await before.get('/api/v0/partner/svcCard/x')).status).toBe(401)
-  expect((await after.get('/api/v0/partner/svcCard/x')).status).toBe(404)
-})
-
 test('the sandbox’s own keys seal and open without a file', async () => {
   const sandbox = await mkdtemp(join(tmpdir(), 'svc-sandbox-'))
   const running = await startProcess({ ...env, DATA_DIR: sandbox })
   try {
     const demo = JSON.parse(await readFile(join(sandbox, 'sandbox.json'), 'utf8'))
     const { partnerId, clientId, clientSecret, companyId, cardAccountId } = demo.rewardsPartner
-    const client = await asPartner(await HttpClient.open(running.baseUrl), {
+    const client = await asPartner(await Client.open(running.baseUrl), {
       partnerId,
       clientId,
       clientSecret,

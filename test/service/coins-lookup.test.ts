@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { revokeOAuthClient } from '../../src/access/partner.ts'
+import { prepareDemo } from '../../src/sandbox/demo.ts'
 import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
 import {
   asCoinPartner,
@@ -262,4 +263,22 @@ test('a user without coins has a balance of nothing and an empty history', async
     recordsCount: 0,
     data: [],
   })
+})
+
+test('the sandbox has a configuration and a user with coins, the same after every start', async () => {
+  const { keyring, random } = service.app.services
+  const prepare = () => prepareDemo(service.app.services, { keyring, random, mode: 'test' })
+  const { coinConfigId, coinUserId, incentivePartner } = await prepare()
+  const demo = await asCoinPartner(service.client, {
+    ...partner,
+    ...incentivePartner,
+    sharedKey: partner.sharedKey,
+  })
+  expect(payloadOf(await look(coinConfigId, {}, demo))).toMatchObject({
+    status: 'ACTIVE',
+    configuration: 'DEFAULT',
+  })
+  expect(await balanceOf(demo, coinUserId)).toMatchObject({ active: 100 })
+  expect(await prepare()).toMatchObject({ coinConfigId, coinUserId })
+  expect(await balanceOf(demo, coinUserId)).toMatchObject({ active: 100 })
 })

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { newCodes } from '../harness/qr-codes.ts'
@@ -102,8 +102,10 @@ test(`over ${OPERATIONS} operations with kill -9 of the service and of the recei
 
   const file = join(dir, 'received')
   const receiver = new MortalReceiver(hookPort, file, secret, 0.004)
+  onTestFinished(() => receiver.close())
   await receiver.start()
   let service: ServiceProcess = await startProcess({ ...env, PORT: String(port) })
+  onTestFinished(async () => void (await service.end('SIGKILL')))
   let client = await Client.open(service.baseUrl)
   let token = await tokenOf(client, merchant.apiKey)
   let acknowledged = 0

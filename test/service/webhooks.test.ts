@@ -43,9 +43,9 @@ const feedOf = (tenant: Client, count: number): Promise<Json> =>
 
 test('every committed change is in the feed once, numbered from 1 without gaps, oldest first', async () => {
   const tenant = await newTenant()
-  const codes = await newCodes(service, tenant, 40, { multipleUse: true })
+  // The one payment of a single-use code uses it up: two events of one object in one transaction.
+  const codes = await newCodes(service, tenant, 40)
   await Promise.all(codes.map(({ tr }) => notifyCredit(service.client, creditOf(tr))))
-  await Promise.all(codes.map(({ qrCodeId }) => cancel(tenant, qrCodeId)))
   const { data } = await feedOf(tenant, 120)
   expect(data.map(({ sequence }: Json) => sequence)).toEqual(Array.from({ length: 120 }, (_, i) => i + 1))
   expect(new Set(data.map(({ id }: Json) => id)).size).toBe(120)

@@ -103,7 +103,8 @@ export class Keyring {
       await database.write([], async (tx) => {
         await tx.query(LOCK)
         const present = new Set((await tx.query(LOAD)).map((row) => row.purpose))
-        for (const purpose of missing.filter((p) => !present.has(p))) await keyring.add(tx, purpose, 0, made.get(purpose))
+        for (const purpose of missing.filter((p) => !present.has(p)))
+          await keyring.add(tx, purpose, 0, made.get(purpose))
       })
       await keyring.refresh()
     }

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
+import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
@@ -59,18 +59,13 @@ export class UnknownOutcome<C extends Command> extends Error {
 }
 
 /** A transaction that locks rows in its batch's mode and remembers the tenants whose rows were held. */
-export class BatchTx implements Tx {
+export class BatchTx extends ClientTx {
   readonly heldTenants = new Set<string>()
-  readonly #client: pg.PoolClient
   readonly #mode: LockMode
 
   constructor(client: pg.PoolClient, mode: LockMode) {
-    this.#client = client
+    super(client)
     this.#mode = mode
-  }
-
-  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.#client.query({ name, text, values: values as unknown[] })).rows as Row[]
   }
 
   /** Locks and reads rows; `wanted` is how many distinct rows the parameters name at most. */
@@ -118,6 +113,7 @@ export async function runBatch<C extends Command, S, D>(
   { batchId, entries, mode, notCommitted }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
   const client = await database.connect()
+  const tx = new BatchTx(client, mode)
   let broken: Error | undefined
   let beginFailed: Error | undefined
   let decided: BatchResult<C> | undefined
@@ -129,7 +125,6 @@ export async function runBatch<C extends Command, S, D>(
       notCommitted()
       await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`)
     } else begun.catch((error: Error) => (beginFailed = error))
-    const tx = new BatchTx(client, mode)
     const known = await answers.find(
       tx,
       entries.flatMap((entry) => entry.retry ?? []),
@@ -143,6 +138,7 @@ export async function runBatch<C extends Command, S, D>(
     await begun
     const now = new Date(time!.now.getTime() + clock.offsetMs())
     const { outcomes, decisions, keep } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    await answerRepeats(tx, answers, known, outcomes)
     const result = { outcomes, heldTenants: tx.heldTenants }
     if (decisions.length === 0) {
       // Repeats, refusals and held rows leave nothing to write, so there is no disk to wait for.
@@ -160,9 +156,37 @@ export async function runBatch<C extends Command, S, D>(
       throw new UnknownOutcome(decided, error)
     }
     await client.query('rollback').catch((failed: Error) => (broken = failed))
-    throw beginFailed ?? error
+    throw beginFailed ?? tx.firstFailure ?? error
   } finally {
     client.release(broken)
+  }
+}
+
+/**
+ * While this batch waited for its locks, another process may have carried out the same requests: what they are refused
+ * for now is then what they did themselves. They are repeats, and get the first answers.
+ */
+async function answerRepeats<C extends Command>(
+  tx: Tx,
+  answers: StoredAnswers,
+  known: KnownAnswers,
+  outcomes: Map<Entry<C>, Outcome>,
+): Promise<void> {
+  const refused = [...outcomes].flatMap(([entry, outcome]) =>
+    entry.retry && 'failure' in outcome && !known.has(entry.retry) ? [{ entry, key: entry.retry }] : [],
+  )
+  if (refused.length === 0) return
+  const since = await answers.find(
+    tx,
+    refused.map(({ key }) => key),
+  )
+  for (const { entry, key } of refused) {
+    try {
+      const answer = since.repeat(key)
+      if (answer) outcomes.set(entry, { answer })
+    } catch (error) {
+      outcomes.set(entry, { failure: error as Error })
+    }
   }
 }
 

@@ -111,15 +111,27 @@ export function tenantSet(tenants: Iterable<string>): string {
 
 const READ = 'begin read only'
 
-class PooledTx implements Tx {
-  readonly client: pg.PoolClient
+/** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
+export class ClientTx implements Tx {
+  readonly #client: pg.PoolClient
+  #firstFailure: unknown
 
   constructor(client: pg.PoolClient) {
-    this.client = client
+    this.#client = client
+  }
+
+  /** The first failure of a statement: those that travelled with it only say that the transaction is aborted. */
+  get firstFailure(): unknown {
+    return this.#firstFailure
   }
 
   async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
-    return (await this.client.query({ name, text, values: values as unknown[] })).rows as Row[]
+    try {
+      return (await this.#client.query({ name, text, values: values as unknown[] })).rows as Row[]
+    } catch (error) {
+      this.#firstFailure ??= error
+      throw error
+    }
   }
 }
 
@@ -188,12 +200,13 @@ export class Database {
 
   async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
+    const tx = new ClientTx(client)
     let broken: Error | undefined
     try {
       // Not awaited: it travels in the same packet as the first statement, whose failure would show it too.
       const begun = client.query(begin)
       begun.catch(() => undefined)
-      const result = await work(new PooledTx(client))
+      const result = await work(tx)
       await begun
       // A reader need not wait for the end of its transaction: whoever has the connection next queues behind it.
       if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)
@@ -201,7 +214,7 @@ export class Database {
       return result
     } catch (error) {
       await client.query('rollback').catch((failed: Error) => (broken = failed))
-      throw error
+      throw tx.firstFailure ?? error
     } finally {
       client.release(broken)
     }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
+import type { Kysely, Migration } from 'kysely'
 import pg from 'pg'
 import { connectionOptions, type DatabaseAddress } from './database.ts'
 
@@ -30,14 +30,37 @@ begin
   execute 'grant usage on schema svc to svc_service, svc_operator';
 end $$;`
 
+const migrationNames = async (): Promise<string[]> =>
+  (await readdir(FOLDER))
+    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => name.replace('.sql', ''))
+
+/** Whether every migration was run. The service itself may ask, so that it starts without the owner's login. */
+async function isCurrent(address: DatabaseAddress): Promise<boolean> {
+  const client = new pg.Client(connectionOptions(address, 'svc_service'))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ name: string }>('select name from migrations')
+    const run = new Set(rows.map(({ name }) => name))
+    return (await migrationNames()).every((name) => run.has(name))
+  } catch {
+    // No such role, schema or table yet; what else is wrong, the migration itself will say.
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
 async function plainSqlFiles(): Promise<Record<string, Migration>> {
-  const names = (await readdir(FOLDER)).filter((name) => /^\d{4}_.+\.sql$/.test(name))
+  const { sql } = await import('kysely')
   return Object.fromEntries(
-    names.sort().map((name) => [
-      name.replace('.sql', ''),
+    (await migrationNames()).map((name) => [
+      name,
       {
         up: async (db: Kysely<unknown>) => {
-          await sql.raw(await readFile(`${FOLDER}/${name}`, 'utf8')).execute(db)
+          await sql.raw(await readFile(`${FOLDER}/${name}.sql`, 'utf8')).execute(db)
         },
       },
     ]),
@@ -67,6 +90,8 @@ async function setUpRoles(pool: pg.Pool, address: DatabaseAddress): Promise<void
  * one transaction. Safe to call from several processes at once. Answers the names of the files that were run.
  */
 export async function migrate(address: DatabaseAddress): Promise<string[]> {
+  if (await isCurrent(address)) return []
+  const { Kysely, Migrator, PostgresDialect } = await import('kysely')
   // One connection, so that the role and the schema set on it hold for the migrations.
   const pool = new pg.Pool({ ...connectionOptions(address, undefined), max: 1 })
   pool.on('error', () => undefined)

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAILURES } from '../../errors.ts'
 import { documentedBody, documentedHeaders, nameSchemas } from './openapi.ts'
 import type { Operation } from './operation.ts'
@@ -15,15 +15,6 @@ Every failure, of every operation, has the same envelope: \`payload\` and \`erro
 
 Every write takes an \`Idempotency-Key\`.`
 
-/** The packages behind the reference take 0.3 s to load: a start calls this first and loads them while its database starts. */
-export async function loadReference() {
-  const [{ default: swagger }, { default: reference }] = await Promise.all([
-    import('@fastify/swagger'),
-    import('@scalar/fastify-api-reference'),
-  ])
-  return { swagger, reference }
-}
-
 /**
  * `/openapi.json`, made from the schemas that check the requests, and `/docs`, a reference to try it with. Must be
  * registered before the operations, whose schemas it collects.
@@ -34,7 +25,7 @@ export async function serveReference(
   about: About,
 ): Promise<void> {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
-  const { swagger } = await loadReference()
+  const { default: swagger } = await import('@fastify/swagger')
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -87,16 +78,35 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 7 7"><path fill="#0a7a5a" d="M0 0h3v3H0zM4 0h3v3H4zM0 4h3v3H0zM4 4h1v1H4zM6 4h1v1H6zM5 5h1v1H5zM4 6h1v1H4zM6 6h1v1H6z"/></svg>',
 )}`
 
+/** Headers that the inner server makes for itself and that are none of the page's. */
+const OWN_HEADERS = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding', 'content-length'])
+
+/** Made on first use, by a server of its own behind this one: loading it would take a quarter of the start. */
 async function servePage(app: FastifyInstance): Promise<void> {
-  app.addHook('onRequest', async (_, reply) => {
+  let page: Promise<FastifyInstance> | undefined
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const made = await (await (page ??= openPage())).inject({ method: 'GET', url: request.url })
+    for (const [name, value] of Object.entries(made.headers))
+      if (value !== undefined && !OWN_HEADERS.has(name)) reply.header(name, value)
     reply.headers({
       'content-security-policy': PAGE_POLICY,
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     })
-  })
-  const { reference } = await loadReference()
-  await app.register(reference, {
+    return reply.code(made.statusCode).send(made.rawPayload)
+  }
+  for (const url of ['/docs', '/docs/*'])
+    app.get(url, { schema: { hide: true }, config: { operation: 'docs' } }, answer)
+  app.addHook('onClose', async () => (await page)?.close())
+}
+
+async function openPage(): Promise<FastifyInstance> {
+  const [{ default: fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ])
+  const page = fastify()
+  await page.register(reference, {
     routePrefix: '/docs',
     configuration: {
       url: '/openapi.json',
@@ -111,6 +121,8 @@ async function servePage(app: FastifyInstance): Promise<void> {
       persistAuth: true,
     } as never,
   })
+  await page.ready()
+  return page as unknown as FastifyInstance
 }
 
 /** The error words as a Markdown table, for the generated reference. */

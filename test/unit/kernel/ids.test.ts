@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { base32, newId, sortableId } from '../../../src/kernel/ids.ts'
+import { base32, inPieces, newId, sortableId } from '../../../src/kernel/ids.ts'
 import { Secret } from '../../../src/kernel/secret.ts'
 
 const MS_MAX = 2 ** 48 - 1
@@ -32,6 +32,28 @@ test('different bytes never become the same text', () => {
   fc.assert(
     fc.property(tenBytes, tenBytes, (a, b) => {
       expect(base32(a) === base32(b)).toBe(Buffer.from(a).equals(Buffer.from(b)))
+    }),
+  )
+})
+
+test('a source drawn from in pieces gives its bytes in order, each once, and whole draws of any size', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(40), { maxLength: 50 }), (sizes) => {
+      let next = 0
+      const draw = inPieces((size) => Uint8Array.from({ length: size }, () => next++ % 251), 16)
+      let last = -1
+      for (const size of sizes) {
+        const bytes = draw(size)
+        expect(bytes.length).toBe(size)
+        // A piece with too little left is dropped, so bytes may be passed over but never come again.
+        const positions = [...bytes].map((byte) => {
+          do last++
+          while (last % 251 !== byte)
+          return last
+        })
+        expect(positions.every((position, i) => i === 0 || position === positions[i - 1]! + 1)).toBe(true)
+      }
+      expect(last).toBeLessThan(Math.max(next, 1))
     }),
   )
 })

@@ -1,0 +1,39 @@
+import { vi } from 'vitest'
+import { newProgram } from '../../src/cli/program.ts'
+
+export interface Run {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** One at a time: in this process standard output and the environment are shared. */
+let turn: Promise<unknown> = Promise.resolve()
+
+/**
+ * The program of the command line, in this process: the same code as `svc`, without the seconds that each process takes
+ * to start. Some tests run it as the process that people run.
+ */
+export function runHere(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Run> {
+  const run = async (): Promise<Run> => {
+    const { stdout, stderr } = process
+    const texts = { stdout: '', stderr: '' }
+    const former = { ...process.env }
+    const writes = [stdout, stderr].map((stream) => vi.spyOn(stream, 'write'))
+    writes[0]!.mockImplementation((text) => ((texts.stdout += String(text)), true))
+    writes[1]!.mockImplementation((text) => ((texts.stderr += String(text)), true))
+    Object.assign(process.env, settings)
+    try {
+      await newProgram().parseAsync([...args], { from: 'user' })
+      return { code: 0, ...texts }
+    } catch (error) {
+      return { code: 1, stdout: texts.stdout, stderr: `${texts.stderr}${(error as Error).message}` }
+    } finally {
+      for (const write of writes) write.mockRestore()
+      process.env = former
+    }
+  }
+  const mine = turn.then(run)
+  turn = mine.catch(() => undefined)
+  return mine
+}

@@ -1,0 +1,279 @@
+import { createPublicKey } from 'node:crypto'
+import { request } from 'undici'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { registerPublicKey } from '../../src/access/seal-keys.ts'
+import { OPERATIONS } from '../../src/operations.ts'
+import { seal } from '../../src/platform/crypto/seal.ts'
+import { newSealKeyPair, publicJwk } from '../../src/platform/crypto/seal-keys.ts'
+import type { Operation } from '../../src/platform/http/operation.ts'
+import {
+  CREATE,
+  FORM,
+  JOSE,
+  newPartner,
+  publishedKey,
+  SEARCH,
+  sealFor,
+  type TestPartner,
+} from '../harness/partner.ts'
+import {
+  asSuperuser,
+  MASTER_KEY,
+  openService,
+  RAIL_KEY,
+  type TestMerchant,
+  type TestService,
+} from '../harness/service.ts'
+
+const BIN = '999912'
+/** Personal data in every field that takes text: none of it belongs into logs and metrics. */
+const PERSON = {
+  firstName: 'CanaryFirst',
+  lastName: 'CanaryLast',
+  email: 'canary@example.com',
+  mobile: '9876501234',
+  address: 'Canary Street 5',
+}
+
+let service: TestService
+let partner: TestPartner
+let merchant: TestMerchant
+/** By name; none may show up anywhere. */
+const secrets = new Map<string, string>()
+/** Every answer, with its headers, less those that hand a secret to its owner. */
+const answers: string[] = []
+
+beforeAll(async () => {
+  service = await openService({
+    env: { LOG_LEVEL: 'trace', METRICS_TOKEN: 'metrics-token-of-this-test', CARD_BIN: BIN },
+  })
+  partner = await newPartner(service, {
+    products: ['incentive', 'employee_rewards'],
+    accountProduct: 'employee_rewards',
+  })
+  merchant = await service.newMerchant()
+  const shared = partner.sharedKey.key.export()
+  for (const encoding of ['base64url', 'base64', 'hex'] as const)
+    secrets.set(`shared key as ${encoding}`, shared.toString(encoding))
+  secrets.set('client secret', partner.clientSecret)
+  secrets.set('API key', merchant.apiKey)
+  secrets.set('master key', MASTER_KEY)
+  secrets.set('rail key', RAIL_KEY)
+  secrets.set('metrics token', 'metrics-token-of-this-test')
+})
+afterAll(() => service.close())
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly text: string
+}
+type Headers = Record<string, string>
+
+/** Without the client of the other tests, which holds answers against the contract: much that is sent here is nonsense. */
+async function send(
+  method: string,
+  path: string,
+  body?: string,
+  headers: Headers = {},
+  handsOver = false,
+): Promise<Answer> {
+  const {
+    statusCode,
+    headers: fields,
+    body: stream,
+  } = await request(`${service.baseUrl}${path}`, {
+    method: method as 'GET',
+    headers,
+    ...(body !== undefined && { body }),
+  })
+  // A stream of events goes on for ever; its beginning is enough.
+  const endless = String(fields['content-type']).startsWith('text/event-stream')
+  const text = endless ? '' : await stream.text()
+  if (endless) stream.destroy()
+  if (!handsOver) answers.push(JSON.stringify(fields) + text)
+  return { status: statusCode, headers: fields, text }
+}
+const JSON_TYPE = { 'content-type': 'application/json' }
+const post = (path: string, body: unknown, headers: Headers) =>
+  send('POST', path, JSON.stringify(body), { ...JSON_TYPE, ...headers })
+
+async function login(): Promise<{ asPartner: Headers; asMerchant: Headers }> {
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: partner.clientId,
+    client_secret: partner.clientSecret,
+  })
+  const token = await send('POST', '/oauth/token', form.toString(), FORM, true)
+  const cookie = String(token.headers['set-cookie']).split(';')[0]!
+  const bearer = JSON.parse(token.text).access_token as string
+  const other = await send('POST', '/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey }, true)
+  secrets.set('partner token', bearer)
+  secrets.set('session cookie', cookie.slice('SVCSESSION='.length))
+  secrets.set('merchant token', JSON.parse(other.text).token as string)
+  return {
+    asPartner: { authorization: `Bearer ${bearer}`, partnerid: partner.partnerId, cookie },
+    asMerchant: { authorization: `Bearer ${secrets.get('merchant token')}` },
+  }
+}
+
+/** Cards issued with every kind of key, read back plain and sealed. */
+async function useCards(headers: Headers): Promise<void> {
+  const { publicKey } = newSealKeyPair('P-256')
+  await service.app.services.database.operate((tx) =>
+    registerPublicKey(
+      tx,
+      partner.partnerId,
+      publicJwk('own', 'ECDH-ES+A256KW', createPublicKey(publicKey.export({ format: 'pem', type: 'spki' }))),
+    ),
+  )
+  const { companyId, cardAccountId } = partner
+  const keys = [
+    partner.sharedKey,
+    ...(await Promise.all(
+      (['P-256', 'X25519', 'RSA'] as const).map((kind) => publishedKey(service.client, kind)),
+    )),
+  ]
+  for (const key of keys) {
+    const sealed = await sealFor(partner, { companyId, cardAccountId, ...PERSON, loadAmount: 5 }, key)
+    secrets.set(`request sealed with ${key.kid}`, sealed)
+    const created = await send('POST', CREATE, sealed, { ...JOSE, ...headers })
+    expect(created.status).toBe(200)
+    await send('POST', CREATE, sealed, { ...JOSE, ...headers, 'idempotency-key': 'another' })
+    const { svcCardId } = JSON.parse(created.text).payload
+    await post(SEARCH, { companyId, cardAccountId, svcCardId }, headers)
+    const read = await send(
+      'GET',
+      `${CREATE}/${svcCardId}`,
+      undefined,
+      { ...headers, accept: 'application/jose' },
+      true,
+    )
+    secrets.set(`sealed answer of ${svcCardId}`, read.text)
+    await send('PATCH', `${CREATE}/${svcCardId}/status`, '{"status":"L","reason":"lost"}', {
+      ...JSON_TYPE,
+      ...headers,
+    })
+    await post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' }, {})
+    for (const order of [
+      { ...PERSON, mobile: 'x' },
+      { ...PERSON, companyId: 'x' },
+      { companyId, cardAccountId, ...PERSON, loadAmount: '9999999' },
+    ])
+      await send(
+        'POST',
+        CREATE,
+        await seal(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...order })), key),
+        { ...JOSE, ...headers },
+      )
+    const altered = `${sealed.slice(0, -4)}AAAA`
+    secrets.set(`altered request sealed with ${key.kid}`, altered)
+    await send('POST', CREATE, altered, { ...JOSE, ...headers })
+  }
+  expect((await post(SEARCH, { companyId, cardAccountId }, headers)).status).toBe(200)
+}
+
+/** One operation, refused in many ways, with secrets where they do not belong. */
+async function refuse(operation: Operation, logins: readonly Headers[]): Promise<void> {
+  const path = operation.path.replace(/:\w+/g, 'x')
+  const [mediaType = 'application/json'] = operation.accepts ?? []
+  const stolen = {
+    apiKey: merchant.apiKey,
+    secret: partner.clientSecret,
+    ...Object.fromEntries(secrets),
+    ...PERSON,
+  }
+  const bodies =
+    operation.method === 'GET'
+      ? [undefined]
+      : ['{}', JSON.stringify(stolen), `{"a":"${partner.clientSecret}"`]
+  for (const headers of [
+    {},
+    ...logins,
+    { authorization: `Bearer ${merchant.apiKey}` },
+    { 'api-key': `${merchant.apiKey}x` },
+  ])
+    for (const body of bodies)
+      await send(operation.method, path, body, {
+        ...headers,
+        ...(body !== undefined && { 'content-type': mediaType }),
+      })
+  await send(operation.method, `${path}?token=${partner.clientSecret}`, bodies[0], {
+    ...JSON_TYPE,
+    ...logins[0],
+  })
+}
+
+/** The database refuses rows, with words of its own that repeat them: our side's fault, logged as such. */
+async function breakDatabase(headers: Headers): Promise<void> {
+  const sql = (text: string) => asSuperuser(service.db.database, (db) => db.query(text))
+  const { companyId, cardAccountId } = partner
+  for (const table of ['cards', 'users', 'idempotency_keys', 'outbox']) {
+    await sql(`alter table ${table} add constraint broken check (false) not valid`)
+    const order = {
+      companyId,
+      cardAccountId,
+      ...PERSON,
+      mobile: '9876501235',
+      email: 'canary2@example.com',
+      loadAmount: 1,
+    }
+    const answer = await send('POST', CREATE, await sealFor(partner, order), { ...JOSE, ...headers })
+    expect(answer.status).toBe(500)
+    await sql(`alter table ${table} drop constraint broken`)
+  }
+}
+
+/** Every column of every table as text; what is binary also as the characters that it may spell. */
+async function dump(): Promise<string> {
+  return asSuperuser(service.db.database, async (db) => {
+    const { rows: tables } = await db.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'svc' and table_type = 'BASE TABLE'`,
+    )
+    expect(tables.length).toBeGreaterThan(15)
+    const parts: string[] = []
+    for (const { name } of tables) {
+      const { rows } = await db.query<{ row: string }>(`select t::text as row from ${name} t`)
+      for (const { row } of rows)
+        parts.push(
+          row,
+          row.replace(/\\+x([0-9a-f]+)/g, (_, hex: string) => Buffer.from(hex, 'hex').toString('latin1')),
+        )
+    }
+    return parts.join('\n')
+  })
+}
+
+async function cardNumbers(): Promise<string[]> {
+  const { rows } = await asSuperuser(service.db.database, (db) =>
+    db.query('select svc_card_id, number_sealed from cards'),
+  )
+  const { keyring } = service.app.services
+  return rows.map((row) => keyring.open('card_number', row.number_sealed, row.svc_card_id).toString())
+}
+
+test('no card number, key, token, cookie or seal is in logs, metrics, the database or answers, and nobody’s data in logs, after every operation was used and refused', async () => {
+  const { asPartner, asMerchant } = await login()
+  await useCards(asPartner)
+  await breakDatabase(asPartner)
+  for (const operation of OPERATIONS) await refuse(operation, [asPartner, asMerchant])
+  const metrics = (
+    await send('GET', '/metrics', undefined, { authorization: 'Bearer metrics-token-of-this-test' })
+  ).text
+  for (const { id } of OPERATIONS) expect(metrics).toContain(`operation="${id}"`)
+
+  const numbers = await cardNumbers()
+  expect(numbers.length).toBeGreaterThanOrEqual(4)
+  numbers.forEach((number, i) => secrets.set(`card number ${i}`, number))
+  const places = { logs: service.logged(), metrics, database: await dump(), answers: answers.join('\n') }
+  expect(places.logs).toContain('a sealed request was not opened')
+  const found: string[] = []
+  for (const [place, text] of Object.entries(places)) {
+    for (const [name, secret] of secrets) if (text.includes(secret)) found.push(`${name} in ${place}`)
+    if (new RegExp(`${BIN}\\d{10}`).test(text)) found.push(`digits like a card number in ${place}`)
+  }
+  for (const place of ['logs', 'metrics'] as const)
+    for (const data of [...Object.values(PERSON), 'canary2@', '9876501235'])
+      if (places[place].includes(data)) found.push(`${data} in ${place}`)
+  expect(found).toEqual([])
+}, 240_000)
