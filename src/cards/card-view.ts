@@ -28,7 +28,7 @@ const VIEWS = statement<ViewRow>(
   'card_views',
   `select ${CARD_COLUMNS}, co.name as company_name, a.product, a.account_type, a.bin_type, a.programme,
      a.denomination_paise, a.created_at as account_created_at, used.*, (
-       select l.balance from ledger_accounts l where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id)
+       select l.balance from ledger_accounts l where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as balance
    from cards c
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
    join companies co on co.company_id = c.company_id and co.partner_id = c.partner_id

@@ -9,7 +9,7 @@ interface About {
   readonly securitySchemes: Record<string, object>
 }
 
-const DESCRIPTION = `Merchants get tokens and run UPI QR codes.
+const DESCRIPTION = `Merchants get tokens and run UPI QR codes; card partners issue gift cards with sealed requests and search them; rewards partners search employees' cards and run coin configurations; everyone follows events.
 
 Every failure, of every operation, has the same envelope: \`payload\` and \`errorResponse.errorMessage\` hold the JSON text \`{"error","error_description"}\`. Decide by \`error\`, quote \`errorResponse.requestId\` (also in \`x-request-id\`) when you ask for help. Send \`Accept: application/problem+json\` for RFC 9457 instead.
 
