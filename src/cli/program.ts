@@ -25,7 +25,7 @@ interface Json {
 /** Every command of `svc`, with the help that the reference is generated from. */
 export function newProgram(): Command {
   const program = new Command('svc')
-    .description('Partner service: merchants' UPI QR codes, gift cards, rewards, events.')
+    .description('Partner service: UPI QR codes of merchants, gift cards, rewards, events.')
     .version(VERSION)
     .showHelpAfterError('See: svc --help')
     .addHelpText(

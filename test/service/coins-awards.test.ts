@@ -482,14 +482,20 @@ test('coins and money never mix: the ledger refuses a transfer between accounts 
     transferId: 'trf_mixed',
     tenantId: partnerId,
     kind: 'mixed',
-    debitAccountId: `card_funding:${cardAccountId}`,
-    creditAccountId: `coins:${userId}`,
     objectId: 'x',
     createdAt: new Date(),
   }
   const { database } = service.app.services
-  for (const amount of [{ amountPaise: 1n }, { amountCoins: 1n }])
+  const tries = [
+    { amountPaise: 1n, debitAccountId: `funding_clearing:${partnerId}`, creditAccountId: `coins:${userId}` },
+    {
+      amountCoins: 1n,
+      debitAccountId: `coins_issued:${partnerId}`,
+      creditAccountId: `card_funding:${cardAccountId}`,
+    },
+  ]
+  for (const sides of tries)
     await expect(
-      database.write([partnerId], (tx) => saveTransfers(tx, [{ ...mixed, ...amount }])),
+      database.write([partnerId], (tx) => saveTransfers(tx, [{ ...mixed, ...sides }])),
     ).rejects.toThrow('has another unit')
 })
