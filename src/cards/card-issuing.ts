@@ -85,7 +85,7 @@ const USERS = statement<UserRow>(
    where (u.partner_id, u.company_id, u.mobile) in (select * from unnest($1::text[], $3::text[], $4::text[]))
    union
    select ${USER_COLUMNS} from users u
-   where (u.partner_id, u.company_id, lower(u.email)) in (select * from unnest($1::text[], $3::text[], $5::text[]))`,
+   where (u.partner_id, u.company_id, u.email_key) in (select * from unnest($1::text[], $3::text[], $5::text[]))`,
 )
 const NUMBERS = statement<{ digest: Buffer }>(
   'issuing_numbers',

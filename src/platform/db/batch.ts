@@ -5,7 +5,7 @@ import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
-import { type Statement, statement } from './statement.ts'
+import { statement } from './statement.ts'
 import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
 
 /** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
