@@ -5,12 +5,14 @@ import type { Tx } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { Card } from './card.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount, type CardAccountRow, toCardAccount } from './card-account.ts'
+import type { toCardRecord } from './card-record.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
 import { toUser, USER_COLUMNS, type User, type UserRow } from './user.ts'
 
 /** A number that the card may get: what is kept of it. */
 export interface DrawnNumber {
-  readonly sealed: Buffer
+  /** Seals it for its card; of the numbers drawn only the one that is taken is sealed. */
+  readonly seal: () => Buffer
   readonly digest: Buffer
   readonly masked: string
 }
@@ -41,6 +43,8 @@ export interface Issued {
   readonly newUser: User | undefined
   readonly user: User
   readonly transfer: Transfer
+  /** As it is answered, and as the event tells it. */
+  readonly record: ReturnType<typeof toCardRecord>
   readonly command: CreateGiftCard
 }
 
@@ -189,7 +193,7 @@ export async function insertCards(tx: Tx, issued: readonly Issued[]): Promise<vo
       ({ card }) => card.companyId,
       ({ card }) => card.cardAccountId,
       ({ card }) => card.userId,
-      ({ number }) => number.sealed,
+      ({ number }) => number.seal(),
       ({ number }) => number.digest,
       ({ card }) => card.maskedNumber,
       ({ card }) => card.token,

@@ -56,7 +56,7 @@ export const createGiftCard = command({
     const draw = (cardId: string): DrawnNumber => {
       const number = drawCardNumber(config.CARD_BIN, random)
       return {
-        sealed: keyring.seal('card_number', Buffer.from(number), cardId),
+        seal: () => keyring.seal('card_number', Buffer.from(number), cardId),
         digest: keyring.digest('card_number_digest', number),
         masked: maskCardNumber(number),
       }
@@ -103,7 +103,7 @@ export const createGiftCard = command({
       tenantId: issued.card.partnerId,
       type: 'card.created' as const,
       objectId: issued.card.svcCardId,
-      payload: recordOf(issued),
+      payload: issued.record,
       createdAt: issued.card.createdAt,
     }))
     const newUsers = decisions.flatMap(({ newUser }) => newUser ?? [])
@@ -115,11 +115,8 @@ export const createGiftCard = command({
     ])
   },
 
-  answer: (issued) => ({ status: 200, body: succeedWithCode(recordOf(issued)) }),
+  answer: (issued) => ({ status: 200, body: succeedWithCode(issued.record) }),
 })
-
-const recordOf = ({ card, account, command: { timeZone } }: Issued) =>
-  toCardRecord({ card, account, balancePaise: card.loadPaise, usage: UNUSED }, timeZone)
 
 /** Rules: who may get which card, and whether its account can pay for it. */
 function decide(state: IssuingState, command: CreateGiftCard, now: Date): Issued {
@@ -147,7 +144,17 @@ function decide(state: IssuingState, command: CreateGiftCard, now: Date): Issued
     createdAt: now,
   }
   const card = newCard(command, { user, loadPaise, masked: number.masked, now })
-  return { card, account: cardAccount, number, user, newUser: known ? undefined : user, transfer, command }
+  const view = { card, account: cardAccount, balancePaise: loadPaise, usage: UNUSED }
+  return {
+    card,
+    account: cardAccount,
+    number,
+    user,
+    newUser: known ? undefined : user,
+    transfer,
+    record: toCardRecord(view, command.timeZone),
+    command,
+  }
 }
 
 /** Decision C9: by id, else by mobile or e-mail within the company. */

@@ -15,8 +15,9 @@ test.each(['fresh', 'stale'])(
     const { db } = first
     const partner = await newPartner(first, { products: ['employee_rewards'], fundsPaise: 10n ** 12n })
     const sql = (text: string) => asSuperuser(db.database, (admin) => admin.query(text))
+    await asSuperuser(db.database, (admin) => insertManyCards(admin, partner, 1, 10))
     if (statistics === 'stale') await sql('analyze')
-    await asSuperuser(db.database, (admin) => insertManyCards(admin, partner, 1, CARDS))
+    await asSuperuser(db.database, (admin) => insertManyCards(admin, partner, 11, CARDS))
     if (statistics === 'fresh') await sql('analyze')
     await first.close()
     await sql('select pg_stat_reset()')
