@@ -1,55 +1,92 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { issueApiKey } from '../src/access/api-key.ts'
+import { createPartner, type Product } from '../src/access/partner.ts'
+import { issueSharedKey } from '../src/access/seal-keys.ts'
+import {
+  createCardAccount,
+  createCompany,
+  findCardAccount,
+  fundCardAccount,
+} from '../src/cards/card-account.ts'
+import { paise } from '../src/kernel/money.ts'
 import { Secret } from '../src/kernel/secret.ts'
 import { Keyring } from '../src/platform/crypto/keyring.ts'
 import { MasterKeys } from '../src/platform/crypto/master-keys.ts'
+import type { SealKey } from '../src/platform/crypto/seal-keys.ts'
 import { Database } from '../src/platform/db/database.ts'
 import { openEmbedded } from '../src/platform/db/embedded.ts'
 import { openLog } from '../src/platform/log.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-export const RAIL_KEY = randomBytes(24).toString('hex')
 /** So many that pgbench's transactions seldom wait for each other's accounts. */
 export const MERCHANTS = 256
 /** Codes 0 to 1023 are paid; those from 2000 on are cancelled. */
+export const PAID_CODES = 1_024
 export const CANCEL_FROM = 2_000
 export const CANCEL_COUNT = 60_000
 export const codeId = (n: number): string => `qr_${String(n).padStart(26, '0')}`
 export const trOf = (n: number): string => `SVC${String(n).padStart(26, '0')}`
 
-/** A durable PostgreSQL with codes in it, and the service in front of it, as processes of their own. */
+export interface BenchPartner {
+  readonly partnerId: string
+  readonly companyId: string
+  readonly cardAccountIds: readonly string[]
+  readonly sharedKey: SealKey
+  /** Header fields of a caller who is logged in. */
+  readonly headers: Record<string, string>
+}
+
+/** A durable embedded PostgreSQL with merchants and codes in it, and the service in front of it, each processes of their own. */
 export interface Bed {
-  readonly baseUrl: string
+  readonly service: ServerProcess
   readonly host: string
   readonly port: number
+  /** PostgreSQL's first process. */
+  readonly postmasterPid: number
   readonly admin: pg.Client
+  readonly railKey: string
+  /** One for each merchant. */
   readonly apiKeys: readonly string[]
+  /** Another process of the service on the same database, or on the same server by other means. */
+  startService(url?: string): Promise<ServerProcess>
+  /** A partner whose accounts have all the funds that a benchmark can spend. */
+  newPartner(product: Product, accounts: number): Promise<BenchPartner>
   close(): Promise<void>
 }
 
-export async function makeBed(): Promise<Bed> {
+export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'))
-  const server = await openEmbedded({ dataDir, settings: { max_connections: '200' } })
+  await chmod(dataDir, 0o711)
+  const hbaFile = join(dataDir, 'pg_hba.conf')
+  await writeFile(hbaFile, 'local all all trust\nhost all all 127.0.0.1/32 trust\n', { mode: 0o644 })
+  // TCP too, so that the socket can be compared with it.
+  const settings = { listen_addresses: '127.0.0.1', port: String(await freePort()), hba_file: hbaFile }
+  const server = await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings } })
   const { host, port } = server
   const root = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await root.connect()
   await root.query('create database svc')
   await root.end()
-  const masterKey = randomBytes(32).toString('base64')
-  const url = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
-  const service = await startService({
-    DATABASE_URL: url,
-    DATA_DIR: dataDir,
-    SVC_MASTER_KEY: masterKey,
-    UPI_RAIL_KEYS: RAIL_KEY,
-  })
+  const [masterKey, railKey] = [randomBytes(32).toString('base64'), randomBytes(24).toString('hex')]
+  const socketUrl = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
+  const startService = (url = socketUrl) =>
+    startServer({
+      args: [...nodeFlags, 'bin/svc.mjs', 'serve'],
+      env: {
+        PORT: '0',
+        DATABASE_URL: url,
+        DATA_DIR: dataDir,
+        SVC_MASTER_KEY: masterKey,
+        UPI_RAIL_KEYS: railKey,
+      },
+    })
+  const service = await startService()
   const admin = new pg.Client({
     host,
     port,
@@ -57,38 +94,51 @@ export async function makeBed(): Promise<Bed> {
     database: 'svc',
     options: '-c search_path=svc',
   })
-  const close = async () => {
-    const ended = new Promise((resolve) => service.child.once('exit', resolve))
-    service.child.kill('SIGTERM')
-    await ended
-    await admin.end()
-    await server.release()
-    await rm(dataDir, { recursive: true, force: true })
-  }
-  try {
-    await admin.connect()
-    await seed(admin)
-    return { baseUrl: service.baseUrl, host, port, admin, apiKeys: await newApiKeys(url, masterKey), close }
-  } catch (error) {
-    await close()
-    throw error
+  await admin.connect()
+  await seedMerchants(admin)
+  const database = new Database({ url: socketUrl }, 4, openLog('warn'))
+  const keyring = await Keyring.open(database, new MasterKeys([new Secret(masterKey)]))
+  const apiKeys = await newApiKeys(database, keyring)
+  return {
+    service,
+    host,
+    port,
+    postmasterPid: server.pid,
+    admin,
+    railKey,
+    apiKeys,
+    startService,
+    newPartner: (product, accounts) =>
+      onboard({ database, keyring, baseUrl: service.baseUrl }, product, accounts),
+    async close() {
+      await service.end()
+      await database.close()
+      await admin.end()
+      await server.release()
+      await rm(dataDir, { recursive: true, force: true })
+    },
   }
 }
 
-async function newApiKeys(url: string, masterKey: string): Promise<string[]> {
-  const database = new Database({ url }, 4, openLog('warn'))
-  const keyring = await Keyring.open(database, new MasterKeys([new Secret(masterKey)]))
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+async function newApiKeys(database: Database, keyring: Keyring): Promise<string[]> {
   const maker = { keyring, random: randomBytes, mode: 'test' } as const
   const apiKeys: string[] = []
   for (let m = 0; m < MERCHANTS; m++)
     apiKeys.push(
       (await database.operate((tx) => issueApiKey(tx, maker, `mer_bench${m}`, 'bench'))).secret.reveal(),
     )
-  await database.close()
   return apiKeys
 }
 
-async function seed(admin: pg.Client): Promise<void> {
+async function seedMerchants(admin: pg.Client): Promise<void> {
   await admin.query(`
     insert into tenants select 'mer_bench' || n, 'merchant', now() from generate_series(0, ${MERCHANTS - 1}) n;
     insert into merchants select 'mer_bench' || n, 'Corner Shop', 'shop' || n || '@bank', '5411', 'mak_' || n, now()
@@ -101,26 +151,55 @@ async function seed(admin: pg.Client): Promise<void> {
       select 'qr_' || lpad(n::text, 26, '0'), 'mer_bench' || n % ${MERCHANTS}, 'SVC' || lpad(n::text, 26, '0'),
         'upi://pay?pa=shop@bank&pn=Corner%20Shop&tr=SVC' || lpad(n::text, 26, '0') || '&mc=5411&mode=01&cu=INR',
         true, false, 'ACTIVE', false, '\\x00', now(), now()
-      from (select generate_series(0, 1023) union all
+      from (select generate_series(0, ${PAID_CODES - 1}) union all
             select generate_series(${CANCEL_FROM}, ${CANCEL_FROM + CANCEL_COUNT - 1})) as codes (n);
     analyze`)
 }
 
-async function startService(env: Record<string, string>): Promise<{ child: ChildProcess; baseUrl: string }> {
-  const { PATH = '', HOME = '', SVC_NODE_OPTIONS = '' } = process.env
-  const flags = SVC_NODE_OPTIONS.split(' ').filter(Boolean)
-  const child = spawn(process.execPath, [...flags, '--import', 'tsx', 'src/cli.ts', 'serve'], {
-    cwd: ROOT,
-    env: { PATH, HOME, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+interface Onboarding {
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly baseUrl: string
+}
+
+async function onboard(
+  { database, keyring, baseUrl }: Onboarding,
+  product: Product,
+  accounts: number,
+): Promise<BenchPartner> {
+  const maker = { keyring, random: randomBytes, mode: 'test' } as const
+  const { client, ...partner } = await database.operate(async (tx) => {
+    const { partner, client } = await createPartner(tx, maker, { name: 'Bench', products: [product] })
+    const { partnerId } = partner
+    const companyId = await createCompany(tx, randomBytes, partnerId, 'Acme Industries Private Limited')
+    const cardAccountIds: string[] = []
+    for (let i = 0; i < accounts; i++) {
+      const id = await createCardAccount(tx, randomBytes, {
+        partnerId,
+        companyId,
+        product,
+        accountType: product === 'incentive' ? 'GIFT' : 'EMPLOYEE_REWARDS',
+        binType: product === 'incentive' ? 'GIFT' : 'REWARD',
+        programme: 'Bench',
+        denominationPaise: 500_00n,
+      })
+      cardAccountIds.push(id)
+      await fundCardAccount(tx, randomBytes, (await findCardAccount(tx, id))!, paise(10n ** 14n))
+    }
+    const shared = await issueSharedKey(tx, maker, partnerId)
+    const key = createSecretKey(Buffer.from(shared.k.reveal(), 'base64url'))
+    const sharedKey: SealKey = { kid: shared.kid, alg: 'A256KW', enc: 'A256GCM', key }
+    return { partnerId, companyId, cardAccountIds, sharedKey, client }
   })
-  const baseUrl = await new Promise<string>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('the service did not start')))
-    createInterface(child.stdout).on('line', (line) => {
-      const entry = JSON.parse(line) as { msg: string; baseUrl: string; level: number }
-      if (entry.msg === 'ready') resolve(entry.baseUrl)
-      else if (entry.level >= 40) console.error(line)
-    })
+  const answer = await fetch(`${baseUrl}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: client.clientId,
+      client_secret: client.clientSecret.reveal(),
+    }),
   })
-  return { child, baseUrl }
+  const { access_token: token } = (await answer.json()) as { access_token: string }
+  const cookie = answer.headers.getSetCookie()[0]!.split(';')[0]!
+  return { ...partner, headers: { authorization: `Bearer ${token}`, partnerid: partner.partnerId, cookie } }
 }

@@ -1,0 +1,136 @@
+import { createPublicKey, type JsonWebKey, randomInt } from 'node:crypto'
+import { openSeal, seal } from '../../src/platform/crypto/seal.ts'
+import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
+import type { Bed, BenchPartner } from '../bed.ts'
+import { type Contender, contest, httpContender } from '../contest.ts'
+import { closedLoop, type Load, requestBytes } from '../load.ts'
+import { pgbenchContender, script } from '../pgbench.ts'
+import type { Comparison, Measure, Setting } from './measure.ts'
+
+const PATH = '/api/v0/partner/svcCard'
+/** More than any phase can use: seals are made before the clock runs. */
+const SEALS_PER_SECOND = 4_000
+/** So many that pgbench's transactions seldom wait for each other. */
+const [PARTNERS, ACCOUNTS] = [8, 256]
+const ALGORITHMS = ['A256KW', 'P-256', 'X25519', 'RSA'] as const
+type Algorithm = (typeof ALGORITHMS)[number]
+
+interface PublishedKey extends JsonWebKey {
+  readonly kid: string
+  readonly alg: SealKey['alg']
+}
+
+async function keyOf({ service }: Bed, algorithm: Algorithm, { sharedKey }: BenchPartner): Promise<SealKey> {
+  if (algorithm === 'A256KW') return sharedKey
+  const answer = await fetch(`${service.baseUrl}/.well-known/jwks.json`)
+  const { keys } = (await answer.json()) as { keys: PublishedKey[] }
+  const jwk = keys.find((key) => key['use'] === 'enc' && (key.crv ?? key.kty) === algorithm)!
+  return { kid: jwk.kid, alg: jwk.alg, enc: 'A256GCM', key: createPublicKey({ key: jwk, format: 'jwk' }) }
+}
+
+let holders = 6_000_000_000 + randomInt(1_000_000_000)
+
+/** Orders of new holders, sealed; partners and accounts in turn. */
+async function orders(
+  bed: Bed,
+  algorithm: Algorithm,
+  partners: readonly BenchPartner[],
+  seconds: number,
+): Promise<Load> {
+  const keys = await Promise.all(partners.map((partner) => keyOf(bed, algorithm, partner)))
+  const requests: Buffer[] = []
+  for (let n = 0; n < seconds * SEALS_PER_SECOND; n++) {
+    const { companyId, cardAccountIds, headers } = partners[n % partners.length]!
+    const order = {
+      companyId,
+      cardAccountId: cardAccountIds[Math.floor(n / partners.length) % cardAccountIds.length],
+      mobile: String(holders++),
+      firstName: 'Ravi',
+      lastName: 'Kumar',
+      loadAmount: 1,
+    }
+    const body = await seal(Buffer.from(JSON.stringify(order)), keys[n % partners.length]!)
+    requests.push(requestBytes('POST', PATH, { ...headers, 'content-type': 'application/jose' }, body))
+  }
+  return { port: bed.service.port, next: (n) => requests[n] }
+}
+
+/** The words of pgbench/create-card.sql: this bed's accounts, and texts as long as those of a real answer. */
+async function words(bed: Bed, partners: readonly BenchPartner[]): Promise<Record<string, string>> {
+  const { rows } = await bed.admin.query<{ record: string; answer: string }>(
+    `select o.payload::text as record, encode(k.answer, 'hex') as answer
+     from outbox o join cards c on c.svc_card_id = o.object_id
+       join idempotency_keys k on k.tenant_id = c.partner_id and k.seal_hash = c.seal_hash limit 1`,
+  )
+  // Account n belongs to partner n modulo their number, as the script counts.
+  const accounts = Array.from(
+    { length: ACCOUNTS },
+    (_, n) => partners[n % PARTNERS]!.cardAccountIds[Math.floor(n / PARTNERS)]!,
+  )
+  return {
+    lastAccount: String(accounts.length - 1),
+    partnerCount: String(PARTNERS),
+    partners: `{${partners.map((p) => p.partnerId).join(',')}}`,
+    companies: `{${partners.map((p) => p.companyId).join(',')}}`,
+    accounts: `{${accounts.join(',')}}`,
+    // pgbench takes the minutes of a time for one of its variables.
+    record: rows[0]!.record.replace(/:(?=\w)/g, '-'),
+    answer: rows[0]!.answer,
+  }
+}
+
+/** Nothing but opening seals of the shared key, one after the other: what no service can be faster than on one thread. */
+async function bareOpening({ sharedKey }: BenchPartner): Promise<Contender> {
+  const order = {
+    companyId: 'com_1',
+    cardAccountId: 'acc_1',
+    mobile: '9876543210',
+    firstName: 'Ravi',
+    loadAmount: 1,
+  }
+  const text = await seal(Buffer.from(JSON.stringify(order)), sharedKey)
+  return {
+    name: 'bare opening of A256KW, one thread',
+    unit: 'seals',
+    async run({ seconds }) {
+      const startMs = performance.now()
+      let done = 0
+      while (performance.now() < startMs + seconds * 1_000) {
+        await openSeal(text, () => sharedKey)
+        done++
+      }
+      return { done, seconds: (performance.now() - startMs) / 1_000 }
+    },
+  }
+}
+
+export const sealedCreation: Measure = {
+  id: 'sealed-creation',
+  title: 'Issue a gift card by a sealed order (durable)',
+  async run(setting: Setting) {
+    const { bed, seconds } = setting
+    const partners: BenchPartner[] = []
+    for (let i = 0; i < PARTNERS; i++) partners.push(await bed.newPartner('incentive', ACCOUNTS / PARTNERS))
+    // Of what the service stores, pgbench's script takes the size of its texts.
+    await closedLoop(await orders(bed, 'A256KW', partners, 1), 8, 0.5)
+    await bed.admin.query('vacuum analyze')
+    const sql = await script('create-card', await words(bed, partners))
+    const contenders: Contender[] = [
+      ...ALGORITHMS.map((algorithm) =>
+        httpContender(`svc, ${algorithm}`, [bed.service.pid, bed.postmasterPid], () =>
+          orders(bed, algorithm, partners, seconds),
+        ),
+      ),
+      pgbenchContender('pgbench, one transaction a request', bed, sql),
+      await bareOpening(partners[0]!),
+    ]
+    const checkpoint = async () => void (await bed.admin.query('checkpoint'))
+    const figures = await contest({ ...setting, contenders, prepare: checkpoint })
+    const comparisons: Comparison[] = ALGORITHMS.map((algorithm) => ({
+      of: `svc, ${algorithm}`,
+      to: 'pgbench, one transaction a request',
+      ...(algorithm === 'A256KW' && { aim: 2 }),
+    }))
+    return { figures, comparisons }
+  },
+}

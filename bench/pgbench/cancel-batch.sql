@@ -1,0 +1,12 @@
+-- cancel.sql for 64 cancels in one transaction, as src/platform/db/batch.ts sends them.
+\set first random(2000, 61900)
+\set id random(1, 900000000000000)
+begin;
+set local lock_timeout = 2000;
+select set_config('svc.tenants', (select string_agg('mer_bench' || (:first::int + i) % 256, ',') from generate_series(0, 63) i), true);
+insert into batches values ('bat_' || :id::bigint);
+select q.merchant_id as lock_tenant, q.qr_code_id as lock_id, q.qr_code_id, q.merchant_id, q.tr, q.upi_uri, q.qr_name, q.multiple_use, q.fixed_amount, q.amount_paise, q.description, q.expiry_at, q.custom_params, q.status, q.customer_name, q.customer_email, q.customer_mobile, q.customer_id, q.reference_number, q.holds_reference, q.request_hash, q.accepted_count, q.accepted_paise, q.created_at, q.modified_at from qr_codes q where (q.merchant_id, q.qr_code_id) in (select 'mer_bench' || (:first::int + i) % 256, 'qr_' || lpad((:first::int + i)::text, 26, '0') from generate_series(0, 63) i) order by q.qr_code_id for no key update of q;
+select clock_timestamp() as now;
+update qr_codes q set status = 'CANCELLED', holds_reference = false, accepted_count = q.accepted_count, accepted_paise = q.accepted_paise, modified_at = clock_timestamp() from (select 'qr_' || lpad((:first::int + i)::text, 26, '0'), 'mer_bench' || (:first::int + i) % 256 from generate_series(0, 63) i) as new (qr_code_id, merchant_id) where q.qr_code_id = new.qr_code_id and q.merchant_id = new.merchant_id;
+insert into outbox (event_id, tenant_id, type, object_id, payload, created_at) select 'evt_' || :id::bigint || 'x' || i, 'mer_bench' || (:first::int + i) % 256, 'qr_code.cancelled', 'qr_' || lpad((:first::int + i)::text, 26, '0'), '{"qrCodeId": "qr_01234567890123456789012345","multipleUse": false,"fixedAmount": false,"status": "CANCELLED","createdOn": "2026-01-01T00:00:00.000+05:30","modifiedOn": "2026-01-01T00:00:00.000+05:30"}'::jsonb, clock_timestamp() from generate_series(0, 63) i;
+commit;
