@@ -1,5 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { jwtVerify, SignJWT } from 'jose'
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { fail } from '../errors.ts'
 import { base32, newId } from '../kernel/ids.ts'
@@ -17,6 +17,8 @@ const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 interface SigningKey {
   readonly kid: string
+  /** The header of every token that it signs, as it stands in the token. */
+  readonly header: string
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject
 }
@@ -39,6 +41,15 @@ export interface LiveToken extends TokenClaims {
   readonly tokenId: string
 }
 
+export interface IssuedToken {
+  readonly token: string
+  readonly tokenId: string
+  /** Seconds since 1970. */
+  readonly issuedAt: number
+  /** Milliseconds since 1970, a whole second. */
+  readonly expiresAtMs: number
+}
+
 interface Verified {
   readonly kid: string | undefined
   readonly claims: LiveToken
@@ -47,6 +58,8 @@ interface Verified {
 
 /** Importing a key costs more than a signature, so it is kept as long as the data key is. */
 const signingKeys = new WeakMap<DataKey, SigningKey>()
+
+const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 function signingKey(dataKey: DataKey): SigningKey {
   const known = signingKeys.get(dataKey)
@@ -57,7 +70,8 @@ function signingKey(dataKey: DataKey): SigningKey {
     type: 'pkcs8',
   })
   const kid = base32(createHash('sha256').update(dataKey.keyId).digest().subarray(0, 5))
-  const made = { kid, privateKey, publicKey: createPublicKey(privateKey) }
+  const header = encoded({ alg: ALGORITHM, typ: TYPE, kid })
+  const made = { kid, header, privateKey, publicKey: createPublicKey(privateKey) }
   signingKeys.set(dataKey, made)
   return made
 }
@@ -77,24 +91,34 @@ class AccessTokens {
     return this.#services.keyring.all('token_signing').map(signingKey)
   }
 
-  /** Milliseconds since 1970 at which it expires, a whole second. */
-  async issue(claims: TokenClaims): Promise<{ token: string; tokenId: string; expiresAtMs: number }> {
+  /** Seconds since 1970: what a token issued now says of its issue. */
+  issuedAt(): number {
+    return Math.floor(this.#services.clock.now() / 1_000)
+  }
+
+  issue(claims: TokenClaims): IssuedToken {
     const { clock, config, keyring, publicUrl, random } = this.#services
-    const { kid, privateKey } = signingKey(keyring.newest('token_signing'))
-    const issuedAt = Math.floor(clock.now() / 1_000)
+    const { header, privateKey } = signingKey(keyring.newest('token_signing'))
+    const issuedAt = this.issuedAt()
     const expiresAt = issuedAt + config.TOKEN_TTL_SECONDS
     const tokenId = newId('tok', clock.now(), random)
     const { credentialId, kind, accessKey, scope } = claims
-    const token = await new SignJWT({ client_id: credentialId, kind, access_key: accessKey, scope })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
-      .setIssuer(publicUrl())
-      .setSubject(claims.tenantId)
-      .setAudience(AUDIENCE)
-      .setIssuedAt(issuedAt)
-      .setExpirationTime(expiresAt)
-      .setJti(tokenId)
-      .sign(privateKey)
-    return { token, tokenId, expiresAtMs: expiresAt * 1_000 }
+    const payload = encoded({
+      client_id: credentialId,
+      kind,
+      access_key: accessKey,
+      scope,
+      iss: publicUrl(),
+      sub: claims.tenantId,
+      aud: AUDIENCE,
+      iat: issuedAt,
+      exp: expiresAt,
+      jti: tokenId,
+    })
+    // RFC 7515 section 5.1. By the library a signature goes through WebCrypto's queue, which costs twice what it does.
+    const signed = `${header}.${payload}`
+    const signature = sign(null, Buffer.from(signed, 'latin1'), privateKey).toString('base64url')
+    return { token: `${signed}.${signature}`, tokenId, issuedAt, expiresAtMs: expiresAt * 1_000 }
   }
 
   /** Throws `invalid_token` for whatever is not a live token of ours and of this kind. Revocation is another question. */

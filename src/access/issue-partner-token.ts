@@ -84,7 +84,7 @@ export const issuePartnerToken = query({
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
       const scope = grantedScope(body.scope, client.products)
       const partnerId = client.tenant_id
-      const { token, tokenId } = await tokens.issue({
+      const { token, tokenId } = tokens.issue({
         tenantId: partnerId,
         kind: 'partner',
         credentialId: client.client_id,

@@ -16,9 +16,16 @@ export function readBodies(app: FastifyInstance): void {
     app.addContentTypeParser(
       mediaType,
       { parseAs: 'buffer' },
-      async (request: FastifyRequest, body: Buffer) => {
+      (request: FastifyRequest, body: Buffer, done) => {
         request.rawBody = body
-        return body.length === 0 ? undefined : read(body)
+        // Not around `done`: what the rest of the request throws is no fault of the body.
+        let made: unknown
+        try {
+          made = body.length === 0 ? undefined : read(body)
+        } catch (error) {
+          return done(error as Error)
+        }
+        done(null, made)
       },
     )
   }

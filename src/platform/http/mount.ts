@@ -51,25 +51,39 @@ function mountOperation(
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
   const authenticate = authentication(authenticator, limitRate)
+  const unsealed = operation.sealed === 'request' || operation.sealed === 'both'
   app.route({
     method: operation.method,
     url: operation.path,
     config: { operation: id, family: operation.family },
     schema: documented(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
-    onRequest: async (request, reply) => {
-      if (authenticator?.needs === 'headers') await authenticate(request, reply)
-      takeOnly(request, accepts)
-    },
-    preValidation: async (request, reply) => {
-      if (authenticator?.needs === 'body') await authenticate(request, reply)
-      if (operation.sealed === 'request' || operation.sealed === 'both')
-        Object.assign(request, await openBody(services, request.caller!, request))
-      // Nothing at all is an empty object, so that a missing body is told field by field.
-      else if (operation.body && request.body === undefined) request.body = {}
-    },
+    onRequest: [
+      ...(authenticator?.needs === 'headers' ? [authenticate] : []),
+      (request, _, done) => {
+        takeOnly(request, accepts)
+        done()
+      },
+    ],
+    preValidation: [
+      ...(authenticator?.needs === 'body' ? [authenticate] : []),
+      ...(unsealed
+        ? [
+            async (request: FastifyRequest) =>
+              void Object.assign(request, await openBody(services, request.caller!, request)),
+          ]
+        : operation.body
+          ? [emptyBodyIsAnObject]
+          : []),
+    ],
     handler: handlerOf(operation, services),
   })
+}
+
+/** Nothing at all is an empty object, so that a missing body is told field by field. */
+function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () => void): void {
+  if (request.body === undefined) request.body = {}
+  done()
 }
 
 const authentication =

@@ -8,6 +8,7 @@ import fastify, {
 import { Failure, fail } from '../../errors.ts'
 import { inPieces, sortableId } from '../../kernel/ids.ts'
 import { isUnavailable } from '../db/database.ts'
+import type { Metrics } from '../metrics.ts'
 import { readBodies } from './bodies.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Caller, Services } from './operation.ts'
@@ -76,15 +77,18 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('rawBody', undefined)
   app.decorateRequest('sealHash', undefined)
   readBodies(app)
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     options.admit()
     if (request.is404) fail('route_not_found')
     checkHeaders(request)
+    done()
   })
   // Whoever is answered while the process drains must connect anew, elsewhere.
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_, reply, payload, done) => {
     if (options.isDraining()) reply.header('connection', 'close')
+    done(null, payload)
   })
   observe(app, options.services)
   app.setErrorHandler((error: FastifyError, request, reply) =>
@@ -114,18 +118,22 @@ const VISIBLE = /^[\x21-\x7e]{1,255}$/
 
 /** Node silently drops or joins repeated headers; for those that decide who calls and what for, neither will do. */
 function checkHeaders(request: FastifyRequest): void {
-  const { rawHeaders } = request.raw
-  const seen = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase()
-    if (!ONCE.has(name)) continue
-    if (seen.has(name)) fail('bad_request', { description: `The header ${name} is sent more than once` })
-    seen.add(name)
-  }
   const { headers } = request
+  const { rawHeaders } = request.raw
+  let names = 0
+  for (const _ in headers) names++
+  // Where each name came once there is nothing to look for.
+  if (names * 2 !== rawHeaders.length) refuseRepeated(rawHeaders)
   // RFC 9112 section 3.2; HTTP/1.0 knows no such field.
   if (headers.host === undefined && request.raw.httpVersion !== '1.0')
     fail('bad_request', { description: 'The header host is missing' })
+  // RFC 9112 section 6.3: where such a body ends is anybody's guess.
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    fail('bad_request', {
+      description: 'The transfer coding must be chunked, or none',
+      headers: { connection: 'close' },
+    })
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
   const key = headers['idempotency-key']
@@ -133,16 +141,40 @@ function checkHeaders(request: FastifyRequest): void {
     fail('validation_failed', { description: 'Idempotency-Key: must be 1 to 255 visible ASCII characters' })
 }
 
+function refuseRepeated(rawHeaders: readonly string[]): void {
+  const seen = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (!ONCE.has(name)) continue
+    if (seen.has(name)) fail('bad_request', { description: `The header ${name} is sent more than once` })
+    seen.add(name)
+  }
+}
+
 function observe(app: FastifyInstance, { metrics, log }: Services): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
     const operation = request.routeOptions.config?.operation ?? 'none'
-    metrics.requests.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    observeRequest(metrics, operation, reply.statusCode, reply.elapsedTime / 1_000)
     if (log.isLevelEnabled('debug'))
       log.debug(
         { requestId: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
         'request',
       )
   })
+}
+
+type Timer = { observe(seconds: number): void }
+const timers = new WeakMap<Metrics, Map<string, Timer>>()
+
+/** The library looks a label up by building its text; there are few of them, so each is kept. */
+function observeRequest(metrics: Metrics, operation: string, status: number, seconds: number): void {
+  let known = timers.get(metrics)
+  if (!known) timers.set(metrics, (known = new Map()))
+  const name = `${operation} ${status}`
+  let timer = known.get(name)
+  if (!timer) known.set(name, (timer = metrics.requests.labels({ operation, status })))
+  timer.observe(seconds)
 }
 
 const BY_CODE: Record<string, () => Failure> = {
