@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FAILURES } from '../../src/errors.ts'
 import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { asPartner, newPartner } from '../harness/partner.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -114,6 +115,34 @@ test('an id that cannot be ours is answered like one that never existed', async 
     expectFailure(await client.patch(`/api/v0/qr-code/${id}/cancel`, {}), 'qr_code_not_found')
   }
   expectFailure(await client.get('/api/v0/qr-code/../../etc/passwd'), 'route_not_found')
+})
+
+test('an id or a query with a NUL never reaches the database, on any operation', async () => {
+  const partner = await asPartner(service.client, await newPartner(service))
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { security, parameters = [] }] of Object.entries(operations)) {
+      const scheme = Object.keys(security[0] ?? {})[0]
+      if (scheme === 'rail') continue
+      const caller = scheme === 'merchant' ? client : partner
+      const send = (target: string) =>
+        caller.send(method.toUpperCase() as 'GET', target, undefined, { 'if-match': '"1"' })
+      if (path.includes('{')) {
+        const [odd, missing] = await Promise.all(
+          ['a%00b', 'nobody'].map((id) => send(path.replace(/\{[^}]+\}/g, id))),
+        )
+        expect([method, path, odd!.status, odd!.error]).toEqual([
+          method,
+          path,
+          missing!.status,
+          missing!.error,
+        ])
+      }
+      for (const { name } of parameters.filter((parameter: Json) => parameter.in === 'query'))
+        expect((await send(`${path.replace(/\{[^}]+\}/g, 'x')}?${name}=%00`)).status, `${path}?${name}`).toBe(
+          400,
+        )
+    }
+  }
 })
 
 test('a validation failure names every bad field and its rule, and never a value', async () => {

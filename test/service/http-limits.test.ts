@@ -125,10 +125,20 @@ test('nothing that follows broken framing is taken for a request', async () => {
   expect(payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}`)).status).toBe('ACTIVE')
 })
 
-test('garbage behind a pipelined request ends the connection', async () => {
-  expect((await answerTo('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n\u0000\u0001garbage\r\n\r\n')).status).toBe(
-    400,
-  )
+test.each([
+  ['garbage', '\u0000\u0001garbage\r\n\r\n'],
+  ['a request with broken framing', post('Content-Length: 2', CHUNKED) + '0\r\n\r\n'],
+  ['a request whose body breaks', post(JSON_TYPE, CHUNKED) + '1\r\n{}\r\n0\r\n\r\n'],
+])('%s behind requests does not take their answers away, and ends the connection', async (_, broken) => {
+  // /readyz waits for the database: its answer is not there yet when what follows is read.
+  for (const paths of [['/readyz'], ['/readyz', '/nowhere', '/livez']]) {
+    const heard = await untilClosed(
+      await say(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('') + broken),
+    )
+    const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+    expect(statuses).toEqual([...paths.map((path) => (path === '/nowhere' ? 404 : 200)), 400])
+    expect(lastAnswer(heard).error).toBe('bad_request')
+  }
 })
 
 test('pipelined requests are answered each, in their order', async () => {

@@ -36,10 +36,14 @@ const FAILURE_OF: Record<Family, TSchema> = {
 }
 
 /** What any operation may answer, besides its own failures. */
-function commonWords({ auth, body, sealed, takesIdempotencyKey }: Operation): ErrorWord[] {
+function commonWords({ auth, body, method, sealed, takesIdempotencyKey }: Operation): ErrorWord[] {
   return [
     'validation_failed',
     'bad_request',
+    'request_timeout',
+    'unsupported_media_type',
+    'headers_too_large',
+    ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
     ...(auth === 'none' || auth === 'rail' ? [] : (['invalid_token', 'rate_limited'] as const)),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
@@ -47,9 +51,8 @@ function commonWords({ auth, body, sealed, takesIdempotencyKey }: Operation): Er
       ? (['seal_rejected', 'payload_not_sealed', 'seal_replayed'] as const)
       : []),
     ...(sealed === 'answer' || sealed === 'both' ? (['not_acceptable'] as const) : []),
-    ...(body
-      ? (['malformed_body', 'payload_too_large', 'unsupported_media_type', 'request_timeout'] as const)
-      : []),
+    // One that takes no body still reads what is sent.
+    ...(body || method !== 'GET' ? (['malformed_body', 'payload_too_large'] as const) : []),
     ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
     'internal_error',
     'temporarily_unavailable',

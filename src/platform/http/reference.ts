@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { FAILURES } from '../../errors.ts'
+import { FAILURES, fail } from '../../errors.ts'
 import { documentedBody, documentedHeaders, nameSchemas } from './openapi.ts'
 import type { Operation } from './operation.ts'
 
@@ -86,6 +86,7 @@ async function servePage(app: FastifyInstance): Promise<void> {
   let page: Promise<FastifyInstance> | undefined
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const made = await (await (page ??= openPage())).inject({ method: 'GET', url: request.url })
+    if (made.statusCode >= 400) fail('route_not_found')
     for (const [name, value] of Object.entries(made.headers))
       if (value !== undefined && !OWN_HEADERS.has(name)) reply.header(name, value)
     reply.headers({

@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics.ts'
 import { readBodies } from './bodies.ts'
 import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Caller, Services } from './operation.ts'
-import { answerClientErrors } from './raw-failure.ts'
+import { answerClientErrors, followExchanges } from './raw-failure.ts'
 import { describeFaults } from './validation.ts'
 import { VALIDATOR_OPTIONS } from './validator.ts'
 
@@ -71,6 +71,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => void answerFailure(options.services, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })
+  followExchanges(app.server)
   // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)

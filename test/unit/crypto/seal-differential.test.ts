@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { openSeal, seal } from '../../../src/platform/crypto/seal.ts'
-import { agreeing, b64, keyRing, kinds, rejection, sealKey } from './seals.ts'
+import { b64 } from '../../harness/forged-seals.ts'
+import { agreeing, keyRing, kinds, rejection, sealKey } from './seals.ts'
 
 describe('held to jose', () => {
   const party = fc.option(fc.uint8Array({ maxLength: 128 }), { nil: undefined })

@@ -1,7 +1,8 @@
 import { createPublicKey, randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { keyFromJwk, publicJwk, UnfitSealKey } from '../../../src/platform/crypto/seal-keys.ts'
-import { b64, pairs, point, secret } from './seals.ts'
+import { b64, point } from '../../harness/forged-seals.ts'
+import { pairs, secret } from './seals.ts'
 
 describe('keys', () => {
   test.each(['P-256', 'X25519', 'RSA'] as const)(

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { openSeal, seal } from '../../../src/platform/crypto/seal.ts'
 import { SEAL_FAULTS } from '../../../src/platform/crypto/seal-fault.ts'
 import { newSealKeyPair } from '../../../src/platform/crypto/seal-keys.ts'
+import { b64, good } from '../../harness/forged-seals.ts'
 import {
-  b64,
-  good,
   keyRing,
   kinds,
   pairs,

@@ -1,12 +1,13 @@
-import { createCipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import { type OpeningKey, openSeal } from '../../../src/platform/crypto/seal.ts'
 import { SealRejected } from '../../../src/platform/crypto/seal-fault.ts'
 import { newSealKeyPair, type SealAlgorithm } from '../../../src/platform/crypto/seal-keys.ts'
+import { sealWithHeader as forge, P256_PAIR } from '../../harness/forged-seals.ts'
 
 export const secret = createSecretKey(randomBytes(32))
 export const pairs = {
-  'P-256': newSealKeyPair('P-256'),
+  'P-256': P256_PAIR,
   X25519: newSealKeyPair('X25519'),
   RSA: newSealKeyPair('RSA'),
 }
@@ -60,24 +61,8 @@ export async function rejection(text: string, find: Parameters<typeof openSeal>[
   return error as SealRejected
 }
 
-export const b64 = (bytes: Uint8Array | string) => Buffer.from(bytes as string).toString('base64url')
-
-/** A seal with any header text at all, whose tag is right for the secret key: only the header can be refused. */
-export function sealWithHeader(
+export const sealWithHeader = (
   header: string | object | Buffer,
   wrapWith: KeyObject = secret,
-  contentKey: Buffer = randomBytes(32),
-): string {
-  const text = b64(typeof header === 'string' || Buffer.isBuffer(header) ? header : JSON.stringify(header))
-  const iv = randomBytes(12)
-  const wrap = createCipheriv('id-aes256-wrap', wrapWith, Buffer.alloc(8, 0xa6))
-  const encryptedKey = Buffer.concat([wrap.update(contentKey), wrap.final()])
-  const cipher = createCipheriv('aes-256-gcm', contentKey, iv).setAAD(Buffer.from(text))
-  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
-  return [text, ...[encryptedKey, iv, ciphertext, cipher.getAuthTag()].map(b64)].join('.')
-}
-
-export const good = { alg: 'A256KW', enc: 'A256GCM', kid: 'key-1' }
-export const epk = { kty: 'OKP', crv: 'X25519', x: b64(randomBytes(32)) }
-export const point = pairs['P-256'].publicKey.export({ format: 'jwk' })
-export const agreed = { ...good, alg: 'ECDH-ES+A256KW', epk }
+  contentKey?: Buffer,
+): string => forge(header, wrapWith, { plaintext, ...(contentKey && { contentKey }) })

@@ -1,0 +1,399 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { revokeApiKey } from '../../src/access/api-key.ts'
+import { OPERATIONS } from '../../src/operations.ts'
+import { done, results, sealOrder, upload } from '../harness/bulk.ts'
+import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { COINS } from '../harness/coins.ts'
+import {
+  asPartner,
+  createCard,
+  newPartner,
+  partnerToken,
+  sealFor,
+  type TestPartner,
+} from '../harness/partner.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+/** One id of everything that a tenant may have, by the name under which requests carry it. */
+type Ids = Record<string, string>
+
+interface Request {
+  readonly query?: string
+  readonly body?: Json
+  readonly headers?: Record<string, string>
+}
+
+/** A request of each operation that is right when the ids in it are the caller's own. */
+type Row = (ids: Ids) => Request
+/** Why an operation has no ids of tenants in it. */
+const open = (why: string) => ({ why })
+const IF_MATCH = { 'if-match': '"1"' }
+const plain: Row = () => ({})
+const empty: Row = () => ({ body: {} })
+
+const ROWS: Record<string, Row | { readonly why: string }> = {
+  issueMerchantToken: open('the key names the tenant'),
+  issuePartnerToken: open('the client names the tenant'),
+  oauthMetadata: open('public'),
+  publishedKeys: open('public'),
+  publishedWebhookKeys: open('public'),
+  createQrCode: ({ referenceNumber, customerId }) => ({ body: { referenceNumber, customerId } }),
+  getQrCode: plain,
+  searchQrCodes: ({ referenceNumber, customerId }) => ({ body: { referenceNumber, customerId } }),
+  listPayments: plain,
+  cancelQrCode: empty,
+  createGiftCard: ({ companyId, cardAccountId, userId }) => ({ body: { companyId, cardAccountId, userId } }),
+  bulkIssueGiftCards: open('checked below, line by line'),
+  getBulkJob: plain,
+  listBulkResults: plain,
+  getCard: plain,
+  searchCards: ({ companyId, cardAccountId, svcCardId }) => ({
+    body: { companyId, cardAccountId, svcCardId },
+  }),
+  changeCardStatus: () => ({ body: { status: 'L', reason: 'lost' } }),
+  activateCard: empty,
+  setCardFlags: () => ({ body: { posAllowed: false } }),
+  listCardChanges: plain,
+  getCoinConfig: plain,
+  createCoinConfig: ({ companyId, event }) => ({
+    body: { configuration: 'CUSTOM', companyId, event, amount: 1, title: 'Thanks' },
+  }),
+  searchCoinConfigs: ({ companyId, event }) => ({ body: { companyId, event } }),
+  updateCoinConfig: () => ({ body: { title: 'New' }, headers: IF_MATCH }),
+  deactivateCoinConfig: () => ({ body: {}, headers: IF_MATCH }),
+  listCoinConfigRevisions: plain,
+  allocateCoins: ({ requestId, event, userId, companyId }) => ({
+    body: { requestId, event, userId, companyId, dryRun: true },
+  }),
+  redeemCoins: ({ requestId, userId }) => ({ body: { requestId, userId, amount: 1 } }),
+  getCoinBalance: plain,
+  listCoinHistory: plain,
+  listEvents: plain,
+  streamEvents: open('has no ids; what it sends is the feed of listEvents'),
+  createWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:59999/' } }),
+  listWebhookEndpoints: plain,
+  getWebhookEndpoint: plain,
+  updateWebhookEndpoint: () => ({ body: { description: 'new' } }),
+  rotateWebhookSecret: empty,
+  listWebhookAttempts: ({ eventId }) => ({ query: `?eventId=${eventId}` }),
+  resendWebhookEvent: ({ eventId }) => ({ body: { eventId } }),
+  replayWebhookEvents: () => ({ body: { from: '2026-01-01T00:00:00Z' } }),
+  deleteWebhookEndpoint: plain,
+  acceptPayment: open('the bank sees codes of all merchants; its signature is asked for'),
+  confirmRefund: open('the bank sees payments of all merchants; its signature is asked for'),
+  sandboxPay: open('plays a payer, who is no tenant; sandbox only'),
+  sandboxSpend: open('plays a shop’s terminal, which is no tenant; sandbox only'),
+  sandboxRefund: open('plays a shop’s terminal, which is no tenant; sandbox only'),
+  livez: open('public'),
+  readyz: open('public'),
+  metrics: open('guarded by its own token in live mode'),
+}
+/** Ids that the service draws, and names that a tenant gives and another one may give too. */
+const IDS = [
+  'qrCodeId',
+  'svcCardId',
+  'jobId',
+  'coinConfigId',
+  'userId',
+  'companyId',
+  'cardAccountId',
+  'endpointId',
+  'eventId',
+]
+const NAMES = ['referenceNumber', 'customerId', 'requestId', 'event']
+
+interface Tenant {
+  readonly client: Client
+  readonly ids: Ids
+  readonly partner?: TestPartner
+}
+
+let service: TestService
+let victims: { merchant: Tenant; partner: Tenant }
+let callers: { merchant: Tenant; incentive: Tenant; rewards: Tenant }
+/** Credentials that let nobody in. */
+let outsiders: Record<string, Client>
+
+beforeAll(async () => {
+  service = await openService()
+  const both = ['incentive', 'employee_rewards'] as const
+  victims = { merchant: await newMerchantTenant(), partner: await newPartnerTenant(both) }
+  callers = {
+    merchant: await newMerchantTenant(),
+    incentive: await newPartnerTenant(['incentive']),
+    rewards: await newPartnerTenant(['employee_rewards']),
+  }
+  const revoked = await service.newMerchant()
+  const revokedClient = await service.as(revoked)
+  await service.app.services.database.operate((tx) => revokeApiKey(tx, revoked.apiKeyId))
+  while ((await revokedClient.get('/api/v0/events')).status === 200);
+  outsiders = {
+    nobody: service.client,
+    revoked: revokedClient,
+    garbage: service.client.with({ authorization: 'Bearer x.y.z' }),
+    'API key as a token': service.client.with({ authorization: `Bearer ${revoked.apiKey}` }),
+  }
+})
+afterAll(() => service.close())
+
+async function newMerchantTenant(): Promise<Tenant> {
+  const client = await service.as(await service.newMerchant())
+  const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
+  const code = await newCode(service, client, { multipleUse: true, ...names })
+  payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  return { client, ids: { qrCodeId: code.qrCodeId, ...names, ...(await newHooks(client)) } }
+}
+
+async function newHooks(client: Client): Promise<Ids> {
+  const { endpointId } = payloadOf(
+    await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:59999/' }),
+  )
+  for (;;) {
+    const { data } = payloadOf(await client.get('/api/v0/events'))
+    if (data.length > 0) return { endpointId, eventId: data[0].id }
+  }
+}
+
+async function newPartnerTenant(products: readonly ('incentive' | 'employee_rewards')[]): Promise<Tenant> {
+  const partner = await newPartner(service, { products })
+  const client = await asPartner(service.client, partner)
+  const { companyId, cardAccountId, userId } = partner
+  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100 }))
+  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await sealOrder(partner))]))
+  await done(client, jobId)
+  const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
+  const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
+  payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
+  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, event, requestId }
+  return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }
+}
+
+const rowsToSend = OPERATIONS.filter(({ id }) => typeof ROWS[id] === 'function')
+const callerOf = (auth: string): Tenant => (auth === 'merchant' ? callers.merchant : callers.incentive)
+const victimOf = (auth: string): Tenant => (auth === 'merchant' ? victims.merchant : victims.partner)
+
+async function send(
+  id: string,
+  client: Client,
+  ids: Ids,
+  sealer: TestPartner,
+  more = {},
+): Promise<ApiAnswer> {
+  const { method, path, sealed } = OPERATIONS.find((operation) => operation.id === id)!
+  const { query = '', body, headers } = (ROWS[id] as Row)(ids)
+  const isSealed = sealed === 'request' || sealed === 'both'
+  const text = body && JSON.stringify(isSealed ? await sealFor(sealer, body) : body)
+  const target = path.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + query
+  return client.send(method, target, text, {
+    ...(body && { 'content-type': 'application/json' }),
+    ...headers,
+    ...more,
+  })
+}
+
+/** What any two answers may differ in: ids drawn for it, times, secrets made for it, and the id that was asked for. */
+const masked = ({ status, text, headers }: ApiAnswer, asked: string) => ({
+  status,
+  names: Object.keys(headers).sort(),
+  text: text
+    .replaceAll(asked, '<asked>')
+    .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')
+    .replace(/"qrCodeBase64":"[^"]+"/, '')
+    .replace(/whsec_[^"]+|"sequence":\d+/g, ''),
+})
+
+test('the matrix has a row for every operation, and no other', () => {
+  expect(Object.keys(ROWS).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
+})
+
+/** Where an operation takes ids: found in its schemas, so that a new field is in the matrix by itself. */
+function placesOf({ path, body, query }: (typeof OPERATIONS)[number]): string[] {
+  const fields = [body, query].flatMap((schema) => Object.keys((schema as Json)?.properties ?? {}))
+  const params = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return [...params, ...fields].filter((name) => IDS.includes(name) || NAMES.includes(name))
+}
+
+describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  const { auth } = operation
+
+  test('answers another tenant’s id of every kind byte for byte like one that never existed', async () => {
+    const { client, ids, partner = callers.incentive.partner! } = callerOf(auth)
+    const foreign = Object.entries({ ...victims.merchant.ids, ...victims.partner.ids })
+    for (const name of placesOf(operation)) {
+      expect(Object.keys(victimOf(auth).ids), `${id}: this test has a ${name} of another tenant`).toContain(
+        name,
+      )
+      const theirs = victimOf(auth).ids[name]!
+      const missing = theirs.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+      for (const headers of [
+        {},
+        { accept: 'application/problem+json' },
+        { 'idempotency-key': `${id}-${name}` },
+      ]) {
+        const [a, b] = await Promise.all(
+          [theirs, missing].map((asked) => send(id, client, { ...ids, [name]: asked }, partner, headers)),
+        )
+        // The second one of the same key is another request under that key: neither knows of the other's tenant.
+        if ('idempotency-key' in headers) continue
+        expect(masked(a!, theirs), `${id} ${name}`).toEqual(masked(b!, missing))
+        if (IDS.includes(name) && operation.path.includes(`:${name}`))
+          expect(a!.status, `${id} ${name}`).toBe(404)
+        for (const [kind, value] of foreign)
+          if (value !== theirs)
+            expect(a!.text.includes(value), `${id} shows the ${kind} of another tenant`).toBe(false)
+      }
+    }
+  })
+
+  test('lets no credential of another kind in, and tells it nothing', async () => {
+    const kinds: Record<string, Client> = {
+      ...outsiders,
+      ...(auth === 'tenant'
+        ? {}
+        : auth === 'merchant'
+          ? { partner: callers.incentive.client }
+          : { merchant: callers.merchant.client }),
+    }
+    const { ids, partner = victims.partner.partner! } = victimOf(auth)
+    for (const [kind, client] of Object.entries(kinds)) {
+      const [a, b] = await Promise.all(
+        [ids, Object.fromEntries(Object.keys(ids).map((name) => [name, 'none']))].map((asked) =>
+          send(id, client, asked, partner),
+        ),
+      )
+      expect([kind, a!.status, a!.error]).toEqual([kind, 401, 'invalid_token'])
+      expect(masked(a!, '-')).toEqual(masked(b!, '-'))
+    }
+  })
+
+  // Last of all, since it changes things; it shows that the requests above failed for their ids and nothing else.
+  test('serves its owner the same request', async () => {
+    const { client, ids, partner = callers.incentive.partner! } = callerOf(auth)
+    const answer = await send(id, client, ids, partner)
+    expect([400, 401, 403, 404], answer.text).not.toContain(answer.status)
+  })
+})
+
+test('a bulk line with another tenant’s id is answered like one with an id that never existed', async () => {
+  const { client, partner } = callers.incentive
+  const { ids } = victims.partner
+  for (const name of ['companyId', 'cardAccountId', 'userId']) {
+    const missing = ids[name]!.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+    const lines = await Promise.all(
+      [ids[name]!, missing].map((value) => sealOrder(partner!, { [name]: value })),
+    )
+    const { jobId } = payloadOf(
+      await upload(
+        client,
+        lines.map((line) => JSON.stringify(line)),
+      ),
+    )
+    await done(client, jobId)
+    const [a, b] = (await results(client, jobId)).map(({ row: _, ...rest }) => rest)
+    expect(a, name).toEqual(b)
+    expect(a.error, name).toBeDefined()
+  }
+})
+
+test('a session cookie serves with its own token and partner alone, in all mixtures', async () => {
+  const people = [callers.incentive.partner!, victims.partner.partner!]
+  const sessions = await Promise.all(
+    [...people, ...people].map(async (partner) => {
+      const { json, headers } = await partnerToken(service.client, partner)
+      return {
+        partner,
+        token: json.access_token as string,
+        cookie: String(headers['set-cookie']).split(';')[0]!,
+      }
+    }),
+  )
+  let accepted = 0
+  for (const [t, { token, partner }] of sessions.entries())
+    for (const named of people)
+      for (const cookie of [
+        ...sessions.map((session) => session.cookie),
+        '',
+        'SVCSESSION=',
+        'SVCSESSION=x',
+      ]) {
+        const { companyId, cardAccountId } = partner
+        const answer = await service.client.post(
+          '/api/v0/partner/svcCard/search',
+          { companyId, cardAccountId, svcCardId: 'x' },
+          { authorization: `Bearer ${token}`, partnerid: named.partnerId, cookie },
+        )
+        const fits = named === partner && cookie === sessions[t]!.cookie
+        expect(answer.status, answer.text).toBe(fits ? 200 : named === partner ? 401 : 403)
+        accepted += Number(answer.status === 200)
+      }
+  expect(accepted).toBe(sessions.length)
+})
+
+test('an event stream tells its own tenant’s events alone', async () => {
+  const { client, ids } = callers.rewards
+  const { data } = payloadOf(await client.get('/api/v0/events?limit=100'))
+  const ended = new AbortController()
+  const { access_token: token } = (await partnerToken(service.client, callers.rewards.partner!)).json
+  const answer = await fetch(`${client.baseUrl}/api/v0/events/stream`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: ended.signal,
+  })
+  let heard = ''
+  for await (const part of answer.body!) {
+    heard += Buffer.from(part).toString()
+    if (heard.split('id: ').length > data.length) break
+  }
+  ended.abort()
+  expect(heard).toContain(ids['eventId'])
+  for (const value of Object.values({ ...victims.merchant.ids, ...victims.partner.ids }))
+    expect(heard).not.toContain(value)
+})
+
+/** Tables of the house, which hold nothing of any tenant, and why. */
+const HOUSE_TABLES: Record<string, string> = {
+  batches: 'ids of transactions',
+  keyring: 'wrapped keys of the installation',
+  tenants: 'ids and kinds of who exists',
+  migrations: 'which ran',
+}
+
+test('every table is under row-level security or known to hold nothing of a tenant, and shows strangers none of its rows', async () => {
+  const tables = await asSuperuser(service.db.database, async (db) => {
+    const { rows } = await db.query<{ name: string; secured: boolean }>(
+      `select relname as name, relrowsecurity as secured from pg_class where relnamespace = 'svc'::regnamespace and relkind in ('r', 'p') order by 1`,
+    )
+    return rows
+  })
+  const victimIds = [victims.partner.partner!.partnerId]
+  const owner = `coalesce(to_jsonb(t)->>'merchant_id', to_jsonb(t)->>'tenant_id', to_jsonb(t)->>'partner_id')`
+  const seen: string[] = []
+  for (const { name, secured } of tables) {
+    if (name in HOUSE_TABLES) continue
+    expect([name, secured]).toEqual([name, true])
+    const text = `select count(*)::int as rows from ${name} t where ${owner} = any ($1)`
+    const all = await asSuperuser(service.db.database, (db) => db.query<{ rows: number }>(text, [victimIds]))
+    if (all.rows[0]!.rows > 0) seen.push(name)
+    const stranger = callers.incentive.partner!.partnerId
+    // As if a statement had lost its tenant condition: it still finds none but the named tenant's rows.
+    const [found] = await service.app.services.database.read([stranger], (tx) =>
+      tx.query<{ rows: number }>({
+        name: '',
+        text: `select count(*)::int as rows from ${name} t where ${owner} <> '${stranger}'`,
+      }),
+    )
+    expect([name, found!.rows]).toEqual([name, 0])
+  }
+  for (const name of [
+    'cards',
+    'users',
+    'card_accounts',
+    'companies',
+    'coin_configs',
+    'coin_wallets',
+    'webhook_endpoints',
+    'bulk_jobs',
+  ])
+    expect(seen, 'rows of the victim, so that the test means something').toContain(name)
+})
