@@ -39,7 +39,6 @@ export interface ServerOptions {
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
   readonly admit: () => void
-  readonly isDraining: () => boolean
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -82,9 +81,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (request.is404) fail('route_not_found')
     checkHeaders(request)
   })
-  // Whoever is answered while the process drains must connect anew, elsewhere.
+  // Whoever is answered while the process is leaving must connect anew, elsewhere.
   app.addHook('onSend', async (_, reply) => {
-    if (options.isDraining()) reply.header('connection', 'close')
+    if (options.services.isLeaving()) reply.header('connection', 'close')
   })
   observe(app, options.services)
   app.setErrorHandler((error: FastifyError, request, reply) =>
