@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
@@ -15,14 +16,22 @@ const REASONS: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
-/** Answers what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up. */
+/** A connection as Node keeps it: with the answer that is its turn, if any. */
+type Connection = Socket & { readonly _httpMessage?: ServerResponse | null }
+
+/**
+ * Answers what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
+ * Whole requests before it on the same connection are answered first: theirs must not be taken for this answer.
+ */
 export function answerClientErrors({ clock, config, random, metrics }: Services) {
-  return (
-    error: NodeJS.ErrnoException,
-    socket: Socket & { _httpMessage?: { headersSent: boolean } | null },
-  ): void => {
+  return function answer(error: NodeJS.ErrnoException, socket: Connection): void {
+    const before = socket._httpMessage
+    if (socket.writable && before?.req.complete && (!before.headersSent || before.writableEnded)) {
+      before.once('close', () => setImmediate(() => answer(error, socket)))
+      return
+    }
     // An answer that has begun cannot be taken back, and one who hung up hears nothing.
-    if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+    if (error.code === 'ECONNRESET' || !socket.writable || before?.headersSent) {
       socket.destroy()
       return
     }
