@@ -113,11 +113,11 @@ export class App {
       publicUrl: () => this.#publicUrl,
       seals: sealKeys(keyring, database),
       isLeaving: () => this.#leaving,
-      selfCall: async ({ method, path, headers = {}, body }) => {
-        const request = { method, url: path, headers, ...(body && { payload: body }) }
-        const answer = await this.#inside.run(true, () => this.http.inject(request))
-        return { status: answer.statusCode, body: answer.body }
-      },
+      selfCall: ({ method, path, headers = {}, body }) =>
+        this.#inside.run(true, async () => {
+          const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
+          return { status: answer.statusCode, body: answer.body }
+        }),
     }
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
