@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { authenticators } from './access/authenticate.ts'
 import { sealKeys } from './access/seal-keys.ts'
@@ -76,7 +78,11 @@ export class App {
   readonly #deliveries: Deliveries
   readonly #relay: Relay
   #stopExpiring: (() => Promise<void>) | undefined
+  /** Says that requests should go elsewhere, and answers those that come all the same. */
+  #leaving = false
   #draining = false
+  /** Requests to ourselves belong to ones that were accepted, so they are carried out while the service drains. */
+  readonly #inside = new AsyncLocalStorage<true>()
   #publicUrl = ''
 
   private constructor(
@@ -106,10 +112,12 @@ export class App {
       lanes,
       publicUrl: () => this.#publicUrl,
       seals: sealKeys(keyring, database),
-      selfCall: async ({ method, path, headers = {}, body }) => {
-        const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
-        return { status: answer.statusCode, body: answer.body }
-      },
+      isLeaving: () => this.#leaving,
+      selfCall: ({ method, path, headers = {}, body }) =>
+        this.#inside.run(true, async () => {
+          const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
+          return { status: answer.statusCode, body: answer.body }
+        }),
     }
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
@@ -147,13 +155,12 @@ export class App {
         rail: { needs: 'body', authenticate: authenticateRail(this.services) },
       },
       admit: () => {
-        if (this.#draining)
+        if (this.#draining && !this.#inside.getStore())
           fail('temporarily_unavailable', {
             description: 'The service is shutting down',
             retryAfterSeconds: 1,
           })
       },
-      isDraining: () => this.#draining,
     }
   }
 
@@ -185,8 +192,13 @@ export class App {
     return this.#publicUrl
   }
 
-  /** No new work; every accepted request is answered, every accepted command committed; then the database is let go. */
-  async drain(): Promise<void> {
+  /**
+   * Tells that it leaves and goes on a moment, so that a load balancer turns away first. Then no new work; every accepted
+   * request is answered, every accepted command committed; then the database is let go.
+   */
+  async drain(leaveMs = 0): Promise<void> {
+    this.#leaving = true
+    if (leaveMs > 0) await sleep(leaveMs)
     this.#stopHousekeeping()
     this.#stopRefreshing()
     await this.#upiSwitch?.close()
@@ -195,12 +207,21 @@ export class App {
     this.#draining = true
     eventStreams(this.services).close()
     await Promise.all([
-      this.http.close(),
+      this.#closeHttp(),
       this.#stopExpiring?.(),
       this.#relay.close(),
       this.#deliveries.close(),
     ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
     await this.#database.close()
+  }
+  /** The listener first: once Fastify closes, it takes no requests to ourselves either, on which others may wait. */
+  async #closeHttp(): Promise<void> {
+    if (this.http.server.listening)
+      await new Promise((resolve) => {
+        this.http.server.close(resolve)
+        this.http.server.closeIdleConnections()
+      })
+    await this.http.close()
   }
 }

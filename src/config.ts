@@ -289,11 +289,17 @@ export const SETTINGS = {
     100_000,
     'Commands of one tenant that may wait; one more is answered 503.',
   ),
+  DRAIN_DELAY_MS: whole(
+    3_000,
+    0,
+    300_000,
+    'Live mode: after SIGTERM, time in which `/readyz` says 503 while requests are still taken, so that a load balancer turns away before they are refused.',
+  ),
   DRAIN_TIMEOUT_MS: whole(
     20_000,
     1_000,
     300_000,
-    'After SIGTERM, time for accepted requests to be answered.',
+    'After SIGTERM and `DRAIN_DELAY_MS`, time for accepted requests to be answered.',
   ),
 } satisfies Record<string, Setting<unknown>>
 

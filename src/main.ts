@@ -97,8 +97,9 @@ function tellStarted(
 
 async function drained(app: App, config: Config, log: Log): Promise<boolean> {
   const timeout = new AbortController()
-  const late = sleep(config.DRAIN_TIMEOUT_MS, false, { signal: timeout.signal }).catch(() => true)
-  const inTime = await Promise.race([app.drain().then(() => true), late])
+  const leaveMs = config.SVC_MODE === 'live' ? config.DRAIN_DELAY_MS : 0
+  const late = sleep(leaveMs + config.DRAIN_TIMEOUT_MS, false, { signal: timeout.signal }).catch(() => true)
+  const inTime = await Promise.race([app.drain(leaveMs).then(() => true), late])
   timeout.abort()
   if (inTime) log.info('drained')
   else

@@ -4,6 +4,7 @@ import { PARTNER_KEYS } from '../access/reseal-partner-keys.ts'
 import { CARD_NUMBERS } from '../cards/reseal-card-numbers.ts'
 import {
   beginRotation,
+  formerRows,
   type KeyFacts,
   listKeys,
   liveKeys,
@@ -162,9 +163,14 @@ async function untilSettled(context: CommandContext, purpose: RotatablePurpose):
   await sleep(waitMs)
 }
 
-/** Short transactions, each on its own: an interruption loses nothing, and rows that are done are not read again. */
+const PROGRESS_EVERY_MS = 1_000
+
+/** Short transactions, each on its own: an interruption loses nothing, and rows that are done are not sealed again. */
 async function resealAll({ database, keyMaker }: CommandContext, rows: SealedRows): Promise<number> {
+  const total = await database.operate((tx) => formerRows(tx, rows))
   let resealed = 0
+  let toldAtMs = 0
+  const tell = () => progress(`${resealed} of ${total} rows sealed anew.`)
   let after: string | undefined = ''
   while (after !== undefined) {
     const from: string = after
@@ -173,7 +179,9 @@ async function resealAll({ database, keyMaker }: CommandContext, rows: SealedRow
     )
     resealed += done
     after = last
-    if (done > 0) progress(`${resealed} rows sealed anew.`)
+    if (done === 0 || (after !== undefined && performance.now() < toldAtMs + PROGRESS_EVERY_MS)) continue
+    toldAtMs = performance.now()
+    tell()
   }
   return resealed
 }

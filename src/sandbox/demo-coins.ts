@@ -34,22 +34,28 @@ export async function demoCoins({ selfCall }: Services, partner: DemoPartner): P
   })
   const { access_token: bearer } = JSON.parse(token.body) as { access_token: string }
   const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  const send = (path: string, body: object) =>
+    selfCall({ method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) })
   const post = async (path: string, body: object): Promise<ConfigAnswer> => {
-    const answer = await selfCall({ method: 'POST', path, headers, body: Buffer.from(JSON.stringify(body)) })
+    const answer = await send(path, body)
     invariant(answer.status === 200, 'the demo coins were made')
     return JSON.parse(answer.body) as ConfigAnswer
   }
   const wanted = { event: EVENT, configuration: 'DEFAULT', status: 'ACTIVE' }
-  const known = (await post(`${PATH}/search`, wanted)).payload.data[0]
+  const find = async () => (await post(`${PATH}/search`, wanted)).payload.data[0]
+  const known = await find()
   if (known) return { coinConfigId: known.coinConfigId, coinUserId: userId }
-  const made = await post(PATH, {
+  const made = await send(PATH, {
     event: EVENT,
     amount: 100,
     title: 'Thank you for the referral',
     description: 'Made on first start',
     coinsExpireAfterDays: 365,
   })
-  const { coinConfigId } = made.payload
+  // 409: a process that started at the same instant was first, and there is one now.
+  const config = made.status === 409 ? await find() : (JSON.parse(made.body) as ConfigAnswer).payload
+  invariant(config?.coinConfigId, 'the demo configuration was made')
+  const { coinConfigId } = config
   await post(`${PATH}/allocate`, { requestId: `demo-${coinConfigId}`, event: EVENT, userId, companyId })
   return { coinConfigId, coinUserId: userId }
 }

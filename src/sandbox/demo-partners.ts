@@ -207,7 +207,13 @@ export async function demoCards({ database, selfCall }: Services, partner: DemoP
     const body = Buffer.from(
       await seal(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...employee })), key),
     )
-    const answer = await selfCall({ method: 'POST', path: '/api/v0/partner/svcCard', headers, body })
+    // Processes that start at the same instant all find no card: the key makes one of them issue it.
+    const answer = await selfCall({
+      method: 'POST',
+      path: '/api/v0/partner/svcCard',
+      headers: { ...headers, 'idempotency-key': `demo card ${employee.mobile}`.replaceAll(' ', '-') },
+      body,
+    })
     invariant(answer.status === 200, 'the demo cards were issued')
   }
 }

@@ -141,6 +141,13 @@ test.each([
   }
 })
 
+test('garbage behind a request does not take the place of its answer', async () => {
+  const create = ['POST /api/v0/qr-code HTTP/1.1', 'Host: a', `Authorization: ${bearer}`, JSON_TYPE]
+  const whole = [...create, 'Content-Length: 2', '', '{}'].join('\r\n')
+  const heard = await untilClosed(await say(`${whole}${whole}\u0000\u0001garbage\r\n\r\n`))
+  expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '200', '400'])
+})
+
 test('pipelined requests are answered each, in their order', async () => {
   const paths = ['/livez', '/nowhere', '/livez', '/readyz']
   const heard = await untilClosed(

@@ -97,6 +97,14 @@ export async function usesOf(
   return rows.find((sealed) => sealed.purpose === purpose)?.count(tx, sealedWith(keyId))
 }
 
+/** How many rows a rotation has before it: all that the newest key did not seal. */
+export async function formerRows(tx: Tx, rows: SealedRows): Promise<bigint> {
+  let count = 0n
+  for (const { keyId } of liveKeys(await listKeys(tx), rows.purpose).slice(0, -1))
+    count += await rows.count(tx, sealedWith(keyId))
+  return count
+}
+
 export async function retireKey(tx: Tx, keyId: string): Promise<void> {
   await tx.query(RETIRE, [keyId])
 }

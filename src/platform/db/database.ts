@@ -111,6 +111,11 @@ export function tenantSet(tenants: Iterable<string>): string {
 
 const READ = 'begin read only'
 
+const DISK_FULL = '53100'
+// New pages are what a full disk refuses: a row that fits into an old one, or into old log, proves nothing.
+const TAKE_ROOM =
+  'create temp table svc_room on commit drop as select n from generate_series(1, 20000) as n'
+
 /** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
 export class ClientTx implements Tx {
   readonly #client: pg.PoolClient
@@ -145,6 +150,8 @@ export class Database {
   readonly #poolSize: number
   readonly #service: pg.Pool
   #operator: pg.Pool | undefined
+  /** A write found no room, and none has been seen since. */
+  #full = false
 
   constructor(address: DatabaseAddress, poolSize: number, log: Log) {
     this.address = address
@@ -213,9 +220,29 @@ export class Database {
       else await client.query('commit')
       return result
     } catch (error) {
+      this.noteFailure(tx.firstFailure ?? error)
       await client.query('rollback').catch((failed: Error) => (broken = failed))
       throw tx.firstFailure ?? error
     } finally {
+      client.release(broken)
+    }
+  }
+
+  /** To be told of every write that failed. */
+  noteFailure(error: unknown): void {
+    if (sqlState(error) === DISK_FULL) this.#full = true
+  }
+
+  /** After a write that found no room: throws until there is some again. */
+  async expectRoom(): Promise<void> {
+    if (!this.#full) return
+    const client = await this.#service.connect()
+    let broken: Error | undefined
+    try {
+      await client.query(`begin; ${TAKE_ROOM}`)
+      this.#full = false
+    } finally {
+      await client.query('rollback').catch((failed: Error) => (broken = failed))
       client.release(broken)
     }
   }

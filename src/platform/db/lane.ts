@@ -121,6 +121,7 @@ export class Lane<C extends Command, S, D> {
         const notCommitted = unknown && (() => (unknown = undefined))
         return this.#tell(entries, await this.#attempt({ batchId, entries, mode, notCommitted }))
       } catch (error) {
+        this.#services.database.noteFailure(error)
         if (unknown && batchCommitted(error)) {
           this.#trouble('settled')
           return this.#tell(entries, unknown)

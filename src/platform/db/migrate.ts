@@ -12,6 +12,8 @@ const ROLES = `
 do $$
 declare
   wanted text;
+  -- From 16 on, whoever makes a role is its member but may not take it on until that is granted too.
+  needed text := case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end;
 begin
   foreach wanted in array array['svc_owner', 'svc_service', 'svc_operator'] loop
     begin
@@ -20,7 +22,7 @@ begin
       end if;
     exception when duplicate_object or unique_violation then null;
     end;
-    if not pg_has_role(current_user, wanted, 'member') then
+    if not pg_has_role(current_user, wanted, needed) then
       execute format('grant %I to current_user', wanted);
     end if;
   end loop;

@@ -29,6 +29,8 @@ export interface Services {
   /** Address at which callers reach the service; the issuer of its tokens. */
   readonly publicUrl: () => string
   readonly seals: Seals
+  /** Whether requests should go elsewhere, since this process is about to end. */
+  readonly isLeaving: () => boolean
   /** A request to ourselves, through the whole HTTP stack but without a socket. */
   readonly selfCall: (request: SelfCall) => Promise<{ readonly status: number; readonly body: string }>
 }

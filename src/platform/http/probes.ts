@@ -23,7 +23,7 @@ export const livez = query({
   mount: () => () => ({ body: '{"status":"ok"}' }),
 })
 
-/** Whether requests should be sent here: the database answers, and the process is not draining. */
+/** Whether requests should be sent here: the database answers and has room, and the process is not about to end. */
 export const readyz = query({
   id: 'readyz',
   method: 'GET',
@@ -34,17 +34,22 @@ export const readyz = query({
   family: 'bare',
   result: Status,
   errors: ['temporarily_unavailable'],
-  mount({ database }) {
+  mount({ database, isLeaving }) {
     return async () => {
+      if (isLeaving())
+        fail('temporarily_unavailable', {
+          description: 'The service is shutting down',
+          retryAfterSeconds: 1,
+        })
       let timer: NodeJS.Timeout | undefined
       const late = new Promise((_, reject) => {
         timer = setTimeout(() => reject(new Error('the database did not answer in time')), READY_WITHIN_MS)
       })
       try {
-        await Promise.race([database.directory(ALIVE), late])
+        await Promise.race([database.directory(ALIVE).then(() => database.expectRoom()), late])
       } catch (cause) {
         fail('temporarily_unavailable', {
-          description: 'The database does not answer',
+          description: 'The database does not answer, or has no room',
           retryAfterSeconds: 1,
           cause,
         })

@@ -40,7 +40,6 @@ export interface ServerOptions {
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
   readonly admit: () => void
-  readonly isDraining: () => boolean
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -71,7 +70,6 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => void answerFailure(options.services, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })
-  followExchanges(app.server)
   // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
@@ -86,9 +84,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  // Whoever is answered while the process drains must connect anew, elsewhere.
+  // Whoever is answered while the process is leaving must connect anew, elsewhere.
   app.addHook('onSend', (_, reply, payload, done) => {
-    if (options.isDraining()) reply.header('connection', 'close')
+    if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
   observe(app, options.services)
@@ -100,6 +98,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   )
   // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  followExchanges(app.server)
   // No proxy: without a listener Node hangs up on CONNECT and says nothing.
   const answerClientError = answerClientErrors(options.services)
   app.server.on('connect', (_, socket: Socket) => answerClientError(new Error('CONNECT'), socket))

@@ -1,0 +1,51 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { keyMaker } from '../../src/main.ts'
+import { acceptPayment } from '../../src/qr-codes/accept-payment.ts'
+import { prepareDemo } from '../../src/sandbox/demo.ts'
+import { payloadOf } from '../harness/client.ts'
+import { newCode } from '../harness/qr-codes.ts'
+import { asSuperuser, newDatabase, openService } from '../harness/service.ts'
+
+test('a payment of the sandbox that is under way when the service drains is answered as if it did not', async () => {
+  const service = await openService()
+  const client = await service.as(await service.newMerchant())
+  const { qrCodeId } = await newCode(service, client, { multipleUse: true })
+  await asSuperuser(service.db.database, async (outsider) => {
+    await outsider.query('begin')
+    await outsider.query('select from qr_codes where qr_code_id = $1 for update', [qrCodeId])
+    const lane = acceptPayment.open(service.app.services)
+    // Three notices, one after the other: the later ones begin while the service drains.
+    const paying = client.post('/sandbox/upi/pay', { qrCodeId, amount: 5, duplicates: 2 })
+    while (lane.submitted() === 0) await nextTurn()
+    const closed = service.close()
+    while (service.app.http.server.listening) await nextTurn()
+    await outsider.query('rollback')
+    expect(payloadOf(await paying).payment).toMatchObject({ status: 'ACCEPTED', amount: 5 })
+    await closed
+  })
+})
+
+test('a process that is leaving says so, and answers what comes all the same', async () => {
+  const service = await openService()
+  const client = await service.as(await service.newMerchant())
+  const drained = service.app.drain(2_000)
+  expect(await client.get('/readyz')).toMatchObject({ status: 503, error: 'temporarily_unavailable' })
+  const answer = await client.post('/api/v0/qr-code', {})
+  payloadOf(answer)
+  expect(answer.headers['connection']).toBe('close')
+  await drained
+  await expect(client.get('/livez')).rejects.toThrow()
+})
+
+test('processes that start at the same instant on a new database make one demo between them', async () => {
+  const db = await newDatabase()
+  const services = await Promise.all(Array.from({ length: 4 }, () => openService({ db })))
+  const demos = await Promise.all(services.map(({ app }) => prepareDemo(app.services, keyMaker(app))))
+  for (const name of ['merchant', 'otherMerchant'] as const)
+    expect(new Set(demos.map((demo) => demo[name].merchantId)).size).toBe(1)
+  expect(new Set(demos.map(({ coinConfigId }) => coinConfigId)).size).toBe(1)
+  const cards = await asSuperuser(db.database, (admin) => admin.query('select from cards'))
+  expect(cards.rowCount).toBe(3)
+  for (const service of services) await service.close()
+})
