@@ -123,7 +123,10 @@ export class Callers {
       ),
       ...meanwhile.map((act) => () => act().then(() => undefined)),
     ]
-    const answers = await world.carryOut(work)
+    const answers = await world.carryOut(
+      work,
+      sent.map(({ call }) => `${call.name} ${call.path}`),
+    )
     for (const [i, { call, returns }] of sent.entries()) this.#tell(call, returns ? answers[i] : undefined)
   }
 

@@ -28,7 +28,8 @@ interface Payment {
   sentIn: number
   // oxlint-disable-next-line typescript/no-explicit-any -- the record on the wire
   known: any
-  refundSent: boolean
+  /** Number of the round in which a refund was last confirmed. */
+  refundSentIn: number | undefined
 }
 
 export interface Merchant extends Tenant {
@@ -217,7 +218,14 @@ export class Merchants {
 
   #payment(code: Code | undefined): Payment {
     const utr = `U${this.#world.chance.bytes(8).toString('hex').toUpperCase()}`
-    const payment: Payment = { utr, code, amounts: new Set(), sentIn: 0, known: undefined, refundSent: false }
+    const payment: Payment = {
+      utr,
+      code,
+      amounts: new Set(),
+      sentIn: 0,
+      known: undefined,
+      refundSentIn: undefined,
+    }
     this.payments.set(utr, payment)
     return payment
   }
@@ -309,7 +317,10 @@ export class Merchants {
         () => `${utr}: a repeated notice was answered otherwise: ${JSON.stringify(known)} then ${text}`,
       )
       ensure(
-        told.status === known.status || (told.status === 'REFUNDED' && payment.refundSent),
+        told.status === known.status ||
+          // What is asked at the same time has no order.
+          (payment.refundSentIn !== undefined &&
+            (told.status === 'REFUNDED' || payment.refundSentIn === this.#round())),
         () => `${utr}: from ${known.status} to ${told.status}`,
       )
       return
@@ -369,7 +380,7 @@ export class Merchants {
     const payment = chance.pick(due)
     const body = JSON.stringify({ utr: payment.utr })
     const accepted = payment.known.status === 'ACCEPTED'
-    if (!accepted) payment.refundSent = true
+    if (!accepted) payment.refundSentIn = this.#round() + 1
     return {
       name: 'confirmRefund',
       method: 'POST',
@@ -398,7 +409,9 @@ export class Merchants {
     if (!code) return undefined
     const { chance } = this.#world
     const base = { who: code.merchant, repeats: 'no' as const }
+    // What is done at the same time has no order.
     const before = code.cancelled
+    const accepted = [...code.accepted]
     if (chance.happens(0.5))
       return {
         ...base,
@@ -425,7 +438,7 @@ export class Merchants {
           // oxlint-disable-next-line typescript/no-explicit-any -- records on the wire
           const utrs = new Set(json.payload.data.map((payment: any) => payment.utr))
           if (utrs.size < 500)
-            for (const utr of code.accepted)
+            for (const utr of accepted)
               ensure(utrs.has(utr), () => `${utr} was accepted through ${describe(code)} and is not listed`)
         },
       }

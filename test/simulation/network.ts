@@ -207,14 +207,12 @@ class SimulatedClient extends EventEmitter {
       }
     // They travel together; the server takes them in this order.
     else outcomes.push(...(await Promise.all(said.map((pending) => this.#say(pending, undefined)))))
-    const waiting = this.#gone ? this.pending.splice(0) : []
     for (const [i, { answer }] of said.entries()) {
       const outcome = outcomes[i]!
       if (outcome === 'cut') answer(lost())
       else if ('error' in outcome) answer(outcome.error)
       else answer(null, outcome.result)
     }
-    for (const { answer } of waiting) answer(lost())
   }
 
   async #say({ kind, config }: Pending, fault: Fault | undefined): Promise<Outcome | 'cut'> {
@@ -258,7 +256,9 @@ class SimulatedClient extends EventEmitter {
       if (this.#inTransaction) await real.query('rollback')
       this.#network.giveBack(this.#database, this.#role, real)
     }
-    if (!this.#network.crashed && this.listenerCount('error') > 0) this.emit('error', lost())
+    if (this.#network.crashed) return
+    for (const { answer } of this.pending.splice(0)) answer(lost())
+    if (this.listenerCount('error') > 0) this.emit('error', lost())
   }
 
   /** Sends it, with the simulated time in place of the server's own. */

@@ -68,7 +68,12 @@ for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60
     if (values.hash) console.log(`${seed} ${result.traceHash}`)
   } catch (error) {
     total.violations++
-    console.log(`\n${run.world.lines.slice(-lines).map((line) => line.slice(0, 400)).join('\n')}`)
+    console.log(
+      `\n${run.world.lines
+        .slice(-lines)
+        .map((line) => line.slice(0, 400))
+        .join('\n')}`,
+    )
     console.log(`\nVIOLATION seed ${seed}, step ${run.steps}, round ${run.callers.round}`)
     console.log(error instanceof Error && error.name === 'Violation' ? error.message : (error as Error).stack)
     console.log(`Again: npm run simulate -- --seed ${seed} --steps ${steps}\n`)

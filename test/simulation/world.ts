@@ -124,16 +124,19 @@ export class World {
    * Carries work out until all of it is done and nothing is under way. `undefined` for what a crash took with it; the
    * service is then a new one.
    */
-  async carryOut<T>(work: readonly (() => Promise<T>)[]): Promise<(T | undefined)[]> {
+  async carryOut<T>(
+    work: readonly (() => Promise<T>)[],
+    names: readonly string[] = [],
+  ): Promise<(T | undefined)[]> {
     const results: (T | undefined)[] = work.map(() => undefined)
-    let left = work.length
+    const left = new Set(work.keys())
     let failed: unknown
     const giveUpAtMs = this.process.monotonicMs + PATIENCE_MS
     work.forEach((start, i) => {
       start()
         .then((result) => (results[i] = result))
         .catch((error: unknown) => (failed ??= error))
-        .finally(() => left--)
+        .finally(() => left.delete(i))
     })
     for (;;) {
       await this.process.settle()
@@ -143,9 +146,12 @@ export class World {
         return results
       }
       if (this.network.hasPending) await this.network.turn()
-      else if (left === 0) return results
+      else if (left.size === 0) return results
       else
-        ensure(this.process.ringNext(giveUpAtMs), () => `${left} of ${work.length} calls are never answered`)
+        ensure(
+          this.process.ringNext(giveUpAtMs),
+          () => `never answered: ${[...left].map((i) => names[i] ?? i).join(', ')}`,
+        )
     }
   }
 
