@@ -138,7 +138,8 @@ export class Run {
     if (acknowledged.length > 0 && chance.happens(0.15)) again.push(chance.pick(acknowledged).call)
     if (chance.happens(0.06)) return [...again, ...this.#flood()]
     const calls: Call[] = [...again]
-    for (let left = chance.whole(1, 10); left > 0; left--) calls.push(...(await this.#call()))
+    for (let left = chance.happens(0.4) ? chance.whole(1, 6) : chance.whole(10, 40); left > 0; left--)
+      calls.push(...(await this.#call()))
     return calls
   }
 
