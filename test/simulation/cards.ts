@@ -12,8 +12,10 @@ export interface Card {
   readonly balance: Tally
   /** Every status that it can have, by what was answered. */
   statuses: Set<Status>
-  /** Calls that may be about its status, by round: what was sent at the same time has no order. */
+  /** Round in which its statuses were last told of: what is sent at the same time has no order. */
   statusSentIn: number
+  /** Round in which a change was last sent. */
+  changeSentIn: number
   blockedIn: number | undefined
   /** Calls that may still move its money. */
   readonly open: Set<Call>
@@ -100,6 +102,7 @@ export class Cards {
           balance: new Tally(),
           statuses: new Set(['UL']),
           statusSentIn: 0,
+          changeSentIn: 0,
           blockedIn: undefined,
           open: new Set(),
         }
@@ -167,7 +170,7 @@ export class Cards {
         ensure(status === 200, () => `${use} was refused: ${status} ${text}`)
         if (done) return undefined
         done = true
-        const locked = !card.statuses.has('UL') && card.statusSentIn < call.sentIn!
+        const locked = !card.statuses.has('UL') && card.changeSentIn < call.sentIn!
         const blocked = card.blockedIn !== undefined && card.blockedIn < call.sentIn!
         ensure(
           use === 'refund' || !(locked || blocked),
@@ -298,7 +301,10 @@ export class Cards {
   using(calls: readonly Call[], round: number): void {
     for (const { path } of calls) {
       const id = /card_[0-9a-z]{26}/.exec(path)?.[0]
-      if (id && path.startsWith('/sandbox/')) this.#uses.set(id, round)
+      if (!id) continue
+      if (path.startsWith('/sandbox/')) this.#uses.set(id, round)
+      const card = path.endsWith('/status') && this.all.find(({ svcCardId }) => svcCardId === id)
+      if (card) card.changeSentIn = round
     }
   }
 

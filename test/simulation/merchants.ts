@@ -481,8 +481,8 @@ export class Merchants {
       }
     const disabled = !merchant.disabledNow
     merchant.disabledEver = true
-    if (merchant.token) merchant.token.dead = true
     return async () => {
+      if (merchant.token) merchant.token.dead = true
       await database.operate((tx) => setMerchantDisabled(tx, merchant.id, disabled))
       merchant.disabledNow = disabled
     }

@@ -102,8 +102,8 @@ export async function newPartner(world: World, product: Partner['product']): Pro
 export function changeClient(world: World, partner: Partner): () => Promise<void> {
   const { database, keyring, random } = world.app.services
   const { clientId } = partner.clients.at(-1)!
-  if (partner.token) partner.token.dead = true
   return async () => {
+    if (partner.token) partner.token.dead = true
     const issued = await database.operate(async (tx) => {
       const next = await issueOAuthClient(tx, { keyring, random, mode: 'test' }, partner.id, 'next client')
       await revokeOAuthClient(tx, clientId)
