@@ -13,7 +13,7 @@ import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
-import { Database, type DatabaseAddress } from './platform/db/database.ts'
+import { type ConnectionClass, Database, type DatabaseAddress } from './platform/db/database.ts'
 import { keepHouse } from './platform/db/housekeeping.ts'
 import type { LaneServices } from './platform/db/lane.ts'
 import { StoredAnswers } from './platform/db/stored-answers.ts'
@@ -38,6 +38,8 @@ export interface AppOptions {
   readonly log: Log
   readonly clock?: Clock
   readonly random?: RandomBytes
+  /** How connections to the database are made; the simulation gives its own. */
+  readonly Client?: ConnectionClass
 }
 
 /** How each kind of caller proves itself, for the reference. */
@@ -132,8 +134,8 @@ export class App {
 
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
   static async open(options: AppOptions): Promise<App> {
-    const { address, config, log, masterKeys } = options
-    const database = new Database(address, config.DATABASE_POOL_SIZE, log)
+    const { address, config, log, masterKeys, Client } = options
+    const database = new Database(address, config.DATABASE_POOL_SIZE, log, Client)
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys))
       await app.#mount()

@@ -9,6 +9,7 @@ import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { migrateInstallation, withInstallation } from './context.ts'
 import { addEventCommands } from './event-commands.ts'
+import { addInvariantsCommand } from './invariants-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
@@ -54,6 +55,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addEventCommands(program)
   addKeysCommands(program)
   addReconcileCommand(program)
+  addInvariantsCommand(program)
   addQrCommands(program)
   return program
 }

@@ -6,43 +6,88 @@ interface Difference {
   detail: string
 }
 
-interface Check {
-  readonly check: string
-  readonly differences: Statement<Difference>
+/** What a check looks at: a name in the plural, and how many there are. */
+export interface Subject {
+  readonly name: string
+  readonly count: Statement<{ count: bigint }>
 }
 
-/** What must be true of every ledger; each statement answers the rows for which it is not, at most a hundred. */
-const CHECKS: readonly Check[] = [
+/** Something that must be true; the statement answers the rows for which it is not, at most a hundred. */
+export interface Check {
+  readonly check: string
+  readonly differences: Statement<Difference>
+  readonly of?: Subject
+  /** The same for some of the subjects only, whose ids are `$1`; absent where only the whole can tell. */
+  readonly differencesOf?: Statement<Difference>
+}
+
+export const subjects = (name: string, from: string): Subject => ({
+  name,
+  count: statement(`count_${name.replaceAll(' ', '_')}`, `select count(*) from ${from}`),
+})
+
+/**
+ * One check, written once: `text` gets a function that makes the condition for the subject's id, which holds all of them
+ * or those that are asked for.
+ */
+export function check(
+  name: string,
+  of: Subject,
+  promise: string,
+  text: (chosen: (id: string) => string) => string,
+): Check {
+  return {
+    check: promise,
+    of,
+    differences: statement(
+      `reconcile_${name}`,
+      text(() => 'true'),
+    ),
+    differencesOf: statement(
+      `reconcile_${name}_of`,
+      text((id) => `${id} = any ($1)`),
+    ),
+  }
+}
+
+export const ACCOUNTS = subjects('ledger accounts', 'ledger_accounts')
+const TRANSFERS = subjects('transfers', 'ledger_transfers')
+
+/** What must be true of every ledger. */
+export const LEDGER_CHECKS: readonly Check[] = [
   {
     check: 'All balances of a unit add up to zero',
+    of: ACCOUNTS,
     differences: statement(
       'reconcile_sum',
       `select unit as subject, 'the balances add up to ' || sum(balance) as detail
        from ledger_accounts group by unit having sum(balance) <> 0`,
     ),
   },
-  {
-    check: 'Every balance equals the transfers of its account',
-    differences: statement(
-      'reconcile_balances',
-      `with moved as (
-         select account_id, sum(amount) as amount from (
-           select credit_account_id as account_id, amount from ledger_transfers
-           union all select debit_account_id, -amount from ledger_transfers) as sides group by account_id)
-       select a.account_id as subject, 'balance ' || a.balance || ', transfers ' || coalesce(m.amount, 0) as detail
-       from ledger_accounts a left join moved m using (account_id) where a.balance <> coalesce(m.amount, 0) limit 100`,
-    ),
-  },
-  {
-    check: 'No balance is under its floor',
-    differences: statement(
-      'reconcile_floors',
-      `select account_id as subject, 'balance ' || balance || ', floor ' || floor as detail
-       from ledger_accounts where balance < floor limit 100`,
-    ),
-  },
+  check(
+    'balances',
+    ACCOUNTS,
+    'Every balance equals the transfers of its account',
+    (chosen) => `with moved as (
+       select account_id, sum(amount) as amount from (
+         select credit_account_id as account_id, amount from ledger_transfers where ${chosen('credit_account_id')}
+         union all
+         select debit_account_id, -amount from ledger_transfers where ${chosen('debit_account_id')}) as sides
+       group by account_id)
+     select a.account_id as subject, 'balance ' || a.balance || ', transfers ' || coalesce(m.amount, 0) as detail
+     from ledger_accounts a left join moved m using (account_id)
+     where ${chosen('a.account_id')} and a.balance <> coalesce(m.amount, 0) limit 100`,
+  ),
+  check(
+    'floors',
+    ACCOUNTS,
+    'No balance is under its floor',
+    (chosen) => `select account_id as subject, 'balance ' || balance || ', floor ' || floor as detail
+     from ledger_accounts where ${chosen('account_id')} and balance < floor limit 100`,
+  ),
   {
     check: 'Both sides of a transfer have its unit and its tenant',
+    of: TRANSFERS,
     differences: statement(
       'reconcile_sides',
       `select t.transfer_id as subject, 'between ' || d.account_id || ' and ' || c.account_id as detail
@@ -74,17 +119,15 @@ export function reconcile(database: Database, extra: readonly Check[] = []): Pro
   return database.operate(async (tx: Tx) => {
     const [counts] = await tx.query(COUNTS)
     const checks = []
-    for (const { check, differences } of [...CHECKS, ...extra]) {
+    for (const { check: promise, differences } of [...LEDGER_CHECKS, ...extra]) {
       const found = await tx.query(differences)
-      checks.push({ check, ok: found.length === 0, differences: found })
+      checks.push({ check: promise, ok: found.length === 0, differences: found })
     }
     return {
-      ok: checks.every((check) => check.ok),
+      ok: checks.every(({ ok }) => ok),
       accounts: Number(counts!.accounts),
       transfers: Number(counts!.transfers),
       checks,
     }
   }, 'repeatable read')
 }
-
-export type { Check }

@@ -30,8 +30,11 @@ interface Cancelled {
   readonly command: CancelQrCode
 }
 
-const LOCK: RowLock<QrCodeRow> = rowLock('qr_codes_to_cancel', {
-  select: QR_CODE_COLUMNS,
+const LOCK: RowLock<QrCodeRow & { last_paid_at: Date | null }> = rowLock('qr_codes_to_cancel', {
+  select: `${QR_CODE_COLUMNS}, (
+      select p.created_at from payments p
+      where p.merchant_id = q.merchant_id and p.qr_code_id = q.qr_code_id and p.status = 'ACCEPTED'
+      order by p.created_at desc limit 1) as last_paid_at`,
   from: `from qr_codes q
     where (q.merchant_id, q.qr_code_id) in (select * from unnest($1::text[], $2::text[])) order by q.qr_code_id`,
   tenant: 'q.merchant_id',
@@ -39,6 +42,7 @@ const LOCK: RowLock<QrCodeRow> = rowLock('qr_codes_to_cancel', {
   of: 'q',
 })
 
+const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
 const keyOf = (merchantId: string, qrCodeId: string) => `${merchantId} ${qrCodeId}`
 
 /** Spec §4.2. Cancels a UPI QR code for good; a repeat gets the first answer (decision Q2). */
@@ -81,16 +85,25 @@ export const cancelQrCode = command({
       (cancel) => cancel.qrCodeId,
     )
     const rows = await tx.lock(LOCK, keys, wanted.size)
-    return new Map(rows.map((row) => [keyOf(row.merchant_id, row.qr_code_id), toQrCode(row)]))
+    return new Map(
+      rows.map((row) => [
+        keyOf(row.merchant_id, row.qr_code_id),
+        { code: toQrCode(row), lastPaidAt: row.last_paid_at },
+      ]),
+    )
   },
 
   decide(codes, cancel, now): Cancelled {
-    const code = codes.get(keyOf(cancel.tenantId, cancel.qrCodeId)) ?? fail('qr_code_not_found')
+    const { code, lastPaidAt } =
+      codes.get(keyOf(cancel.tenantId, cancel.qrCodeId)) ?? fail('qr_code_not_found')
     if (code.status === 'CANCELLED') return { code, changed: false, command: cancel }
-    return { code: { ...code, status: 'CANCELLED', modifiedAt: now }, changed: true, command: cancel }
+    // A clock that was set back must not make it look as if payments had been accepted after the cancel.
+    const modifiedAt = latest(now, code.modifiedAt, lastPaidAt ?? now)
+    return { code: { ...code, status: 'CANCELLED', modifiedAt }, changed: true, command: cancel }
   },
 
-  apply: (codes, { code }) => void codes.set(keyOf(code.merchantId, code.qrCodeId), code),
+  apply: (codes, { code }) =>
+    void codes.set(keyOf(code.merchantId, code.qrCodeId), { code, lastPaidAt: null }),
 
   async save(tx, decisions) {
     const changed = decisions.filter((decision) => decision.changed)

@@ -1,56 +1,87 @@
-import type { Check } from '../ledger/reconcile.ts'
-import { statement } from '../platform/db/statement.ts'
+import { type Check, check, subjects } from '../ledger/reconcile.ts'
 
-/** What must be true between codes, payments and the ledger; the checks that `svc reconcile` adds for this area. */
+const CODES = subjects('QR codes', 'qr_codes')
+const PAYMENTS = subjects('payments', 'payments')
+
+/** What must be true between codes, payments, events and the ledger; the checks that `svc reconcile` adds for this area. */
 export const PAYMENT_CHECKS: readonly Check[] = [
-  {
-    check: 'Every payment has its one credit in the ledger, of the same amount and on the right account',
-    differences: statement(
-      'reconcile_credits',
-      `select p.payment_id as subject, p.status || ' with ' || count(t.transfer_id) || ' fitting credits' as detail
+  check(
+    'credits',
+    PAYMENTS,
+    'Every payment has its one credit in the ledger, of the same amount and on the right account',
+    (
+      chosen,
+    ) => `select p.payment_id as subject, p.status || ' with ' || count(t.transfer_id) || ' fitting credits' as detail
        from payments p left join ledger_transfers t on t.object_id = p.payment_id and t.kind = 'upi_credit'
          and t.amount = p.amount_paise and t.tenant_id = p.merchant_id
          and t.credit_account_id = case when p.qr_code_id is null then 'suspense:'
            when p.reason is null then 'payable:' else 'upi_refunds:' end || p.merchant_id
+       where ${chosen('p.payment_id')}
        group by p.payment_id having count(t.transfer_id) <> 1 limit 100`,
-    ),
-  },
-  {
-    check: 'A refund is in the ledger once if the payment is refunded, and not at all otherwise',
-    differences: statement(
-      'reconcile_refunds',
-      `select p.payment_id as subject, p.status || ' with ' || count(t.transfer_id) || ' refunds' as detail
+  ),
+  check(
+    'refunds',
+    PAYMENTS,
+    'A refund is in the ledger once if the payment is refunded, and not at all otherwise',
+    (
+      chosen,
+    ) => `select p.payment_id as subject, p.status || ' with ' || count(t.transfer_id) || ' refunds' as detail
        from payments p left join ledger_transfers t on t.object_id = p.payment_id and t.kind = 'upi_refund'
          and t.amount = p.amount_paise
+       where ${chosen('p.payment_id')}
        group by p.payment_id having count(t.transfer_id) <> (p.status = 'REFUNDED')::integer limit 100`,
-    ),
-  },
-  {
-    check: 'The counters of a code equal its accepted payments',
-    differences: statement(
-      'reconcile_codes',
-      `select q.qr_code_id as subject, 'counted ' || q.accepted_count || ', found ' || count(p.payment_id) as detail
-       from qr_codes q left join payments p on p.qr_code_id = q.qr_code_id and p.status = 'ACCEPTED'
+  ),
+  check(
+    'codes',
+    CODES,
+    'The counters of a code equal its accepted payments',
+    (
+      chosen,
+    ) => `select q.qr_code_id as subject, 'counted ' || q.accepted_count || ', found ' || count(p.payment_id) as detail
+       from qr_codes q
+       left join payments p on p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id and p.status = 'ACCEPTED'
+       where ${chosen('q.qr_code_id')}
        group by q.qr_code_id
        having q.accepted_count <> count(p.payment_id) or q.accepted_paise <> coalesce(sum(p.amount_paise), 0) limit 100`,
-    ),
-  },
-  {
-    check: 'A single-use code has at most one accepted payment',
-    differences: statement(
-      'reconcile_single_use',
-      `select q.qr_code_id as subject, count(*) || ' accepted payments' as detail
-       from qr_codes q join payments p on p.qr_code_id = q.qr_code_id and p.status = 'ACCEPTED'
-       where not q.multiple_use group by q.qr_code_id having count(*) > 1 limit 100`,
-    ),
-  },
-  {
-    check: 'No payment was accepted after its code was cancelled',
-    differences: statement(
-      'reconcile_cancelled',
-      `select p.payment_id as subject, 'accepted ' || p.created_at || ', cancelled ' || q.modified_at as detail
-       from payments p join qr_codes q using (qr_code_id)
-       where p.status = 'ACCEPTED' and q.status = 'CANCELLED' and p.created_at > q.modified_at limit 100`,
-    ),
-  },
+  ),
+  check(
+    'single_use',
+    CODES,
+    'A single-use code has at most one accepted payment',
+    (chosen) => `select q.qr_code_id as subject, count(*) || ' accepted payments' as detail
+       from qr_codes q
+       join payments p on p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id and p.status = 'ACCEPTED'
+       where not q.multiple_use and ${chosen('q.qr_code_id')} group by q.qr_code_id having count(*) > 1 limit 100`,
+  ),
+  check(
+    'cancelled',
+    CODES,
+    'No payment was accepted after its code was cancelled',
+    (
+      chosen,
+    ) => `select p.payment_id as subject, 'accepted ' || p.created_at || ', cancelled ' || q.modified_at as detail
+       from qr_codes q join payments p on p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id
+       where p.status = 'ACCEPTED' and q.status = 'CANCELLED' and p.created_at > q.modified_at
+         and ${chosen('q.qr_code_id')} limit 100`,
+  ),
+  check(
+    'code_events',
+    CODES,
+    'Every code was told of when it was made, when it was cancelled, and for each accepted and each refunded payment',
+    (chosen) => `with happened as (
+         select q.qr_code_id, 1 as created, (q.status = 'CANCELLED')::integer as cancelled, q.accepted_count as credited,
+           (select count(*) from payments p where p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id
+              and p.status = 'REFUNDED') as refunded
+         from qr_codes q where ${chosen('q.qr_code_id')}),
+       told as (
+         select object_id as qr_code_id, count(*) filter (where type = 'qr_code.created') as created,
+           count(*) filter (where type = 'qr_code.cancelled') as cancelled,
+           count(*) filter (where type = 'qr_code.credited') as credited,
+           count(*) filter (where type = 'qr_code.payment_refunded') as refunded
+         from outbox where ${chosen('object_id')} group by object_id)
+       select qr_code_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join told t using (qr_code_id)
+       where (h.created, h.cancelled, h.credited, h.refunded)
+         is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
+  ),
 ]

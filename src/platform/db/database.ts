@@ -7,6 +7,9 @@ export type DatabaseAddress =
   | { readonly url: string; readonly ownerUrl?: string }
   | { readonly host: string; readonly port: number; readonly database: string }
 
+/** Makes connections, as `pg.Client` does. */
+export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
+
 type Role = 'svc_owner' | 'svc_service' | 'svc_operator'
 
 /** A transaction of the service or the operator. Rows come back typed as the statement says. */
@@ -148,15 +151,17 @@ export class Database {
   readonly address: DatabaseAddress
   readonly #log: Log
   readonly #poolSize: number
+  readonly #Client: ConnectionClass
   readonly #service: pg.Pool
   #operator: pg.Pool | undefined
   /** A write found no room, and none has been seen since. */
   #full = false
 
-  constructor(address: DatabaseAddress, poolSize: number, log: Log) {
+  constructor(address: DatabaseAddress, poolSize: number, log: Log, Client: ConnectionClass = pg.Client) {
     this.address = address
     this.#log = log
     this.#poolSize = poolSize
+    this.#Client = Client
     this.#service = this.#pool('svc_service', poolSize)
   }
 
@@ -166,6 +171,7 @@ export class Database {
       max,
       idleTimeoutMillis: 60_000,
       pipeline: true,
+      Client: this.#Client,
     } as pg.PoolConfig)
     // A connection that breaks while idle is replaced on next use; whoever needs the database then is told.
     pool.on('error', (error) => this.#log.warn({ err: error }, 'an idle database connection was lost'))

@@ -1,0 +1,222 @@
+import { type Answer, ensure, type World } from './world.ts'
+
+/** Objects that calls are about: what is checked after them. */
+export class Touched {
+  readonly codes = new Set<string>()
+  readonly payments = new Set<string>()
+  readonly cards = new Set<string>()
+  readonly accounts = new Set<string>()
+  readonly users = new Set<string>()
+  readonly tenants = new Set<string>()
+}
+
+/** Who calls with a token, and gets a new one when it is refused. */
+export interface Tenant {
+  readonly id: string
+  token: Token | undefined
+  login(world: World): Promise<Answer>
+  /** What a successful login answered. */
+  accept(answer: Answer, world: World): void
+}
+
+export interface Token {
+  readonly text: string
+  readonly expiresAtMs: number
+  /** Something happened by which it must or may be refused. */
+  dead: boolean
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Call {
+  readonly name: string
+  readonly who?: Tenant
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>)
+  readonly body?: string
+  /**
+   * What the same request, sent again, does: `bytes`, it counts once and gets the same answer; `once`, it counts once;
+   * `no`, it counts again.
+   */
+  readonly repeats: 'bytes' | 'once' | 'no'
+  /** Told of every answer that says what happened, again of repeats. */
+  readonly sure: (answer: Answer) => void
+  /** Told when nobody can say whether it happened. */
+  readonly unsure?: () => void
+  /** Number of the round in which it was first sent. */
+  sentIn?: number
+}
+
+/** Answers that say of themselves that they may or may not have happened. */
+const isSure = ({ status }: Answer): boolean => status < 500 && status !== 429
+
+interface Acknowledged {
+  readonly call: Call
+  readonly text: string
+}
+
+const ACKNOWLEDGED_KEPT = 400
+
+/** The callers' side of the network: requests that get lost or doubled, answers that never come, and patience. */
+export class Callers {
+  readonly #world: World
+  /** Calls whose outcome nobody knows yet, and which may be sent again. */
+  outstanding: Call[] = []
+  acknowledged: Acknowledged[] = []
+  round = 0
+  steps = 0
+  readonly counts = new Map<string, number>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async send(call: Call): Promise<Answer | undefined> {
+    const { app, chance } = this.#world
+    const given = typeof call.headers === 'function' ? call.headers() : call.headers
+    const answering = app.http.inject({
+      method: call.method,
+      url: call.path,
+      headers: {
+        host: 'svc.example',
+        ...(call.body !== undefined && { 'content-type': 'application/json' }),
+        ...call.who?.token?.headers,
+        ...given,
+      },
+      ...(call.body !== undefined && { payload: call.body }),
+      remoteAddress: `10.0.0.${chance.whole(1, 250)}`,
+    })
+    // A stream that breaks off, as it must when it cannot go on (decision S3).
+    const answer = await answering.catch((error: Error) => {
+      ensure(/response destroyed/.test(error.message), () => `${call.name}: ${error.stack}`)
+    })
+    if (!answer) return undefined
+    const text = answer.body
+    const isJson = String(answer.headers['content-type']).includes('json')
+    return {
+      status: answer.statusCode,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+      headers: answer.headers,
+    }
+  }
+
+  /** Sends calls at the same time, with what else happens meanwhile, and tells every caller what it gets to know. */
+  async exchange(
+    calls: readonly Call[],
+    meanwhile: readonly (() => Promise<void>)[] = [],
+    faulty = true,
+  ): Promise<void> {
+    const world = this.#world
+    this.round++
+    await this.#login(calls)
+    const able = calls.filter(({ who }) => !who || who.token)
+    this.#keep(calls.filter((call) => !able.includes(call)))
+    const sent = able.flatMap((call) => this.#fate(call, faulty))
+    this.steps += sent.length + meanwhile.length
+    for (const { call } of sent) call.sentIn ??= this.round
+    const work: (() => Promise<Answer | undefined>)[] = [
+      ...sent.map(
+        ({ call, arrives }) =>
+          () =>
+            arrives ? this.send(call) : Promise.resolve(undefined),
+      ),
+      ...meanwhile.map((act) => () => act().then(() => undefined)),
+    ]
+    const answers = await world.carryOut(
+      work,
+      sent.map(({ call }) => `${call.name} ${call.path}`),
+    )
+    for (const [i, { call, returns }] of sent.entries()) this.#tell(call, returns ? answers[i] : undefined)
+  }
+
+  /** What the network does to a request: it or its answer may be lost, and it may come twice. */
+  #fate(call: Call, faulty: boolean): { call: Call; arrives: boolean; returns: boolean }[] {
+    const { chance } = this.#world
+    if (!faulty) return [{ call, arrives: true, returns: true }]
+    const fate = chance.weighted({ whole: 90, requestLost: 2, answerLost: 4, doubled: 4 })
+    if (fate === 'requestLost') return [{ call, arrives: false, returns: false }]
+    if (fate === 'answerLost') return [{ call, arrives: true, returns: false }]
+    const one = { call, arrives: true, returns: true }
+    return fate === 'doubled' && call.repeats !== 'no' ? [one, one] : [one]
+  }
+
+  #keep(calls: readonly Call[]): void {
+    for (const call of calls)
+      if (call.repeats !== 'no' && call.method !== 'GET' && !this.outstanding.includes(call))
+        this.outstanding.push(call)
+  }
+
+  #tell(call: Call, answer: Answer | undefined): void {
+    const { trace } = this.#world
+    const said = answer
+      ? `${answer.status} ${answer.text.length < 4_000 ? withoutTokens(answer.text) : ''}`
+      : 'no answer'
+    trace.call(this.#world, `  ${call.name} ${call.method} ${call.path} ${call.body ?? ''} -> ${said}`)
+    this.counts.set(
+      `${call.name} ${answer?.status ?? 'none'}`,
+      (this.counts.get(`${call.name} ${answer?.status ?? 'none'}`) ?? 0) + 1,
+    )
+    ensure(answer?.status !== 500, () => `${call.name} was answered 500: ${answer!.text}`)
+    if (answer?.status === 401 && call.who) {
+      const { token } = call.who
+      const due = !token || token.dead || token.expiresAtMs <= this.#world.process.wallMs()
+      ensure(due, () => `${call.name}: a good token was refused: ${answer.text}`)
+      call.who.token = undefined
+      this.#keep([call])
+      return
+    }
+    if (!answer || !isSure(answer)) {
+      call.unsure?.()
+      this.#keep([call])
+      return
+    }
+    this.outstanding = this.outstanding.filter((known) => known !== call)
+    call.sure(answer)
+    if (call.repeats === 'bytes' && answer.status === 200) this.#acknowledge(call, answer)
+  }
+
+  #acknowledge(call: Call, { text }: Answer): void {
+    const known = this.acknowledged.find((one) => one.call === call)
+    if (known) {
+      ensure(
+        known.text === text,
+        () => `${call.name}: a repeat was answered otherwise\n  first  ${known.text}\n  repeat ${text}`,
+      )
+      return
+    }
+    this.acknowledged.push({ call, text })
+    if (this.acknowledged.length > ACKNOWLEDGED_KEPT)
+      this.acknowledged.splice(this.#world.chance.whole(0, ACKNOWLEDGED_KEPT - 1), 1)
+  }
+
+  async #login(calls: readonly Call[]): Promise<void> {
+    const without = [...new Set(calls.flatMap(({ who }) => (who && !who.token ? [who] : [])))]
+    if (without.length === 0) return
+    const world = this.#world
+    this.steps += without.length
+    const answers = await world.carryOut(without.map((tenant) => () => tenant.login(world)))
+    for (const [i, tenant] of without.entries()) {
+      const answer = answers[i]
+      world.trace(`  login ${tenant.id} -> ${answer?.status ?? 'no answer'}`)
+      if (answer?.status === 200) tenant.accept(answer, world)
+      else
+        ensure(
+          !answer || answer.status === 503 || answer.status === 401,
+          () => `login was answered ${answer!.status} ${answer!.text}`,
+        )
+    }
+  }
+
+  /** Sends what is outstanding again until every outcome is known. */
+  async settleAll(): Promise<void> {
+    this.#world.armed = []
+    for (let tries = 0; this.outstanding.length > 0; tries++) {
+      ensure(tries < 200, () => `${this.outstanding[0]!.name} is not answered, however often it is sent`)
+      await this.exchange(this.outstanding.slice(0, 20), [], false)
+    }
+  }
+}
+
+const withoutTokens = (text: string): string =>
+  text.replaceAll(/"(?:access_token|token|secret|qrCodeBase64)":"[^"]*"/g, '').replaceAll(/eyJ[\w.-]+/g, '')

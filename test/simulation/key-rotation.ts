@@ -1,0 +1,44 @@
+import { PARTNER_KEYS } from '../../src/access/reseal-partner-keys.ts'
+import { CARD_NUMBERS } from '../../src/cards/reseal-card-numbers.ts'
+import {
+  beginRotation,
+  listKeys,
+  liveKeys,
+  retireKey,
+  usesOf,
+} from '../../src/platform/crypto/key-rotation.ts'
+import { STORED_ANSWERS } from '../../src/platform/db/stored-answer-rows.ts'
+import type { Tenant } from './callers.ts'
+import type { World } from './world.ts'
+
+const ROWS = [STORED_ANSWERS, CARD_NUMBERS, PARTNER_KEYS]
+/** Commands that were on their way when the new key took effect are written by then; see `svc keys rotate`. */
+const SETTLED_AFTER_MS = 20_000
+const PURPOSES = ['card_number', 'partner_key', 'stored_answer', 'token_signing'] as const
+
+/** One step of the rotation of some key: begins it, or goes on with it as far as `svc keys rotate` would. */
+export function rotateKeys(world: World, tenants: readonly Tenant[]): () => Promise<void> {
+  const { database, keyring } = world.app.services
+  const purpose = world.chance.pick(PURPOSES)
+  return async () => {
+    const { begun } = await database.operate((tx) => beginRotation(tx, keyring, purpose))
+    if (begun) return
+    const newest = liveKeys(await database.operate(listKeys), purpose).at(-1)!
+    if (newest.effectiveForMs < SETTLED_AFTER_MS) return
+    await keyring.refresh()
+    const rows = ROWS.find((sealed) => sealed.purpose === purpose)
+    for (let after: string | undefined = ''; rows?.reseal && after !== undefined; ) {
+      const from: string = after
+      after = (await database.operate((tx) => rows.reseal!(tx, keyring, from))).last
+    }
+    await database.operate(async (tx) => {
+      const keys = liveKeys(await listKeys(tx), purpose).filter(({ keyId }) => keyId !== newest.keyId)
+      for (const key of keys) {
+        if (await usesOf(tx, ROWS, key)) continue
+        // The tokens that it signed die with it.
+        if (purpose === 'token_signing') for (const { token } of tenants) if (token) token.dead = true
+        await retireKey(tx, key.keyId)
+      }
+    })
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Runs the service in a simulated world, seed by seed, and looks for anything that must never be:
+ *
+ *   npm run simulate -- --seeds 20 --steps 2000            twenty fresh seeds
+ *   npm run simulate -- --seed 7 --steps 2000              one seed, again
+ *   npm run simulate -- --minutes 30                       as many seeds as fit
+ *
+ * Exit code 1 when an invariant was broken; it then prints the last lines and the command that shows it again.
+ */
+import { parseArgs } from 'node:util'
+import { Chance } from './chance.ts'
+import { realTimeMs, SimulatedProcess } from './process.ts'
+import { Run } from './run.ts'
+import { startServer } from './server.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string' },
+    steps: { type: 'string', default: '2000' },
+    minutes: { type: 'string' },
+    lines: { type: 'string', default: '60' },
+    counts: { type: 'boolean', default: false },
+    hash: { type: 'boolean', default: false },
+  },
+})
+const number = (name: 'seed' | 'seeds' | 'steps' | 'minutes' | 'lines'): number | undefined => {
+  const text = values[name]
+  if (text === undefined) return undefined
+  if (!/^\d+$/.test(text)) {
+    console.error(`--${name} must be a whole number, such as --${name} 20`)
+    process.exit(2)
+  }
+  return Number(text)
+}
+const steps = number('steps')!
+const minutes = number('minutes')
+const first = number('seed') ?? Math.floor(Math.random() * 2 ** 31)
+const seeds = number('seeds') ?? (minutes === undefined ? 1 : Number.POSITIVE_INFINITY)
+const lines = number('lines')!
+
+const began = realTimeMs()
+const elapsedS = (): number => (realTimeMs() - began) / 1_000
+const server = await startServer()
+const simulated = new SimulatedProcess(new Chance(first, 'start'))
+const total = { seeds: 0, steps: 0, rounds: 0, crashes: 0, statements: 0, violations: 0 }
+const counts = new Map<string, number>()
+let toldAtS = 0
+
+const progress = (): string =>
+  `${total.seeds} seeds, ${total.steps} steps (${total.rounds} rounds, ${total.statements} statements, ${total.crashes} crashes), ${Math.round(total.steps / elapsedS())} steps/s, ${total.violations} violations`
+
+console.log(`seeds from ${first}, ${steps} steps each`)
+let former: string | undefined
+for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60); i++) {
+  const seed = (first + i) % 2 ** 31
+  const database = `seed_${i}_${seed}`
+  await server.newDatabase(database, former)
+  former = database
+  const run = new Run(server, simulated, seed, database)
+  try {
+    const result = await run.take(steps)
+    total.steps += result.steps
+    total.rounds += result.rounds
+    total.crashes += result.crashes
+    total.statements += result.statements
+    for (const [name, count] of result.counts) counts.set(name, (counts.get(name) ?? 0) + count)
+    if (values.hash) console.log(`${seed} ${result.traceHash}`)
+  } catch (error) {
+    total.violations++
+    console.log(
+      `\n${run.world.lines
+        .slice(-lines)
+        .map((line) => line.slice(0, 400))
+        .join('\n')}`,
+    )
+    console.log(`\nVIOLATION seed ${seed}, step ${run.steps}, round ${run.callers.round}`)
+    console.log(error instanceof Error && error.name === 'Violation' ? error.message : (error as Error).stack)
+    console.log(`Again: npm run simulate -- --seed ${seed} --steps ${steps}\n`)
+  }
+  total.seeds++
+  if (elapsedS() - toldAtS > 10) {
+    toldAtS = elapsedS()
+    console.log(progress())
+  }
+  if (total.violations >= 5) break
+}
+console.log(progress())
+if (values.counts)
+  for (const [name, count] of [...counts].sort()) console.log(`${String(count).padStart(8)} ${name}`)
+await server.close()
+process.exit(total.violations > 0 ? 1 : 0)
