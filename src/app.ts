@@ -6,6 +6,7 @@ import { BulkWorker } from './cards/bulk-worker.ts'
 import { CoinSweep } from './coins/expire-coins.ts'
 import type { Config } from './config.ts'
 import { fail } from './errors.ts'
+import { WEBHOOKS } from './event-records.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
@@ -166,6 +167,7 @@ export class App {
       version: VERSION,
       publicUrl: () => this.#publicUrl,
       securitySchemes: SECURITY_SCHEMES,
+      webhooks: WEBHOOKS,
     })
     mountOperations(this.http, operations, this.#serverOptions)
     await this.http.ready()
