@@ -13,6 +13,7 @@ import { OPERATIONS } from './operations.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
 import { Database, type DatabaseAddress } from './platform/db/database.ts'
+import { watchEpoch } from './platform/db/epoch.ts'
 import { keepHouse } from './platform/db/housekeeping.ts'
 import type { LaneServices } from './platform/db/lane.ts'
 import { StoredAnswers } from './platform/db/stored-answers.ts'
@@ -78,6 +79,7 @@ export class App {
   readonly #relay: Relay
   #stopExpiring: (() => Promise<void>) | undefined
   #draining = false
+  #stopWatching: (() => void) | undefined
   #publicUrl = ''
 
   private constructor(
@@ -173,6 +175,12 @@ export class App {
     await this.http.ready()
   }
 
+  /** Resolves when a restore has put other data in the place of that which this app was opened on. */
+  replaced(): Promise<void> {
+    const { database, keyring } = this.services
+    return new Promise((resolve) => (this.#stopWatching = watchEpoch(database, keyring.epoch, resolve)))
+  }
+
   /** Listens; answers the address at which callers reach the service. */
   async listen(): Promise<string> {
     const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
@@ -189,6 +197,7 @@ export class App {
 
   /** No new work; every accepted request is answered, every accepted command committed; then the database is let go. */
   async drain(): Promise<void> {
+    this.#stopWatching?.()
     this.#stopHousekeeping()
     this.#stopRefreshing()
     await this.#upiSwitch?.close()

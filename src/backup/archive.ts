@@ -86,7 +86,7 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
     if (header.type !== 'file' || (header.size ?? 0) > most)
       return void tar.destroy(new ArchiveFault('an entry is not one of ours'))
     const parts: Buffer[] = []
-    stream.on('data', (part: Buffer) => parts.push(part))
+    stream.on('data', (part) => parts.push(part as Buffer))
     stream.on('error', next)
     stream.on('end', () => {
       Promise.resolve(onEntry(header.name, Buffer.concat(parts))).then(() => next(), next)
@@ -105,8 +105,7 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
 /** SHA-256 of the first `length` bytes of a file, and what comes after them. */
 export async function digestOf(file: string, length: number): Promise<{ digest: string; rest: Buffer }> {
   const hash = createHash('sha256')
-  if (length > 0)
-    await pipeline(createReadStream(file, { end: length - 1, highWaterMark: 1 << 20 }), hash)
+  if (length > 0) await pipeline(createReadStream(file, { end: length - 1, highWaterMark: 1 << 20 }), hash)
   const handle = await open(file)
   try {
     const { size } = await handle.stat()
