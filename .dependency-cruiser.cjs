@@ -61,8 +61,8 @@ module.exports = {
     arrow(
       'nothing-reaches-up',
       'Only main and cli stand above the composition root; cli is on top.',
-      '^src/(operations|app|installation|main)\\.ts$',
-      ['^src/(?!cli/)[^/]+/', '^src/(operations|app|installation)\\.ts$', ...FOR_ALL],
+      '^src/(operations|event-records|app|installation|main)\\.ts$',
+      ['^src/(?!cli/)[^/]+/', '^src/(operations|event-records|app|installation)\\.ts$', ...FOR_ALL],
     ),
     {
       name: 'src-stands-alone',

@@ -6,6 +6,7 @@ import fastify from 'fastify'
 import { SECURITY_SCHEMES } from '../src/app.ts'
 import { newProgram } from '../src/cli/program.ts'
 import { SETTINGS } from '../src/config.ts'
+import { WEBHOOKS } from '../src/event-records.ts'
 import { eventTable } from '../src/events.ts'
 import { OPERATIONS } from '../src/operations.ts'
 import { documented } from '../src/platform/http/openapi.ts'
@@ -109,6 +110,7 @@ async function openapi(): Promise<string> {
     version: VERSION,
     publicUrl: () => 'http://127.0.0.1:8080',
     securitySchemes: SECURITY_SCHEMES,
+    webhooks: WEBHOOKS,
   }
   await serveReference(app, OPERATIONS, about)
   for (const operation of OPERATIONS) {

@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { authenticators } from './access/authenticate.ts'
@@ -8,12 +7,14 @@ import { BulkWorker } from './cards/bulk-worker.ts'
 import { CoinSweep } from './coins/expire-coins.ts'
 import type { Config } from './config.ts'
 import { fail } from './errors.ts'
+import { WEBHOOKS } from './event-records.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
 import { type ConnectionClass, Database, type DatabaseAddress } from './platform/db/database.ts'
+import { watchEpoch } from './platform/db/epoch.ts'
 import { keepHouse } from './platform/db/housekeeping.ts'
 import type { LaneServices } from './platform/db/lane.ts'
 import { StoredAnswers } from './platform/db/stored-answers.ts'
@@ -66,6 +67,8 @@ export const SECURITY_SCHEMES = {
   },
 }
 
+const INSIDE = 'x-svc-inside'
+
 /** A service that is put together but does not listen yet: composition root of the program, the CLI and the tests. */
 export class App {
   readonly http: FastifyInstance
@@ -83,8 +86,9 @@ export class App {
   /** Says that requests should go elsewhere, and answers those that come all the same. */
   #leaving = false
   #draining = false
-  /** Requests to ourselves belong to ones that were accepted, so they are carried out while the service drains. */
-  readonly #inside = new AsyncLocalStorage<true>()
+  /** Requests to ourselves name it: they belong to ones that were accepted, so they are carried out while the service drains. */
+  readonly #inside = randomUUID()
+  #stopWatching: (() => void) | undefined
   #publicUrl = ''
 
   private constructor(
@@ -115,11 +119,11 @@ export class App {
       publicUrl: () => this.#publicUrl,
       seals: sealKeys(keyring, database),
       isLeaving: () => this.#leaving,
-      selfCall: ({ method, path, headers = {}, body }) =>
-        this.#inside.run(true, async () => {
-          const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
-          return { status: answer.statusCode, body: answer.body }
-        }),
+      selfCall: async ({ method, path, headers, body }) => {
+        const own = { ...headers, [INSIDE]: this.#inside }
+        const answer = await this.http.inject({ method, url: path, headers: own, ...(body && { payload: body }) })
+        return { status: answer.statusCode, body: answer.body }
+      },
     }
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
@@ -156,8 +160,8 @@ export class App {
         ...Object.fromEntries(byHeaders),
         rail: { needs: 'body', authenticate: authenticateRail(this.services) },
       },
-      admit: () => {
-        if (this.#draining && !this.#inside.getStore())
+      admit: ({ headers }) => {
+        if (this.#draining && headers[INSIDE] !== this.#inside)
           fail('temporarily_unavailable', {
             description: 'The service is shutting down',
             retryAfterSeconds: 1,
@@ -175,9 +179,16 @@ export class App {
       version: VERSION,
       publicUrl: () => this.#publicUrl,
       securitySchemes: SECURITY_SCHEMES,
+      webhooks: WEBHOOKS,
     })
     mountOperations(this.http, operations, this.#serverOptions)
     await this.http.ready()
+  }
+
+  /** Resolves when a restore has put other data in the place of that which this app was opened on. */
+  replaced(): Promise<void> {
+    const { database, keyring } = this.services
+    return new Promise((resolve) => (this.#stopWatching = watchEpoch(database, keyring.epoch, resolve)))
   }
 
   /** Listens; answers the address at which callers reach the service. */
@@ -201,6 +212,7 @@ export class App {
   async drain(leaveMs = 0): Promise<void> {
     this.#leaving = true
     if (leaveMs > 0) await sleep(leaveMs)
+    this.#stopWatching?.()
     this.#stopHousekeeping()
     this.#stopRefreshing()
     await this.#upiSwitch?.close()

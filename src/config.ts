@@ -253,6 +253,12 @@ export const SETTINGS = {
     'Time in which an endpoint must take a webhook, from the look-up of its name to its whole answer.',
   ),
   WEBHOOK_ALLOWED_NETWORKS: networks,
+  EVENTS_DAYS: whole(
+    400,
+    4,
+    36_500,
+    'How long events stay in the feed. Who asks for older ones is told so (`events_forgotten`).',
+  ),
   WEBHOOK_ATTEMPTS_DAYS: whole(30, 4, 3_650, 'How long the attempts to deliver webhooks can be looked at.'),
   RATE_LIMIT_PER_SECOND: whole(
     1_000,

@@ -350,6 +350,12 @@ export const FAILURES = {
     'There is no such event',
     'Use the `id` of an event of your own feed, `GET /api/v0/events`.',
   ),
+  events_forgotten: kind(
+    410,
+    'NOT_FOUND_ERROR',
+    'Events from there on are no longer kept',
+    'You have missed events. Read the records themselves to catch up, then go on from the number or time that the description names.',
+  ),
   webhook_url_refused: kind(
     422,
     'BUSINESS_ERROR',

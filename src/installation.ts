@@ -26,16 +26,20 @@ interface Opened {
   release(): Promise<void>
 }
 
+/** `as it is`: for a backup before an update, by the newer program. */
+export type SchemaWanted = 'newest' | 'as it is'
+
 /** Opens the operator's PostgreSQL, or the embedded one, and brings it to the newest schema. */
 export async function openInstallation(
   config: Config,
   log: Log,
   onProgress: (message: string) => void,
+  schema: SchemaWanted = 'newest',
 ): Promise<Installation> {
   const opened = config.DATABASE_URL ? ownDatabase(config) : await embeddedDatabase(config, log, onProgress)
   try {
     if (config.SVC_MODE === 'live') await refuseUnsafe(opened.address)
-    const run = await migrate(opened.address)
+    const run = schema === 'newest' ? await migrate(opened.address) : []
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
     return {
       ...opened,

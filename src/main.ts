@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { App } from './app.ts'
 import type { Config } from './config.ts'
@@ -6,6 +7,9 @@ import { type Installation, openInstallation } from './installation.ts'
 import { type Log, openLog } from './platform/log.ts'
 import { banner } from './sandbox/banner.ts'
 import { prepareDemo, type SandboxFile, sandboxFile } from './sandbox/demo.ts'
+
+/** Another end: everything that this process remembers is of data that is no longer there. */
+const REPLACED = Object.freeze<End>({})
 
 /** Runs the service until a signal ends it. Resolves to the exit code: 0 after an orderly end. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
@@ -19,20 +23,27 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
     terminal ? console.log(`  ${message} …`) : log.info(message),
   )
   try {
-    const app = await openApp(config, installation, log)
     process.once('uncaughtException', (error) => signalled.crash(error))
     process.once('unhandledRejection', (error) => signalled.crash(error))
-    try {
-      const baseUrl = await listen(app, config)
-      const demo = config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined
-      tellStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
-      const end = await signalled.signal
-      if (end.error) log.fatal({ err: end.error }, 'an error that nobody handled; shutting down')
-      else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are answered')
-      return (await drained(app, config, log)) && !end.error ? 0 : 1
-    } catch (error) {
-      await app.drain()
-      throw error
+    for (let settings = config; ; ) {
+      const app = await openApp(settings, installation, log)
+      try {
+        const baseUrl = await listen(app, settings)
+        const demo =
+          config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined
+        tellStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
+        const end = await Promise.race([signalled.signal, app.replaced().then(() => REPLACED)])
+        if (end === REPLACED) log.warn('the data was replaced by a restore; beginning anew on it')
+        else if (end.error) log.fatal({ err: end.error }, 'an error that nobody handled; shutting down')
+        else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are answered')
+        // Whoever follows listens where callers know the service.
+        settings = { ...config, PORT: (app.http.server.address() as AddressInfo).port }
+        const inTime = await drained(app, config, log)
+        if (end !== REPLACED) return inTime && !end.error ? 0 : 1
+      } catch (error) {
+        await app.drain()
+        throw error
+      }
     }
   } finally {
     await installation.release()

@@ -1,10 +1,11 @@
+import { Type } from 'typebox'
 import { rfc3339 } from '../kernel/time.ts'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import type { BatchTx, CommandSpec } from '../platform/db/batch.ts'
 import { succeedWithCode } from '../platform/http/operation.ts'
 import { saveEvents } from '../platform/outbox.ts'
-import type { Channel } from './card.ts'
+import { CHANNELS, type Channel } from './card.ts'
 import { type CardOrder, type CardViews, cardKey, lockCards, readLocked, viewOf } from './card-changes.ts'
 import type { CardView } from './card-record.ts'
 
@@ -28,6 +29,19 @@ interface Kind<C> {
   /** Pure; throws the failure when the card cannot be used so. */
   readonly check: (view: CardView, command: C, now: Date) => void
 }
+
+export const CardReceipt = Type.Object(
+  {
+    transactionId: Type.String(),
+    svcCardId: Type.String(),
+    amount: Type.Number({ description: 'Rupees' }),
+    channel: Type.Optional(Type.Enum([...CHANNELS])),
+    merchantName: Type.Optional(Type.String()),
+    otbBalance: Type.Number({ description: 'Rupees that the card has left, exact' }),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'CardReceipt', additionalProperties: false },
+)
 
 const rupees = (paise: bigint): number => Number(paise) / 100
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KeyMaker } from '../access/api-key.ts'
 import { type Config, readConfig } from '../config.ts'
-import { openInstallation } from '../installation.ts'
+import { type Installation, openInstallation, type SchemaWanted } from '../installation.ts'
 import { Keyring } from '../platform/crypto/keyring.ts'
 import { Database } from '../platform/db/database.ts'
 import { openLog } from '../platform/log.ts'
@@ -31,11 +31,31 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
   }
 }
 
+export interface OpenedInstallation extends Pick<Installation, 'address' | 'masterKeys'> {
+  readonly config: Config
+}
+
+/** For what works beneath the keyring, which would else be made on an empty database. */
+export async function withOpened<T>(
+  schema: SchemaWanted,
+  work: (opened: OpenedInstallation) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  const onProgress = (message: string) => process.stderr.write(`${message} …\n`)
+  const { address, masterKeys, release } = await openInstallation(
+    config,
+    openLog('warn', process.stderr),
+    onProgress,
+    schema,
+  )
+  try {
+    return await work({ config, address, masterKeys })
+  } finally {
+    await release()
+  }
+}
+
 /** Brings the schema up to date and touches nothing else: the service's role may not even be granted to anyone yet. */
 export async function migrateInstallation(): Promise<void> {
-  const log = openLog('warn', process.stderr)
-  const installation = await openInstallation(readConfig(process.env), log, (message) =>
-    process.stderr.write(`${message} …\n`),
-  )
-  await installation.release()
+  await withOpened('newest', async () => undefined)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { PARTNER_KEYS } from '../access/reseal-partner-keys.ts'
+import { BULK_LINES } from '../cards/reseal-bulk-lines.ts'
 import { CARD_NUMBERS } from '../cards/reseal-card-numbers.ts'
 import {
   beginRotation,
@@ -17,6 +18,7 @@ import {
 } from '../platform/crypto/key-rotation.ts'
 import { KEYRING_REFRESH_MS } from '../platform/crypto/keyring.ts'
 import { STORED_ANSWERS } from '../platform/db/stored-answer-rows.ts'
+import { WEBHOOK_SECRETS } from '../webhooks/reseal-webhook-secrets.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -25,7 +27,13 @@ interface Json {
   readonly json?: boolean
 }
 
-const SEALED_ROWS: readonly SealedRows[] = [CARD_NUMBERS, PARTNER_KEYS, STORED_ANSWERS]
+const SEALED_ROWS: readonly SealedRows[] = [
+  CARD_NUMBERS,
+  PARTNER_KEYS,
+  STORED_ANSWERS,
+  BULK_LINES,
+  ...WEBHOOK_SECRETS,
+]
 const progress = (message: string): boolean => process.stderr.write(`${message}\n`)
 
 export function addKeysCommands(program: Command): void {
@@ -45,8 +53,8 @@ export function addKeysCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A new key is made; it seals once every process has read it, about 10 seconds later. Card numbers and partners' keys are
-then sealed anew, and their former key is retired. Run it again after an interruption: it goes on where it was.
+A new key is made; it seals once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
+secrets and waiting bulk orders are then sealed anew, and their former key is retired. Run it again after an interruption: it goes on where it was.
 The former keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
 
 Examples:
@@ -105,17 +113,17 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
       `The purpose must be one of ${ROTATABLE.join(', ')}. Keys of look-ups and sessions are not rotated.`,
     )
   const { database, keyMaker } = context
-  const { begun } = await database.operate((tx) => beginRotation(tx, keyMaker.keyring, purpose))
+  const { begun } = await beginRotation(database, keyMaker.keyring, purpose)
   progress(
     begun ? `A new ${purpose} key was made.` : `A rotation of ${purpose} is under way; going on with it.`,
   )
   const newest = await untilEffective(context, purpose)
-  const rows = SEALED_ROWS.find((sealed) => sealed.purpose === purpose)
-  let resealed = rows?.reseal ? await resealAll(context, rows) : 0
-  if (rows?.reseal) {
+  const places = SEALED_ROWS.filter((sealed) => sealed.purpose === purpose && sealed.reseal)
+  let resealed = await resealAll(context, places)
+  if (places.length > 0) {
     await untilSettled(context, purpose)
     // What commands that were on their way had still sealed with the former key.
-    resealed += await resealAll(context, rows)
+    resealed += await resealAll(context, places)
   }
   const retired = await retireUnused(context, purpose)
   const former = liveKeys(await database.operate(listKeys), purpose).filter(
@@ -166,7 +174,13 @@ async function untilSettled(context: CommandContext, purpose: RotatablePurpose):
 const PROGRESS_EVERY_MS = 1_000
 
 /** Short transactions, each on its own: an interruption loses nothing, and rows that are done are not sealed again. */
-async function resealAll({ database, keyMaker }: CommandContext, rows: SealedRows): Promise<number> {
+async function resealAll(context: CommandContext, places: readonly SealedRows[]): Promise<number> {
+  let resealed = 0
+  for (const place of places) resealed += await resealPlace(context, place)
+  return resealed
+}
+
+async function resealPlace({ database, keyMaker }: CommandContext, rows: SealedRows): Promise<number> {
   const total = await database.operate((tx) => formerRows(tx, rows))
   let resealed = 0
   let toldAtMs = 0
@@ -218,6 +232,8 @@ function isUnused(
 function whyKept({ config }: CommandContext, purpose: RotatablePurpose): string {
   if (purpose === 'token_signing')
     return `tokens that it signed live for up to ${config.TOKEN_TTL_SECONDS} s. Run this again after that.`
+  if (purpose === 'webhook_signing')
+    return 'receivers may still verify with it. When none does: svc keys retire <keyId>'
   if (purpose.startsWith('seal_'))
     return 'partners may still seal to it. When none does: svc keys retire <keyId>'
   return 'rows are still sealed with it. Run this again later.'

@@ -83,8 +83,14 @@ const writePosition = (file: string, position: Position): Promise<void> =>
 
 /** The `data` of each server-sent event, until the connection ends. */
 async function* streamOf(session: TenantSession, after: number): AsyncGenerator<string> {
-  const answer = await session.fetch('/api/v0/events/stream', { headers: { 'last-event-id': String(after) } })
+  // From 0 means whatever is kept.
+  const headers = after > 0 ? { 'last-event-id': String(after) } : {}
+  const answer = await session.fetch('/api/v0/events/stream', { headers })
   if (answer.status === 401 || answer.status === 403) throw new UsageError('The credentials are not taken')
+  if (answer.status === 410)
+    throw new UsageError(
+      `Events after number ${after} are no longer kept. Begin anew: delete the position file, or name one with --position`,
+    )
   if (!answer.ok || !answer.body) throw new Error(`the stream answered ${answer.status}`)
   let text = ''
   for await (const part of answer.body.pipeThrough(new TextDecoderStream())) {

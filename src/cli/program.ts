@@ -1,9 +1,6 @@
 import { Command } from 'commander'
-import { CARD_CHECKS } from '../cards/reconcile-cards.ts'
-import { COIN_CHECKS } from '../coins/reconcile-coins.ts'
-import { reconcile } from '../ledger/reconcile.ts'
-import { PAYMENT_CHECKS } from '../qr-codes/reconcile-payments.ts'
 import { VERSION } from '../version.ts'
+import { addBackupCommands } from './backup-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
@@ -16,6 +13,8 @@ import { addPartnerCommands } from './partner-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
+import { reconcileAll } from './reconcile-all.ts'
+import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSealCommands } from './seal-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
@@ -56,6 +55,8 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addKeysCommands(program)
   addReconcileCommand(program)
   addInvariantsCommand(program)
+  addBackupCommands(program)
+  addSandboxCommands(program)
   addQrCommands(program)
   return program
 }
@@ -91,9 +92,7 @@ function addReconcileCommand(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc reconcile || echo "call somebody"')
     .action(async ({ json }: Json) => {
-      const result = await withInstallation(({ database }) =>
-        reconcile(database, [...PAYMENT_CHECKS, ...CARD_CHECKS, ...COIN_CHECKS]),
-      )
+      const result = await withInstallation(({ database }) => reconcileAll(database))
       if (json) printJson(result)
       else printReconciliation(result)
       if (!result.ok) process.exitCode = 1

@@ -3,9 +3,10 @@ import { Failure } from '../errors.ts'
 import { EVENT_TYPES, type EventType } from '../events.ts'
 import { newId } from '../kernel/ids.ts'
 import { sqlState } from '../platform/db/database.ts'
-import { removeEndpoint, rotateEndpointSecret, setEndpointEnabled } from '../webhooks/change-endpoint.ts'
+import { operatorRotatesSecret, setEndpointEnabled } from '../webhooks/change-endpoint.ts'
 import { operatorCreatesEndpoint } from '../webhooks/create-endpoint.ts'
 import { type Endpoint, listTenantEndpoints, urlRule } from '../webhooks/endpoint.ts'
+import { deleteEndpointRow } from '../webhooks/endpoint-store.ts'
 import { endpointUrl } from '../webhooks/endpoint-url.ts'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
@@ -71,7 +72,7 @@ export function addWebhookCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (tenantId: string, endpointId: string, { json = false }: Json) => {
       const rotated = await withInstallation(({ database, keyMaker }) =>
-        database.operate((tx) => rotateEndpointSecret(tx, keyMaker, { tenantId, endpointId }, new Date())),
+        database.operate((tx) => operatorRotatesSecret(tx, keyMaker, { tenantId, endpointId }, new Date())),
       )
       const { endpoint, secret } = rotated ?? noEndpoint(endpointId)
       printRecord({ ...shown(endpoint), secret: secret.reveal() }, json)
@@ -86,7 +87,7 @@ export function addWebhookCommands(program: Command): void {
       .option('--json', 'print JSON')
       .action(async (tenantId: string, endpointId: string, { json = false }: Json) => {
         const changed = await withInstallation(({ database }) =>
-          database.operate((tx) => setEndpointEnabled(tx, tenantId, endpointId, enabled, new Date())),
+          database.operate((tx) => setEndpointEnabled(tx, { tenantId, endpointId }, enabled, new Date())),
         )
         printRecord(shown(changed ?? noEndpoint(endpointId)), json)
       })
@@ -96,7 +97,7 @@ export function addWebhookCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (tenantId: string, endpointId: string, { json = false }: Json) => {
       const deleted = await withInstallation(({ database }) =>
-        database.operate((tx) => removeEndpoint(tx, tenantId, endpointId)),
+        database.operate((tx) => deleteEndpointRow(tx, { tenantId, endpointId })),
       )
       if (!deleted) noEndpoint(endpointId)
       printRecord({ endpointId, tenantId, status: 'deleted' }, json)

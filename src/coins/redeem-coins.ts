@@ -20,7 +20,7 @@ import {
   walletKey,
 } from './wallet-store.ts'
 
-const RedemptionRecord = Type.Object(
+export const RedemptionRecord = Type.Object(
   {
     redemptionId: Type.String(),
     requestId: Type.String(),

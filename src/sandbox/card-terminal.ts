@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { CHANNELS } from '../cards/card.ts'
 import { type CardOrder, cardOrders } from '../cards/card-changes.ts'
+import { CardReceipt } from '../cards/card-use.ts'
 import { cardPartnerLookup } from '../cards/find-card-partner.ts'
 import { CardParams } from '../cards/get-card.ts'
 import { type RefundCard, refundCardSpec } from '../cards/refund-card.ts'
@@ -18,19 +19,6 @@ const amount = Type.Number({
 })
 const merchantName = Type.Optional(
   Type.String({ minLength: 1, maxLength: 100, description: 'Shown in the event' }),
-)
-
-const Receipt = Type.Object(
-  {
-    transactionId: Type.String(),
-    svcCardId: Type.String(),
-    amount: Type.Number({ description: 'Rupees' }),
-    channel: Type.Optional(Type.Enum([...CHANNELS])),
-    merchantName: Type.Optional(Type.String()),
-    otbBalance: Type.Number({ description: 'Rupees that the card has left, exact' }),
-    createdOn: Type.String({ description: 'RFC 3339' }),
-  },
-  { title: 'CardReceipt', additionalProperties: false },
 )
 
 /** A terminal knows the card and not its partner; like the card network, it stands above the partners. */
@@ -58,7 +46,7 @@ export const spendAtTerminal = command({
     { amount, channel: Type.Enum([...CHANNELS]), merchantName },
     { additionalProperties: false },
   ),
-  result: Receipt,
+  result: CardReceipt,
   errors: ['card_not_found', 'card_not_usable', 'channel_not_allowed', 'insufficient_funds'],
 
   prepare(services) {
@@ -89,7 +77,7 @@ export const refundAtTerminal = command({
     { amount, channel: Type.Optional(Type.Enum([...CHANNELS])), merchantName },
     { additionalProperties: false },
   ),
-  result: Receipt,
+  result: CardReceipt,
   errors: ['card_not_found', 'refund_over_spent'],
 
   prepare(services) {

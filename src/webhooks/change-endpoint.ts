@@ -1,83 +1,43 @@
 import { Type } from 'typebox'
-import { fail } from '../errors.ts'
+import type { Secret } from '../kernel/secret.ts'
 import type { Tx } from '../platform/db/database.ts'
-import { statement } from '../platform/db/statement.ts'
-import { query, type Services, succeed } from '../platform/http/operation.ts'
+import { command, ok } from '../platform/http/operation.ts'
 import {
-  ENDPOINT_COLUMNS,
   type Endpoint,
   EndpointParams,
   EndpointResponse,
-  type EndpointRow,
   EndpointWithSecret,
   endpointToWire,
   sealHeaders,
-  toEndpoint,
   urlRule,
 } from './endpoint.ts'
 import { checkedHeaders, ENDPOINT_FIELDS } from './endpoint-request.ts'
-import { newSecret, saveSecret } from './endpoint-secrets.ts'
+import { newSecret, saveSecret, type Tools } from './endpoint-secrets.ts'
+import {
+  changedEndpoint,
+  deleteEndpointRow,
+  type EndpointKey,
+  endpointOf,
+  lockEndpoint,
+  lockEndpoints,
+  saveEndpoint,
+} from './endpoint-store.ts'
 import { endpointUrl } from './endpoint-url.ts'
 
 const GRACE_SECONDS = 86_400
 const GRACE_SECONDS_MAX = 30 * 86_400
 
-// `null` keeps what is there. Whoever enables an endpoint anew clears why it was switched off.
-const UPDATE = statement<EndpointRow>(
-  'webhook_endpoint_update',
-  `update webhook_endpoints e set url = coalesce($3, e.url), description = coalesce($4, e.description),
-     types = coalesce($5, e.types), enabled = coalesce($6, e.enabled),
-     disabled_reason = case when $6::boolean is null then e.disabled_reason end,
-     header_names = coalesce($7, e.header_names),
-     headers_sealed = case when $7::text[] is null then e.headers_sealed else $8 end,
-     modified_at = greatest($9, e.modified_at + interval '1 millisecond')
-   where e.tenant_id = $1 and e.endpoint_id = $2 returning ${ENDPOINT_COLUMNS}`,
-)
-const TOUCH = statement<EndpointRow>(
-  'webhook_endpoint_touch',
-  `update webhook_endpoints e set modified_at = greatest($3, e.modified_at + interval '1 millisecond')
-   where e.tenant_id = $1 and e.endpoint_id = $2 returning ${ENDPOINT_COLUMNS}`,
-)
-const DELETE = statement<{ endpoint_id: string }>(
-  'webhook_endpoint_delete',
-  'delete from webhook_endpoints where tenant_id = $1 and endpoint_id = $2 returning endpoint_id',
-)
+/** Whoever switches an endpoint on anew, or off, clears why the service had switched it off. */
+const withEnabled = (enabled: boolean | undefined): Partial<Endpoint> =>
+  enabled === undefined ? {} : { enabled, disabledReason: null }
 
-export async function setEndpointEnabled(
-  tx: Tx,
-  tenantId: string,
-  endpointId: string,
-  enabled: boolean,
-  now: Date,
-) {
-  const [row] = await tx.query(UPDATE, [tenantId, endpointId, null, null, null, enabled, null, null, now])
-  return row && toEndpoint(row)
-}
-
-export const removeEndpoint = async (tx: Tx, tenantId: string, endpointId: string): Promise<boolean> =>
-  (await tx.query(DELETE, [tenantId, endpointId])).length > 0
-
-/** A new signing secret; the former ones go on signing beside it for the time of grace. */
-export async function rotateEndpointSecret(
-  tx: Tx,
-  tools: Pick<Services, 'keyring' | 'random'>,
-  { tenantId, endpointId }: Pick<Endpoint, 'tenantId' | 'endpointId'>,
-  now: Date,
-  graceSeconds = GRACE_SECONDS,
-) {
-  const [row] = await tx.query(TOUCH, [tenantId, endpointId, now])
-  if (!row) return undefined
-  const endpoint = toEndpoint(row)
-  const secret = newSecret(tools.random)
-  await saveSecret(tx, tools, endpoint, secret, {
-    now,
-    formerUntil: new Date(now.getTime() + graceSeconds * 1_000),
-  })
-  return { endpoint, secret }
+interface Update extends EndpointKey {
+  readonly changes: Partial<Endpoint>
+  readonly timeZone: string
 }
 
 /** Changes the fields that are sent, and no others. */
-export const updateEndpoint = query({
+export const updateEndpoint = command({
   id: 'updateWebhookEndpoint',
   method: 'PATCH',
   path: '/api/v0/webhook-endpoints/:endpointId',
@@ -92,52 +52,82 @@ export const updateEndpoint = query({
   result: EndpointResponse,
   errors: ['webhook_endpoint_not_found', 'webhook_url_refused'],
 
-  mount({ clock, config, database, keyring }) {
+  prepare({ config, keyring }) {
     const rule = urlRule(config)
-    return async ({ caller: { tenantId }, params: { endpointId }, body }) => {
-      const url = body.url === undefined ? null : endpointUrl(body.url, rule)
+    return ({ caller: { tenantId }, params: { endpointId }, body }): Update => {
+      const { url, description, types, enabled } = body
       const headers = body.headers && checkedHeaders(body.headers)
-      const sealed = headers ? sealHeaders(keyring, endpointId, headers) : null
-      const { description, types, enabled } = body
-      const changes = [url, description, types, enabled, headers && Object.keys(headers), sealed]
-      const [row] = await database.write([tenantId], (tx) =>
-        tx.query(UPDATE, [tenantId, endpointId, ...changes, new Date(clock.now())]),
-      )
-      if (!row) return fail('webhook_endpoint_not_found')
-      return { body: succeed(endpointToWire(toEndpoint(row), config.BUSINESS_TIME_ZONE)) }
+      const changes: Partial<Endpoint> = {
+        ...(url !== undefined && { url: endpointUrl(url, rule) }),
+        ...(description !== undefined && { description }),
+        ...(types && { types }),
+        ...(headers && {
+          headerNames: Object.keys(headers),
+          headersSealed: sealHeaders(keyring, endpointId, headers),
+        }),
+        ...withEnabled(enabled),
+      }
+      return { tenantId, endpointId, changes, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },
+
+  lock: (tx, updates: readonly Update[]) => lockEndpoints(tx, updates),
+  decide: (endpoints, update: Update, now) =>
+    changedEndpoint(endpointOf(endpoints, update), update.changes, now),
+  apply: (endpoints, endpoint) => void endpoints.set(endpoint.endpointId, endpoint),
+  async save(tx, decisions) {
+    for (const endpoint of decisions) await saveEndpoint(tx, endpoint)
+  },
+  answer: (endpoint, { timeZone }) => ok(endpointToWire(endpoint, timeZone)),
 })
 
 /** Deletes an endpoint with its secrets, its attempts and what was still to be sent. */
-export const deleteEndpoint = query({
+export const deleteEndpoint = command({
   id: 'deleteWebhookEndpoint',
   method: 'DELETE',
   path: '/api/v0/webhook-endpoints/:endpointId',
   tag: 'Webhooks',
   summary: 'Delete a webhook endpoint',
+  description: 'With its secrets, its attempts and what was still to be sent to it.',
   auth: 'tenant',
   family: 'response_code',
   params: EndpointParams,
   result: Type.Object({ endpointId: Type.String() }, { additionalProperties: false }),
   errors: ['webhook_endpoint_not_found'],
 
-  mount({ database }) {
-    return async ({ caller: { tenantId }, params: { endpointId } }) => {
-      const deleted = await database.write([tenantId], (tx) => removeEndpoint(tx, tenantId, endpointId))
-      return deleted ? { body: succeed({ endpointId }) } : fail('webhook_endpoint_not_found')
-    }
+  prepare:
+    () =>
+    ({ caller: { tenantId }, params: { endpointId } }): EndpointKey => ({ tenantId, endpointId }),
+  lock: lockEndpoints,
+  decide: endpointOf,
+  apply: (endpoints, { endpointId }) => void endpoints.delete(endpointId),
+  async save(tx, decisions) {
+    for (const endpoint of decisions) await deleteEndpointRow(tx, endpoint)
   },
+  answer: ({ endpointId }) => ok({ endpointId }),
 })
 
-export const rotateSecret = query({
+interface Rotate extends EndpointKey {
+  readonly graceSeconds: number
+  readonly secret: Secret
+  readonly tools: Tools
+  readonly timeZone: string
+}
+
+interface Rotated {
+  readonly endpoint: Endpoint
+  readonly rotate: Rotate
+  readonly now: Date
+}
+
+export const rotateSecret = command({
   id: 'rotateWebhookSecret',
   method: 'POST',
   path: '/api/v0/webhook-endpoints/:endpointId/rotate-secret',
   tag: 'Webhooks',
   summary: 'Rotate the signing secret',
   description:
-    'Answers a new secret, once. Until the time of grace ends every delivery carries a signature with each of the live secrets, so that your receivers can change over one by one. A repeat makes yet another secret and takes none of the former away before its time.',
+    'Answers a new secret, once. Until the time of grace ends every delivery carries a signature with each of the live secrets, so that your receivers can change over one by one. A repeat without an `Idempotency-Key` makes yet another secret and takes none of the former away before its time.',
   auth: 'tenant',
   family: 'response_code',
   params: EndpointParams,
@@ -156,15 +146,55 @@ export const rotateSecret = query({
   result: EndpointWithSecret,
   errors: ['webhook_endpoint_not_found'],
 
-  mount({ clock, config, database, keyring, random }) {
-    return async ({ caller: { tenantId }, params: { endpointId }, body: { graceSeconds } }) => {
-      const now = new Date(clock.now())
-      const rotated = await database.write([tenantId], (tx) =>
-        rotateEndpointSecret(tx, { keyring, random }, { tenantId, endpointId }, now, graceSeconds),
-      )
-      if (!rotated) return fail('webhook_endpoint_not_found')
-      const shown = endpointToWire(rotated.endpoint, config.BUSINESS_TIME_ZONE)
-      return { body: succeed({ ...shown, secret: rotated.secret.reveal() }) }
-    }
+  prepare:
+    ({ config, keyring, random }) =>
+    ({ caller: { tenantId }, params: { endpointId }, body: { graceSeconds = GRACE_SECONDS } }): Rotate => ({
+      tenantId,
+      endpointId,
+      graceSeconds,
+      secret: newSecret(random),
+      tools: { keyring, random },
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+  lock: lockEndpoints,
+  decide: (endpoints, rotate: Rotate, now): Rotated => ({
+    endpoint: changedEndpoint(endpointOf(endpoints, rotate), {}, now),
+    rotate,
+    now,
+  }),
+  apply: (endpoints, { endpoint }) => void endpoints.set(endpoint.endpointId, endpoint),
+  async save(tx, decisions) {
+    for (const decision of decisions) await saveRotated(tx, decision)
   },
+  answer: ({ endpoint, rotate: { secret, timeZone } }) =>
+    ok({ ...endpointToWire(endpoint, timeZone), secret: secret.reveal() }),
 })
+
+/** The former secrets go on signing beside the new one for the time of grace. */
+async function saveRotated(tx: Tx, { endpoint, rotate, now }: Rotated): Promise<void> {
+  const { tools, secret, graceSeconds } = rotate
+  await saveEndpoint(tx, endpoint)
+  await saveSecret(tx, tools, endpoint, secret, {
+    now,
+    formerUntil: new Date(now.getTime() + graceSeconds * 1_000),
+  })
+}
+
+/** For the command line, in a transaction of the operator, as the next one. */
+export async function operatorRotatesSecret(tx: Tx, tools: Tools, key: EndpointKey, now: Date) {
+  const found = await lockEndpoint(tx, key)
+  if (!found) return undefined
+  const secret = newSecret(tools.random)
+  const endpoint = changedEndpoint(found, {}, now)
+  const rotate = { ...key, tools, secret, graceSeconds: GRACE_SECONDS, timeZone: 'UTC' }
+  await saveRotated(tx, { endpoint, rotate, now })
+  return { endpoint, secret }
+}
+
+export async function setEndpointEnabled(tx: Tx, key: EndpointKey, enabled: boolean, now: Date) {
+  const found = await lockEndpoint(tx, key)
+  if (!found) return undefined
+  const endpoint = changedEndpoint(found, withEnabled(enabled), now)
+  await saveEndpoint(tx, endpoint)
+  return endpoint
+}

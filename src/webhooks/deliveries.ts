@@ -4,6 +4,7 @@ import type { Services } from '../platform/http/operation.ts'
 import { DeliveryStore, type Lease } from './delivery-store.ts'
 import { urlRule } from './endpoint.ts'
 import { EndpointRun, type RunTools } from './endpoint-run.ts'
+import { forgetEvents } from './feed-horizon.ts'
 import { OutcomeWriter } from './outcome-writer.ts'
 import { signingKeys } from './signing.ts'
 
@@ -164,5 +165,6 @@ export class Deliveries {
     this.#forgotAtMs = performance.now()
     const before = new Date(now.getTime() - this.#services.config.WEBHOOK_ATTEMPTS_DAYS * 86_400_000)
     while ((await this.#services.database.directory(FORGET, [before]))[0]!.forgotten >= 5_000n);
+    await forgetEvents(this.#services)
   }
 }

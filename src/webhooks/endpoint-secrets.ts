@@ -27,7 +27,7 @@ const FORGET = statement(
      order by created_at desc, secret_id desc limit ${SECRETS_MAX}))`,
 )
 
-const sealedFor = (secretId: string) => `webhook secret ${secretId}`
+export const secretSealedFor = (secretId: string) => `webhook secret ${secretId}`
 
 interface Owner {
   readonly tenantId: string
@@ -48,7 +48,7 @@ export async function saveSecret(
   { now, formerUntil }: { now: Date; formerUntil: Date },
 ): Promise<void> {
   const secretId = newId('whs', now.getTime(), random)
-  const sealed = keyring.seal('webhook_secret', Buffer.from(secret.reveal()), sealedFor(secretId))
+  const sealed = keyring.seal('webhook_secret', Buffer.from(secret.reveal()), secretSealedFor(secretId))
   await tx.query(INSERT, [secretId, tenantId, endpointId, sealed, now])
   await tx.query(EXPIRE, [tenantId, endpointId, formerUntil, secretId])
   await tx.query(FORGET, [tenantId, endpointId, now])
@@ -70,6 +70,6 @@ export const openSecret = (
   keyring: Keyring,
   { secret_id, sealed, expires_at }: SecretRow,
 ): SigningSecret => ({
-  secret: new Secret(keyring.open('webhook_secret', sealed, sealedFor(secret_id)).toString()),
+  secret: new Secret(keyring.open('webhook_secret', sealed, secretSealedFor(secret_id)).toString()),
   expiresAtMs: expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
 })

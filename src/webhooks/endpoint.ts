@@ -129,14 +129,16 @@ export const listTenantEndpoints = async (tx: Tx, tenantId: string): Promise<End
 
 export type Headers = Readonly<Record<string, string>>
 
-const sealedFor = (endpointId: string) => `webhook headers ${endpointId}`
+export const headersSealedFor = (endpointId: string) => `webhook headers ${endpointId}`
 
 export const sealHeaders = (keyring: Keyring, endpointId: string, headers: Headers): Buffer | null =>
   Object.keys(headers).length === 0
     ? null
-    : keyring.seal('webhook_secret', Buffer.from(JSON.stringify(headers)), sealedFor(endpointId))
+    : keyring.seal('webhook_secret', Buffer.from(JSON.stringify(headers)), headersSealedFor(endpointId))
 
 export const openHeaders = (keyring: Keyring, { endpointId, headersSealed }: Endpoint): Headers =>
   headersSealed === null
     ? {}
-    : (JSON.parse(keyring.open('webhook_secret', headersSealed, sealedFor(endpointId)).toString()) as Headers)
+    : (JSON.parse(
+        keyring.open('webhook_secret', headersSealed, headersSealedFor(endpointId)).toString(),
+      ) as Headers)

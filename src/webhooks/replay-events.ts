@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { fail } from '../errors.ts'
-import type { Tx } from '../platform/db/database.ts'
-import { statement } from '../platform/db/statement.ts'
-import { query, succeed } from '../platform/http/operation.ts'
-import { EndpointParams, findEndpoint } from './endpoint.ts'
+import type { BatchTx } from '../platform/db/batch.ts'
+import { columns, statement } from '../platform/db/statement.ts'
+import { command, ok } from '../platform/http/operation.ts'
+import { type Endpoint, EndpointParams } from './endpoint.ts'
+import { type EndpointKey, type Endpoints, endpointOf, lockEndpoints } from './endpoint-store.ts'
+import { requireKeptSince } from './feed-horizon.ts'
 
 const EVENTS_A_REPLAY = 10_000
 
@@ -12,35 +14,50 @@ const QUEUE = `insert into webhook_deliveries as d (endpoint_id, tenant_id, sequ
 const ON_CONFLICT = `on conflict (endpoint_id, sequence) do update set due_at = excluded.due_at, attempts = 0,
      started_at = null, turn = d.turn + 1 where not d.first`
 
-const RESEND = statement<{ sequence: bigint }>(
+const RESEND = statement(
   'webhook_resend',
-  `with wanted as (
-     select e.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id
-     from outbox o join webhook_endpoints e on e.tenant_id = o.tenant_id and e.endpoint_id = $2
-     where o.tenant_id = $1 and o.event_id = $3 and o.sequence is not null),
-   queued as (${QUEUE} select w.*, false, $4 from wanted w ${ON_CONFLICT})
-   select sequence from wanted`,
+  `${QUEUE} select w.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id, false, $4
+   from unnest($1::text[], $2::text[], $3::text[]) as w (tenant_id, endpoint_id, event_id)
+     join outbox o on o.tenant_id = w.tenant_id and o.event_id = w.event_id
+   order by w.endpoint_id, o.sequence ${ON_CONFLICT}`,
 )
-const REPLAY = statement<{ sequence: bigint }>(
-  'webhook_replay',
-  `with wanted as (
-     select e.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id
-     from outbox o join webhook_endpoints e on e.tenant_id = o.tenant_id and e.endpoint_id = $2
+const KNOWN_EVENTS = statement<{ tenant_id: string; event_id: string }>(
+  'webhook_resend_events',
+  `select tenant_id, event_id from outbox
+   where (tenant_id, event_id) in (select * from unnest($1::text[], $2::text[])) and sequence is not null`,
+)
+const RANGE = `from outbox o join webhook_endpoints e on e.tenant_id = o.tenant_id and e.endpoint_id = $2
      where o.tenant_id = $1 and o.created_at >= $3 and o.created_at < $4 and o.sequence > $5
-       and (e.types = '{}' or o.type = any (e.types))
-     order by o.sequence limit ${EVENTS_A_REPLAY}),
-   queued as (${QUEUE} select w.*, false, $6 from wanted w ${ON_CONFLICT})
-   select sequence from wanted order by sequence`,
+       and (e.types = '{}' or o.type = any (e.types))`
+const COUNT = statement<{ queued: number; last: bigint | null }>(
+  'webhook_replay_count',
+  `select count(*)::integer as queued, max(sequence) as last
+   from (select o.sequence ${RANGE} order by o.sequence limit ${EVENTS_A_REPLAY}) wanted`,
+)
+const REPLAY = statement(
+  'webhook_replay',
+  `${QUEUE} select e.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id, false, $7
+   ${RANGE} and o.sequence <= $6 order by o.sequence ${ON_CONFLICT}`,
 )
 
-async function requireEnabled(tx: Tx, tenantId: string, endpointId: string): Promise<void> {
-  const endpoint = await findEndpoint(tx, tenantId, endpointId)
-  if (!endpoint) return fail('webhook_endpoint_not_found')
-  if (!endpoint.enabled) fail('webhook_endpoint_disabled')
+/** Throws `webhook_endpoint_not_found` and `webhook_endpoint_disabled`. */
+function enabledEndpoint(endpoints: Endpoints, key: EndpointKey): Endpoint {
+  const endpoint = endpointOf(endpoints, key)
+  return endpoint.enabled ? endpoint : fail('webhook_endpoint_disabled')
+}
+
+interface Resend extends EndpointKey {
+  readonly eventId: string
+}
+
+interface ResendState {
+  readonly endpoints: Endpoints
+  /** Numbered events, each after its tenant. */
+  readonly events: ReadonlySet<string>
 }
 
 /** Sends one event once more, whatever became of it before. */
-export const resendEvent = query({
+export const resendEvent = command({
   id: 'resendWebhookEvent',
   method: 'POST',
   path: '/api/v0/webhook-endpoints/:endpointId/resend',
@@ -55,23 +72,57 @@ export const resendEvent = query({
   result: Type.Object({ queued: Type.Integer() }, { additionalProperties: false }),
   errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled', 'event_not_found'],
 
-  mount({ clock, database }) {
-    return async ({ caller: { tenantId }, params: { endpointId }, body: { eventId } }) => {
-      const rows = await database.write([tenantId], async (tx) => {
-        await requireEnabled(tx, tenantId, endpointId)
-        return tx.query(RESEND, [tenantId, endpointId, eventId, new Date(clock.now())])
-      })
-      if (rows.length === 0) fail('event_not_found')
-      return { body: succeed({ queued: rows.length }) }
-    }
+  prepare:
+    () =>
+    ({ caller: { tenantId }, params: { endpointId }, body: { eventId } }): Resend => ({
+      tenantId,
+      endpointId,
+      eventId,
+    }),
+  async lock(tx: BatchTx, resends: readonly Resend[]): Promise<ResendState> {
+    const endpoints = await lockEndpoints(tx, resends)
+    const wanted = columns(
+      resends,
+      ({ tenantId }) => tenantId,
+      ({ eventId }) => eventId,
+    )
+    const rows = resends.length > 0 ? await tx.query(KNOWN_EVENTS, wanted) : []
+    return { endpoints, events: new Set(rows.map((row) => `${row.tenant_id} ${row.event_id}`)) }
   },
+  decide({ endpoints, events }: ResendState, resend: Resend, now) {
+    enabledEndpoint(endpoints, resend)
+    if (!events.has(`${resend.tenantId} ${resend.eventId}`)) fail('event_not_found')
+    return { resend, now }
+  },
+  apply: () => undefined,
+  async save(tx, decisions) {
+    // One by one: the same event may be asked for twice in a batch, and a statement writes a row once only.
+    for (const { resend, now } of decisions)
+      await tx.query(RESEND, [[resend.tenantId], [resend.endpointId], [resend.eventId], now])
+  },
+  answer: () => ok({ queued: 1 }),
 })
 
 const instant = (description: string) =>
   Type.String({ format: 'date-time', 'x-rule': 'must be an RFC 3339 date-time with a zone', description })
 
+interface Replay extends EndpointKey {
+  readonly range: readonly [from: Date, to: Date, after: number]
+}
+
+interface Found {
+  readonly queued: number
+  /** Sequence of the last event of the range. */
+  readonly last: bigint | null
+}
+
+interface ReplayState {
+  readonly endpoints: Endpoints
+  readonly found: ReadonlyMap<Replay, Found>
+}
+
 /** Sends what happened in a range of time once more: after an outage, or to a new endpoint. */
-export const replayEvents = query({
+export const replayEvents = command({
   id: 'replayWebhookEvents',
   method: 'POST',
   path: '/api/v0/webhook-endpoints/:endpointId/replay',
@@ -97,17 +148,39 @@ export const replayEvents = query({
     },
     { additionalProperties: false },
   ),
-  errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled'],
+  errors: ['webhook_endpoint_not_found', 'webhook_endpoint_disabled', 'events_forgotten'],
 
-  mount({ clock, database }) {
-    return async ({ caller: { tenantId }, params: { endpointId }, body: { from, to, after = 0 } }) => {
-      const rows = await database.write([tenantId], async (tx) => {
-        await requireEnabled(tx, tenantId, endpointId)
-        const range = [new Date(from), new Date(to), after]
-        return tx.query(REPLAY, [tenantId, endpointId, ...range, new Date(clock.now())])
-      })
-      const next = Number(rows.at(-1)?.sequence ?? after)
-      return { body: succeed({ queued: rows.length, next, more: rows.length === EVENTS_A_REPLAY }) }
+  prepare:
+    ({ config, database }) =>
+    async ({
+      caller: { tenantId },
+      params: { endpointId },
+      body: { from, to, after = 0 },
+    }): Promise<Replay> => {
+      const begin = new Date(from)
+      await database.read([tenantId], (tx) =>
+        requireKeptSince(tx, tenantId, begin, config.BUSINESS_TIME_ZONE),
+      )
+      return { tenantId, endpointId, range: [begin, new Date(to), after] }
+    },
+  async lock(tx: BatchTx, replays: readonly Replay[]): Promise<ReplayState> {
+    const endpoints = await lockEndpoints(tx, replays)
+    const found = new Map<Replay, Found>()
+    for (const replay of replays) {
+      const [row] = await tx.query(COUNT, [replay.tenantId, replay.endpointId, ...replay.range])
+      found.set(replay, row!)
     }
+    return { endpoints, found }
   },
+  decide({ endpoints, found }: ReplayState, replay: Replay, now) {
+    enabledEndpoint(endpoints, replay)
+    return { replay, found: found.get(replay)!, now }
+  },
+  apply: () => undefined,
+  async save(tx, decisions) {
+    for (const { replay, found, now } of decisions)
+      await tx.query(REPLAY, [replay.tenantId, replay.endpointId, ...replay.range, found.last ?? 0, now])
+  },
+  answer: ({ found: { queued, last } }, { range: [, , after] }) =>
+    ok({ queued, next: Number(last ?? after), more: queued === EVENTS_A_REPLAY }),
 })

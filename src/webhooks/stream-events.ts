@@ -5,6 +5,7 @@ import { EVENT_TYPES } from '../events.ts'
 import { type Caller, query, type Services } from '../platform/http/operation.ts'
 import { type EventRow, eventToWire, FEED, SEQUENCE_PATTERN } from './event.ts'
 import { EventTail } from './event-tail.ts'
+import { requireKept } from './feed-horizon.ts'
 
 const STREAMS_MAX = 5
 const PAGE_EVENTS = 200
@@ -19,7 +20,8 @@ const StreamQuery = Type.Object(
       Type.String({
         pattern: SEQUENCE_PATTERN,
         'x-rule': 'must be a sequence number',
-        description: 'Begin after this number; `Last-Event-ID` wins over it',
+        description:
+          'Begin after this number; `Last-Event-ID` wins over it. Without both, with the oldest event that is kept',
       }),
     ),
     type: Type.Optional(Type.Enum(EVENT_TYPES, { description: 'Only this type' })),
@@ -40,14 +42,20 @@ export const streamEvents = query({
   headers: { 'Last-Event-ID': 'Number of the last event that was received' },
   query: StreamQuery,
   result: Type.String(),
-  errors: ['too_many_event_streams'],
+  produces: 'text/event-stream',
+  errors: ['too_many_event_streams', 'events_forgotten'],
 
   mount(services) {
     const streams = eventStreams(services)
-    return ({ caller, query: { after = '0', type }, headers }) => {
+    return async ({ caller, query: { after, type }, headers }) => {
       const last = headers['last-event-id']
       if (last !== undefined && !new RegExp(SEQUENCE_PATTERN).test(String(last)))
         fail('validation_failed', { description: 'Last-Event-ID: must be a sequence number' })
+      const from = last === undefined ? after : String(last)
+      const { tenantId } = caller
+      const begin = await services.database.read([tenantId], (tx) =>
+        requireKept(tx, tenantId, from === undefined ? undefined : BigInt(from)),
+      )
       return {
         headers: {
           'content-type': 'text/event-stream',
@@ -56,7 +64,7 @@ export const streamEvents = query({
           // Else the connection would outlive the stream, and draining would wait for it.
           connection: 'close',
         },
-        body: streams.open(caller, BigInt(String(last ?? after)), type),
+        body: streams.open(caller, from === undefined ? begin : BigInt(from), type),
       }
     }
   },
@@ -118,6 +126,8 @@ export class EventStreams {
       const rows: EventRow[] = grew
         ? await database.read([tenantId], (tx) => tx.query(FEED, [tenantId, after, null, PAGE_EVENTS]))
         : []
+      // A reader so slow that the feed was forgotten beneath it: connecting anew, it is told.
+      if (rows[0] && rows[0].sequence !== after + 1n) return
       after = rows.at(-1)?.sequence ?? after
       const wanted = rows.filter((row) => type === undefined || row.type === type)
       const text = wanted.map((row) => toMessage(row, config.BUSINESS_TIME_ZONE)).join('')

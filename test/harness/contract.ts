@@ -55,7 +55,7 @@ export class Contract {
 }
 
 /** References of a part of the document, made absolute. */
-function rebase(node: unknown): unknown {
+export function rebase(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(rebase)
   if (node === null || typeof node !== 'object') return node
   return Object.fromEntries(

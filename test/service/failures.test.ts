@@ -38,6 +38,7 @@ test('every failure has the errorType of its status (decision F3)', () => {
     403: 'AUTHORIZATION_ERROR',
     404: 'NOT_FOUND_ERROR',
     405: 'NOT_FOUND_ERROR',
+    410: 'NOT_FOUND_ERROR',
     409: 'CONFLICT_ERROR',
     412: 'CONFLICT_ERROR',
     428: 'CONFLICT_ERROR',

@@ -2,12 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { sealOrders, upload } from '../harness/bulk.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, Client as HttpClient, type Json, payloadOf } from '../harness/client.ts'
 import { insertManyCards, manyCardId } from '../harness/many-cards.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, type ServiceProcess, startProcess } from '../harness/processes.ts'
+import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 // The service and the command line on one database, each a process of its own where that matters.
 let service: TestService
@@ -18,7 +21,7 @@ let env: Record<string, string>
 vi.setConfig({ testTimeout: 240_000 })
 
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ env: { BULK_CHUNK_ROWS: '1' } })
   dataDir = await mkdtemp(join(tmpdir(), 'svc-cli-'))
   env = {
     DATABASE_URL: service.db.url,
@@ -137,7 +140,7 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   if (process.env['KEY_ROTATION_ROWS']) console.log({ ROWS, calls: counts, left: left!.rows, ...done })
 }, 1_200_000)
 
-test('a rotation of the published keys: new tokens and seals use the new ones, old ones go on until they are retired', async () => {
+test.concurrent('a rotation of the published keys: new tokens and seals use the new ones, old ones go on until they are retired', async () => {
   const partner = await newPartner(service)
   const before = await asPartner(service.client, partner)
   const oldKeys = await file(
@@ -173,4 +176,71 @@ test('a rotation of the published keys: new tokens and seals use the new ones, o
   })
   expect((await before.get('/api/v0/partner/svcCard/x')).status).toBe(401)
   expect((await after.get('/api/v0/partner/svcCard/x')).status).toBe(404)
+})
+
+test.concurrent('keys of webhook secrets, webhook signatures and waiting orders are replaced while events are delivered; every delivery verifies', async () => {
+  const receiver = await WebhookReceiver.open()
+  const merchant = await service.newMerchant()
+  const tenant = await service.as(merchant)
+  const { secret } = payloadOf(
+    await tenant.post('/api/v0/webhook-endpoints', {
+      url: receiver.url('/rotated'),
+      headers: { Authorization: 'Bearer mine' },
+    }),
+  )
+  const partner = await newPartner(service)
+  const orderer = await asPartner(service.client, partner)
+  const switchPartner = (disabled: boolean) =>
+    asSuperuser(service.db.database, (db) =>
+      db.query('update tenants set disabled_at = case when $2 then now() end where tenant_id = $1', [
+        partner.partnerId,
+        disabled,
+      ]),
+    )
+  // The orders of a disabled partner wait.
+  const lines = await sealOrders(partner, 100)
+  const { jobId } = (await upload(orderer, lines)).json.payload
+  await switchPartner(true)
+  let rotating = true
+  const purposes = ['webhook_secret', 'webhook_signing', 'bulk_row']
+  const runs = Promise.all(
+    purposes.map((purpose) => runCli(['keys', 'rotate', purpose, '--json'], env)),
+  ).finally(() => (rotating = false))
+  let made = 0
+  // Each with a fresh token: the test beside this one retires the key that signed the first ones.
+  for (; rotating; made++) await newCode(service, await service.as(merchant))
+  const results = (await runs).map(({ stdout, stderr }) => {
+    expect(stderr).not.toContain('Error')
+    return JSON.parse(stdout)
+  })
+  expect(results.map(({ purpose }) => purpose)).toEqual(purposes)
+  const [secrets, signing, orders] = results
+  // Retired is only what no row needs any more.
+  expect(secrets).toMatchObject({ kept: '', retired: expect.stringMatching(/^dk_/) })
+  expect(secrets.resealed).toBeGreaterThanOrEqual(2)
+  expect(orders).toMatchObject({ kept: '', retired: expect.stringMatching(/^dk_/) })
+  expect(orders.resealed).toBeGreaterThan(0)
+  expect(signing).toMatchObject({ retired: '', kept: expect.stringMatching(/^dk_/) })
+  await service.app.services.keyring.refresh()
+  await switchPartner(false)
+  // Not over the API, which goes on refusing the partner for up to a second.
+  const finished = () =>
+    asSuperuser(service.db.database, (db) =>
+      db.query('select issued, failed from bulk_jobs where job_id = $1 and finished_at is not null', [jobId]),
+    )
+  for (let job = await finished(); ; job = await finished()) {
+    if (job.rows.length === 0) continue
+    expect(job.rows).toEqual([{ issued: 100, failed: 0 }])
+    break
+  }
+  await receiver.until(() => receiver.at('/rotated').length >= made)
+  const { keys } = (await service.client.get('/.well-known/webhook-keys.json')).json
+  expect(keys).toHaveLength(2)
+  for (const delivery of receiver.at('/rotated')) {
+    verifyDelivery(delivery, secret)
+    expect(delivery.headers['authorization']).toBe('Bearer mine')
+  }
+  const [last] = receiver.at('/rotated').slice(-1)
+  expect(last!.headers['webhook-signature']!.match(/v1a,/g)).toHaveLength(2)
+  await receiver.close()
 })

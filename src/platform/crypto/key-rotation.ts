@@ -1,6 +1,6 @@
-import type { Tx } from '../db/database.ts'
+import type { Database, Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
-import { KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, sealedWith } from './keyring.ts'
+import { KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes, sealedWith } from './keyring.ts'
 
 /** Digests and sessions are look-up keys: what was stored under them cannot be made again from what is kept. */
 export const ROTATABLE = [
@@ -11,13 +11,16 @@ export const ROTATABLE = [
   'seal_p256',
   'seal_x25519',
   'seal_rsa',
+  'webhook_secret',
+  'webhook_signing',
+  'bulk_row',
 ] as const satisfies readonly KeyPurpose[]
 export type RotatablePurpose = (typeof ROTATABLE)[number]
 
 /** A new key seals only after every process has read it twice over. */
 export const KEY_LEAD_MS = 2 * KEYRING_REFRESH_MS
 
-/** Rows that are sealed with the data keys of one purpose. */
+/** One place whose rows are sealed with the data keys of a purpose. */
 export interface SealedRows {
   readonly purpose: RotatablePurpose
   /** Rows that begin so. */
@@ -78,23 +81,31 @@ export const liveKeys = (keys: readonly KeyFacts[], purpose: KeyPurpose): KeyFac
 
 /** Adds the next key of a purpose, unless a rotation is under way: two live keys at once (decision C4). */
 export async function beginRotation(
-  tx: Tx,
+  database: Database,
   keyring: Keyring,
   purpose: RotatablePurpose,
 ): Promise<{ begun: boolean }> {
-  await tx.query(LOCK)
-  if (liveKeys(await listKeys(tx), purpose).length > 1) return { begun: false }
-  await keyring.add(tx, purpose, KEY_LEAD_MS)
-  return { begun: true }
+  // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
+  const bytes = newKeyBytes(purpose)
+  return database.operate(async (tx) => {
+    await tx.query(LOCK)
+    if (liveKeys(await listKeys(tx), purpose).length > 1) return { begun: false }
+    await keyring.add(tx, purpose, KEY_LEAD_MS, bytes)
+    return { begun: true }
+  })
 }
 
-/** How many rows a key still seals; `undefined` where nothing tells. */
+/** How many rows a key still seals, in all places together; `undefined` where nothing tells. */
 export async function usesOf(
   tx: Tx,
   rows: readonly SealedRows[],
   { keyId, purpose }: KeyFacts,
 ): Promise<bigint | undefined> {
-  return rows.find((sealed) => sealed.purpose === purpose)?.count(tx, sealedWith(keyId))
+  const places = rows.filter((sealed) => sealed.purpose === purpose)
+  if (places.length === 0) return undefined
+  let uses = 0n
+  for (const place of places) uses += await place.count(tx, sealedWith(keyId))
+  return uses
 }
 
 /** How many rows a rotation has before it: all that the newest key did not seal. */

@@ -4,6 +4,7 @@ import { groupBy } from '../../kernel/group-by.ts'
 import { newId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Database, Tx } from '../db/database.ts'
+import { readEpoch } from '../db/epoch.ts'
 import { statement } from '../db/statement.ts'
 import type { Log } from '../log.ts'
 import { type MasterKeys, openBytes, sealBytes } from './master-keys.ts'
@@ -63,6 +64,9 @@ const MAKE = {
   seal_x25519: pair('X25519'),
   seal_rsa: pair('RSA'),
 } as const
+/** The secret of a new key, drawn by chance. An RSA key takes seconds on a busy machine. */
+export const newKeyBytes = (purpose: KeyPurpose): Buffer => MAKE[purpose]()
+
 const PURPOSES = Object.keys(MAKE) as KeyPurpose[]
 const context = (keyId: string, purpose: string) => `data key ${purpose} ${keyId}`
 
@@ -86,25 +90,28 @@ export class Keyring {
   /** Not retired, in order of their effect. */
   #live: ReadonlyMap<KeyPurpose, readonly LoadedKey[]> = new Map()
   #refreshing: Promise<void> | undefined
+  /** Which data these keys belong to: a restore brings others. */
+  readonly epoch: string
 
-  private constructor(database: Database, masterKeys: MasterKeys) {
+  private constructor(database: Database, masterKeys: MasterKeys, epoch: string) {
+    this.epoch = epoch
     this.#database = database
     this.#masterKeys = masterKeys
   }
 
   /** Loads all keys, and makes those that are missing; only one of several starting processes makes them. */
   static async open(database: Database, masterKeys: MasterKeys): Promise<Keyring> {
-    const keyring = new Keyring(database, masterKeys)
+    const keyring = new Keyring(database, masterKeys, await readEpoch(database))
     await keyring.refresh()
     const missing = PURPOSES.filter((purpose) => !keyring.#live.has(purpose))
     if (missing.length > 0) {
       // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
-      const made = new Map(missing.map((purpose) => [purpose, MAKE[purpose]()]))
+      const made = new Map(missing.map((purpose) => [purpose, newKeyBytes(purpose)]))
       await database.write([], async (tx) => {
         await tx.query(LOCK)
-        const present = new Set((await tx.query(LOAD)).map((row) => row.purpose))
+        const present = new Set((await tx.query(LOAD)).flatMap((row) => (row.retired ? [] : row.purpose)))
         for (const purpose of missing.filter((p) => !present.has(p)))
-          await keyring.add(tx, purpose, 0, made.get(purpose))
+          await keyring.add(tx, purpose, 0, made.get(purpose)!)
       })
       await keyring.refresh()
     }
@@ -112,7 +119,7 @@ export class Keyring {
   }
 
   /** Adds a key that seals from `leadMs` on; processes learn of it by their next refresh. Answers its id. */
-  async add(tx: Tx, purpose: KeyPurpose, leadMs: number, bytes = MAKE[purpose]()): Promise<string> {
+  async add(tx: Tx, purpose: KeyPurpose, leadMs: number, bytes: Buffer): Promise<string> {
     const keyId = newId('dk', Date.now(), randomBytes)
     const wrapped = this.#masterKeys.wrap(bytes, context(keyId, purpose))
     await tx.query(ADD, [keyId, purpose, wrapped, this.#masterKeys.currentId, leadMs])

@@ -1,10 +1,18 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { Secret } from '../../kernel/secret.ts'
 
 interface MasterKey {
   /** Public name of the key: tells which one wrapped a data key, and nothing about it. */
   readonly id: string
   readonly wrapping: Buffer
+  readonly signing: Buffer
 }
 
 const IV_BYTES = 12
@@ -41,12 +49,31 @@ export class MasterKeys {
       return {
         id: `mk_${derive('master key id', 6).toString('hex')}`,
         wrapping: derive('wrap data keys', 32),
+        signing: derive('sign backups', 32),
       }
     })
   }
 
+  get ids(): readonly string[] {
+    return this.#keys.map(({ id }) => id)
+  }
+
   get currentId(): string {
     return this.#keys[0]!.id
+  }
+
+  /** HMAC-SHA-256 in hex, with the current key. */
+  sign(text: string): string {
+    return createHmac('sha256', this.#keys[0]!.signing).update(text).digest('hex')
+  }
+
+  /** Whether the key of this id signed the text; `undefined` when that key is not here. */
+  signed(text: string, keyId: string, hmac: string): boolean | undefined {
+    const key = this.#keys.find(({ id }) => id === keyId)
+    if (!key) return undefined
+    const expected = createHmac('sha256', key.signing).update(text).digest()
+    const given = Buffer.from(hmac, 'hex')
+    return given.length === expected.length && timingSafeEqual(given, expected)
   }
 
   wrap(plain: Uint8Array, context: string): Buffer {

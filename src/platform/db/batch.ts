@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
+import { fail } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
@@ -81,7 +82,10 @@ export class BatchTx extends ClientTx {
   }
 }
 
-const NOW = statement<{ now: Date }>('batch_now', 'select clock_timestamp() as now')
+const NOW = statement<{ now: Date; epoch: string }>(
+  'batch_now',
+  'select clock_timestamp() as now, epoch from installation',
+)
 
 /** Longest wait for a row in `wait` mode: above what batches of several processes take, below what others notice. */
 const LOCK_WAIT_MS = 150
@@ -136,6 +140,7 @@ export async function runBatch<C extends Command, S, D>(
     )
     const [time] = await tx.query(NOW)
     await begun
+    requireEpoch(time!.epoch, answers.epoch)
     const now = new Date(time!.now.getTime() + clock.offsetMs())
     const { outcomes, decisions, keep } = decideAll(spec, state, entries, known, tx.heldTenants, now)
     await answerRepeats(tx, answers, known, outcomes)
@@ -160,6 +165,15 @@ export async function runBatch<C extends Command, S, D>(
   } finally {
     client.release(broken)
   }
+}
+
+/** After a restore nothing is written until the process has begun anew: what it remembers is of other data. */
+function requireEpoch(now: string, opened: string): void {
+  if (now !== opened)
+    fail('temporarily_unavailable', {
+      retryAfterSeconds: 1,
+      cause: new Error('the data was replaced; the process begins anew'),
+    })
 }
 
 /**

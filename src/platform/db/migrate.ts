@@ -32,7 +32,8 @@ begin
   execute 'grant usage on schema svc to svc_service, svc_operator';
 end $$;`
 
-const migrationNames = async (): Promise<string[]> =>
+/** Every migration of this program, in order. */
+export const migrationNames = async (): Promise<string[]> =>
   (await readdir(FOLDER))
     .filter((name) => /^\d{4}_.+\.sql$/.test(name))
     .sort()
@@ -55,6 +56,8 @@ async function isCurrent(address: DatabaseAddress): Promise<boolean> {
   }
 }
 
+export const migrationSql = (name: string): Promise<string> => readFile(`${FOLDER}/${name}.sql`, 'utf8')
+
 async function plainSqlFiles(): Promise<Record<string, Migration>> {
   const { sql } = await import('kysely')
   return Object.fromEntries(
@@ -62,7 +65,7 @@ async function plainSqlFiles(): Promise<Record<string, Migration>> {
       name,
       {
         up: async (db: Kysely<unknown>) => {
-          await sql.raw(await readFile(`${FOLDER}/${name}.sql`, 'utf8')).execute(db)
+          await sql.raw(await migrationSql(name)).execute(db)
         },
       },
     ]),

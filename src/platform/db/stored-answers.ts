@@ -102,6 +102,11 @@ export class StoredAnswers {
     this.#keyring = keyring
   }
 
+  /** The data that these answers, and the keys that seal, belong to. */
+  get epoch(): string {
+    return this.#keyring.epoch
+  }
+
   async find(tx: Tx, keys: readonly AnswerKey[]): Promise<KnownAnswers> {
     const known = new KnownAnswers()
     if (keys.length === 0) return known

@@ -94,7 +94,7 @@ const isText = (schema: TSchema) => (schema as { type?: string }).type === 'stri
 /** Everything that the reference shows of an operation and that requests are checked against. */
 export function documented(operation: Operation): FastifySchema {
   const { family, result } = operation
-  const mediaType = isText(result) ? 'text/plain' : 'application/json'
+  const mediaType = isText(result) ? (operation.produces ?? 'text/plain') : 'application/json'
   return {
     ...(operation.params && { params: operation.params }),
     // Unknown fields are refused everywhere (decision C14), except where RFC 6749 wants them passed over.

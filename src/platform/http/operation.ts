@@ -111,6 +111,8 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
   readonly headers?: Readonly<Record<string, string>>
   /** The payload, or the whole body in the families that have no payload. */
   readonly result: TSchema
+  /** Media type of a success that is text; plain text by default. */
+  readonly produces?: string
   readonly errors: readonly ErrorWord[]
   /** Statuses besides 200 that are no failures, and when they are answered. */
   readonly alsoAnswers?: Readonly<Record<number, string>>

@@ -7,6 +7,8 @@ interface About {
   readonly version: string
   readonly publicUrl: () => string
   readonly securitySchemes: Record<string, object>
+  /** What is sent to those who want to be told, by name. */
+  readonly webhooks: Readonly<Record<string, object>>
 }
 
 const DESCRIPTION = `Merchants get tokens and run UPI QR codes; card partners issue gift cards with sealed requests and search them; rewards partners search employees' cards and run coin configurations; everyone follows events.
@@ -41,7 +43,10 @@ export async function serveReference(
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi' } }, async (_, reply) => {
-    const document = nameSchemas(withOptionalBodies(app.swagger() as never as Document))
+    const document = nameSchemas({
+      ...withOptionalBodies(app.swagger() as never as Document),
+      webhooks: about.webhooks,
+    })
     text ??= JSON.stringify({ ...document, servers: [{ url: about.publicUrl() }] })
     return reply.type('application/json; charset=utf-8').send(text)
   })

@@ -39,7 +39,7 @@ export interface ServerOptions {
   readonly services: Services
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
-  readonly admit: () => void
+  readonly admit: (request: FastifyRequest) => void
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -79,7 +79,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    options.admit()
+    options.admit(request)
     if (request.is404) fail('route_not_found')
     checkHeaders(request)
     done()

@@ -1,0 +1,176 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
+import { EVENT_TYPES } from '../../src/events.ts'
+import { expireQrCodes } from '../../src/qr-codes/expire-qr-codes.ts'
+import { forgetEvents } from '../../src/webhooks/feed-horizon.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { COINS, newConfig, newUsers } from '../harness/coins.ts'
+import { rebase } from '../harness/contract.ts'
+import { expectFailure } from '../harness/failure.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, type TestService } from '../harness/service.ts'
+import { WebhookReceiver } from '../harness/webhook-receiver.ts'
+
+const DAY_MS = 86_400_000
+const ENDPOINTS = '/api/v0/webhook-endpoints'
+
+let service: TestService
+let receiver: WebhookReceiver
+beforeAll(async () => {
+  service = await openService({ env: { EVENTS_DAYS: '10' } })
+  receiver = await WebhookReceiver.open()
+})
+afterAll(async () => {
+  await service.close()
+  await receiver.close()
+})
+
+async function feed(tenant: Client, query = ''): Promise<Json> {
+  return payloadOf(await tenant.get(`/api/v0/events?limit=500${query}`))
+}
+async function feedOf(tenant: Client, count: number): Promise<Json[]> {
+  for (;;) {
+    const { data } = await feed(tenant)
+    if (data.length >= count) return data
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Makes each event of a merchant happen once or more. */
+async function merchantEvents(): Promise<Json[]> {
+  const merchant = await service.newMerchant()
+  const tenant = await service.as(merchant)
+  const [plain, single, fixed] = [
+    await newCode(service, tenant, { multipleUse: true, qrName: 'Till 1', customParams: { till: '1' } }),
+    await newCode(service, tenant),
+    await newCode(service, tenant, { multipleUse: true, fixedAmount: true, amount: 10 }),
+  ]
+  const expiry = new Date(service.clock.now() + 60_000).toISOString()
+  await newCode(service, tenant, { expiry, multipleUse: true })
+  payloadOf(await notifyCredit(service.client, creditOf(single.tr)))
+  const tooMuch = creditOf(fixed.tr, { amount: 11 })
+  payloadOf(await notifyCredit(service.client, tooMuch))
+  await cancel(tenant, plain.qrCodeId)
+  const { database, keyring, random } = service.app.services
+  await database.operate(async (tx) => {
+    const maker = { keyring, random, mode: 'test' } as const
+    const { apiKeyId } = await issueApiKey(tx, maker, merchant.merchantId, 'spare')
+    await revokeApiKey(tx, apiKeyId)
+  })
+  service.clock.advance(61_000)
+  await expireQrCodes(service.app.services)
+  return feedOf(await service.as(merchant), 10)
+}
+
+/** The same of a partner. */
+async function partnerEvents(): Promise<Json[]> {
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  const { svcCardId } = payloadOf(await createCard(client, partner))
+  payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
+  payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' }))
+  const shop = { amount: 100.5, channel: 'pos', merchantName: 'Corner Shop' }
+  payloadOf(await client.post(`/sandbox/cards/${svcCardId}/spend`, shop))
+  payloadOf(await client.post(`/sandbox/cards/${svcCardId}/refund`, { amount: 50.25 }))
+  const { event } = await newConfig(client, { amount: 20, coinsExpireAfterDays: 1 })
+  const [userId] = await newUsers(service, partner, 1)
+  const { companyId } = partner
+  payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
+  payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 5 }))
+  service.clock.advance(3 * DAY_MS)
+  await service.app.coinSweep.sweep()
+  return feedOf(await asPartner(service.client, partner), 9)
+}
+
+test('every type of event is emitted, and each event has the shape that the reference promises for its type', async () => {
+  const document = (await service.client.get('/openapi.json')).json
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  ajv.addSchema({ ...document, $id: 'openapi' })
+  const events = [...(await merchantEvents()), ...(await partnerEvents())]
+  for (const event of events) {
+    const { schema } = document.webhooks[event.type].post.requestBody.content['application/json']
+    const check = ajv.compile(rebase(schema) as object)
+    expect(check(event), `${event.type}: ${ajv.errorsText(check.errors)}`).toBe(true)
+  }
+  expect([...new Set(events.map(({ type }) => type))].sort()).toEqual([...EVENT_TYPES].sort())
+  expect(Object.keys(document.webhooks).sort()).toEqual([...EVENT_TYPES].sort())
+})
+
+test('a repeat of any change of an endpoint, under the same Idempotency-Key, changes nothing and gets the first answer', async () => {
+  const tenant = await service.as(await service.newMerchant())
+  await newCodes(service, tenant, 3)
+  const events = await feedOf(tenant, 3)
+  const { endpointId } = payloadOf(await tenant.post(ENDPOINTS, { url: receiver.url('/repeated') }))
+  const path = `${ENDPOINTS}/${endpointId}`
+  const createdAtMs = service.clock.now()
+  const range = {
+    from: new Date(createdAtMs - 60_000).toISOString(),
+    to: new Date(createdAtMs + 60_000).toISOString(),
+  }
+  const sent = () => receiver.at('/repeated').length
+  const twice = async (method: 'POST' | 'PATCH' | 'DELETE', place: string, body?: object) => {
+    const headers = {
+      'idempotency-key': `${method} ${place}`.replaceAll(/[^A-Za-z]/g, ''),
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const first = await tenant.send(method, place, body && JSON.stringify(body), headers)
+    service.clock.advance(1_000)
+    const again = await tenant.send(method, place, body && JSON.stringify(body), headers)
+    expect(first.status, first.text).toBe(200)
+    expect([again.status, again.text]).toEqual([200, first.text])
+    return payloadOf(first)
+  }
+  const { secret } = await twice('POST', `${path}/rotate-secret`, {})
+  const { description, modifiedOn } = await twice('PATCH', path, { description: 'till' })
+  expect(payloadOf(await tenant.get(path))).toMatchObject({ description, modifiedOn })
+  expect(await twice('POST', `${path}/resend`, { eventId: events[0].id })).toEqual({ queued: 1 })
+  await receiver.until(() => sent() === 1)
+  expect(await twice('POST', `${path}/replay`, range)).toMatchObject({ queued: 3, more: false })
+  await receiver.until(() => sent() === 4)
+  // What would have been sent twice would be on its way by now: one more event comes after all of it.
+  await newCode(service, tenant)
+  await receiver.until(() => receiver.at('/repeated').some(({ event }) => event.sequence === 4))
+  expect(sent()).toBe(5)
+  const signatures = receiver.at('/repeated').map(({ headers }) => headers['webhook-signature']!.split(' '))
+  expect(new Set(signatures.map((all) => all.filter((one) => one.startsWith('v1,')).length))).toEqual(
+    new Set([2]),
+  )
+  expect(secret).toMatch(/^whsec_/)
+  await twice('DELETE', path)
+  expectFailure(await tenant.get(path), 'webhook_endpoint_not_found')
+})
+
+test('old events are forgotten from the beginning of a feed; who asks for them is told, and never given a gap', async () => {
+  const merchant = await service.newMerchant()
+  const old = await service.as(merchant)
+  const idle = await service.newMerchant()
+  await newCodes(service, old, 5)
+  await newCode(service, await service.as(idle))
+  await feedOf(old, 5)
+  service.clock.advance(11 * DAY_MS)
+  const tenant = await service.as(merchant)
+  await newCodes(service, tenant, 2)
+  await feedOf(tenant, 7)
+  await Promise.all([forgetEvents(service.app.services), forgetEvents(service.app.services)])
+  expect((await feed(tenant)).data.map(({ sequence }: Json) => sequence)).toEqual([6, 7])
+  expect((await feed(tenant, '&after=5')).recordsCount).toBe(2)
+  for (const after of [0, 4]) {
+    const answer = await tenant.get(`/api/v0/events?after=${after}`)
+    expectFailure(answer, 'events_forgotten')
+    expect(answer.errorDescription).toContain('after=5')
+    expectFailure(await tenant.get(`/api/v0/events/stream?after=${after}`), 'events_forgotten')
+  }
+  expectFailure(await tenant.get('/api/v0/events/stream', { 'last-event-id': '4' }), 'events_forgotten')
+  // A feed of which nothing is left goes on from where it was.
+  const left = await feed(await service.as(idle))
+  expect(left).toMatchObject({ recordsCount: 0, next: 1 })
+  expect((await feed(await service.as(idle), `&after=${left.next}`)).recordsCount).toBe(0)
+  const { endpointId } = payloadOf(await tenant.post(ENDPOINTS, { url: receiver.url('/forgotten') }))
+  const to = new Date(service.clock.now() + 60_000).toISOString()
+  const replay = (from: number) =>
+    tenant.post(`${ENDPOINTS}/${endpointId}/replay`, { from: new Date(from).toISOString(), to })
+  expectFailure(await replay(service.clock.now() - 12 * DAY_MS), 'events_forgotten')
+  expect(payloadOf(await replay(service.clock.now() - DAY_MS))).toMatchObject({ queued: 2 })
+})
