@@ -7,6 +7,7 @@ import { VERSION } from '../version.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
+import { addConformanceCommand } from './conformance-command.ts'
 import { migrateInstallation, withInstallation } from './context.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
@@ -55,6 +56,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addKeysCommands(program)
   addReconcileCommand(program)
   addQrCommands(program)
+  addConformanceCommand(program)
   return program
 }
 

@@ -8,7 +8,8 @@ export const fail = (answer: Answer, expected: string, received: string): never 
   throw new Violation(expected, received, answer)
 }
 
-const show = (value: unknown): string => (value === undefined ? 'nothing' : shorten(JSON.stringify(value)))
+export const show = (value: unknown): string =>
+  value === undefined ? 'nothing' : shorten(JSON.stringify(value))
 
 export const kindOf = (value: unknown): string => {
   if (value === undefined) return 'nothing'

@@ -1,5 +1,6 @@
-/** Digits of a card number, possibly grouped as people write them. */
-const NUMBERS = /\d(?:[ -]?\d){12,18}/g
+/** Digits of a card number, in one piece or in the groups that people write; ids and UUIDs are no such thing. */
+const NUMBERS =
+  /(?<![A-Za-z0-9-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}[ -]\d{6}[ -]\d{5})(?![A-Za-z0-9-])/g
 /** Compact JWS and JWE: three or five parts. */
 const TOKENS = /\beyJ[\w-]*(?:\.[\w-]*){2,4}/g
 const API_KEYS = /\bsvc_(?:test|live)_\w+/g

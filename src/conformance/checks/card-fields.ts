@@ -1,4 +1,15 @@
-import { at, fail, isKind, type Kind, kindOf, WORDY_TIME, wantOneOf, wantText, wantValue } from '../expect.ts'
+import {
+  at,
+  fail,
+  isKind,
+  type Kind,
+  kindOf,
+  show,
+  WORDY_TIME,
+  wantOneOf,
+  wantText,
+  wantValue,
+} from '../expect.ts'
 import type { Answer } from '../http.ts'
 
 /** A field of the card record, as the tables of spec §2.4 have it. */
@@ -36,7 +47,7 @@ const MASKED = /^(?:\d{4}[ -]?\d{0,2}|\d{6,8})?[ -]?[xX*•.]{4,}[xX*•. -]*\d{
 const filled = (answer: Answer, path: string) => void wantText(answer, path)
 const matching = (pattern: RegExp, words: string) => (answer: Answer, path: string) => {
   const value = String(at(answer, path))
-  if (!pattern.test(value)) fail(answer, `${path}: ${words}`, JSON.stringify(value))
+  if (!pattern.test(value)) fail(answer, `${path}: ${words}`, show(value))
 }
 const labelled =
   (names: readonly string[], ...more: string[]) =>
@@ -149,7 +160,7 @@ export function wantCardField(answer: Answer, path: string, { kind, look }: Card
     fail(
       answer,
       `${path}: ${kind}`,
-      value === undefined ? 'no such field' : `${kindOf(value)} ${JSON.stringify(value)}`,
+      value === undefined ? 'no such field' : `${kindOf(value)} ${show(value)}`,
     )
   look?.(answer, path)
 }

@@ -7,6 +7,7 @@ import {
   kindOf,
   PLAIN_TIME,
   sameJson,
+  show,
   wantFailure,
   wantJson,
   wantKeys,
@@ -87,15 +88,11 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
     ),
     seen('error', '§7, the table', 'error is invalid_token', (answer) => {
       if (errorOf(answer)?.error !== 'invalid_token')
-        fail(answer, 'error invalid_token', JSON.stringify(errorOf(answer)?.error))
+        fail(answer, 'error invalid_token', show(errorOf(answer)?.error))
     }),
     seen('error_description', '§7, the table', 'error_description is Invalid access token', (answer) => {
       if (errorOf(answer)?.error_description !== 'Invalid access token')
-        fail(
-          answer,
-          'error_description Invalid access token',
-          JSON.stringify(errorOf(answer)?.error_description),
-        )
+        fail(answer, 'error_description Invalid access token', show(errorOf(answer)?.error_description))
     }),
     seen(
       'errorResponse',

@@ -1,4 +1,4 @@
-import { fail, isKind, type Kind, kindOf, RFC3339, wantMatch } from '../expect.ts'
+import { fail, isKind, type Kind, kindOf, RFC3339, show, wantMatch } from '../expect.ts'
 import type { Answer } from '../http.ts'
 
 interface Field {
@@ -36,13 +36,12 @@ export const QR_CODE_NAMES: readonly string[] = QR_CODE_FIELDS.map(({ name }) =>
 export function wantQrCodeField(answer: Answer, code: Record<string, unknown>, { name, kind }: Field): void {
   const value = code[name]
   if (value === undefined) return
-  if (!isKind(value, kind))
-    fail(answer, `payload.${name}: ${kind}`, `${kindOf(value)} ${JSON.stringify(value)}`)
+  if (!isKind(value, kind)) fail(answer, `payload.${name}: ${kind}`, `${kindOf(value)} ${show(value)}`)
   if (name === 'customParams')
     for (const [key, text] of Object.entries(value as object))
       if (typeof text !== 'string') fail(answer, `payload.customParams.${key}: string`, kindOf(text))
   if (name === 'status' && !['ACTIVE', 'CANCELLED'].includes(value as string))
-    fail(answer, 'payload.status: ACTIVE or CANCELLED', JSON.stringify(value))
+    fail(answer, 'payload.status: ACTIVE or CANCELLED', show(value))
   if (name === 'qrCodeBase64' && !/^[A-Za-z0-9+/]+={0,2}$/.test(value as string))
     fail(answer, 'payload.qrCodeBase64: base64', 'something else')
 }
