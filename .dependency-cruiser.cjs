@@ -1,6 +1,6 @@
 // The arrows of the house: kernel, errors ← platform ← ledger ← slices ← operations, app ← main, cli.
 // A slice is every folder of src/ that is not one of the layers below, so a new one is held to the rules from its first file.
-const LAYERS = 'kernel|platform|ledger|sandbox|cli'
+const LAYERS = 'kernel|platform|ledger|sandbox|conformance|cli'
 const FOR_ALL = ['^src/kernel/', '^src/(errors|events|config|version)\\.ts$']
 
 const arrow = (name, comment, from, mayReach) => ({
@@ -51,6 +51,12 @@ module.exports = {
       'A slice reaches another through ledger/ or an outbox event, never by an import; the sandbox is outside world.',
       `^src/(?!(?:${LAYERS})/)([^/]+)/`,
       ['^src/$1/', '^src/(ledger|platform)/', ...FOR_ALL],
+    ),
+    arrow(
+      'conformance-knows-http-only',
+      'The kit holds any server to the specification: what it took from ours it could not find wrong there.',
+      '^src/conformance/',
+      ['^src/(conformance|kernel)/'],
     ),
     arrow(
       'sandbox-is-mounted-not-mounting',

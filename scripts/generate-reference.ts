@@ -1,5 +1,5 @@
 // Writes docs/reference/ from the code: `npm run generate`. With --check it writes nothing and fails when a file is stale.
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import fastify from 'fastify'
@@ -7,6 +7,7 @@ import { SECURITY_SCHEMES } from '../src/app.ts'
 import { newProgram } from '../src/cli/program.ts'
 import { SETTINGS } from '../src/config.ts'
 import { WEBHOOKS } from '../src/event-records.ts'
+import { SECTIONS } from '../src/conformance/registry.ts'
 import { eventTable } from '../src/events.ts'
 import { OPERATIONS } from '../src/operations.ts'
 import { documented } from '../src/platform/http/openapi.ts'
@@ -79,6 +80,32 @@ ${magicTable()}
 An explicit \`delayMs\` or \`duplicates\` wins over the table.
 `
 
+const RECORDS = await readdir(new URL('../docs/decisions/', import.meta.url))
+/** Decisions in a source become links to their records. */
+const linked = (source: string): string =>
+  source.replace(/\b[A-Z]\d+\b/g, (id) => {
+    const record = RECORDS.find((name) => name.startsWith(`${id}-`))
+    return record ? `[${id}](../decisions/${record})` : id
+  })
+
+function conformance(): string {
+  const all = SECTIONS.flatMap(({ checks }) => checks)
+  const must = all.filter(({ severity }) => severity === 'must').length
+  const tables = SECTIONS.map(({ id: section, title, checks }) => {
+    const rows = checks.map(
+      ({ id, severity, source, title: promise }) =>
+        `| \`${id}\` | ${severity === 'must' ? 'spec' : 'ours'} | ${cell(linked(source))} | ${cell(promise)} |`,
+    )
+    return `## ${section} ${title}\n\n| Check | | Source | Promise |\n|---|---|---|---|\n${rows.join('\n')}\n`
+  })
+  return `# Conformance checks
+
+${GENERATED}
+What \`svc conformance\` holds a server to: ${all.length} checks, ${must} of them of the specification (\`spec\`) and ${all.length - must} of our decisions where it is silent (\`ours\`, left out by \`--profile spec\`). [Check a server](../guides/conformance.md) says how to run them.
+
+${tables.join('\n')}`
+}
+
 function helpOf(command: Command, path: string): string {
   let text = ''
   command.configureOutput({
@@ -128,6 +155,7 @@ const files: Record<string, string> = {
   'errors.md': errors(),
   'events.md': events(),
   'sandbox.md': sandbox(),
+  'conformance.md': conformance(),
   'cli.md': cli(),
   'openapi.json': await openapi(),
 }

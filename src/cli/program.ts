@@ -4,6 +4,7 @@ import { addBackupCommands } from './backup-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
+import { addConformanceCommand } from './conformance-command.ts'
 import { migrateInstallation, withInstallation } from './context.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
@@ -58,6 +59,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addBackupCommands(program)
   addSandboxCommands(program)
   addQrCommands(program)
+  addConformanceCommand(program)
   return program
 }
 

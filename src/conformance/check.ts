@@ -1,0 +1,67 @@
+import type { Answer } from './http.ts'
+import type { Subject } from './subject.ts'
+
+/** `must`: the specification says it. `ours`: a decision where the specification is silent; another server may differ. */
+export type Severity = 'must' | 'ours'
+
+/** One promise, and how to find out whether a server keeps it. */
+export interface Check {
+  /** Stable; begins with the section. Reports and `--only` name checks by it. */
+  readonly id: string
+  /** Where the promise comes from: a section of the specification and its row, or a decision. */
+  readonly source: string
+  readonly severity: Severity
+  /** The promise in words. */
+  readonly title: string
+  /** Resolves when the promise is kept. Throws `Violation`, `Blocked` or `Skipped`. */
+  readonly run: (subject: Subject) => Promise<void>
+}
+
+export interface Section {
+  readonly id: string
+  readonly title: string
+  readonly checks: readonly Check[]
+}
+
+type Run = Check['run']
+
+export const must = (id: string, source: string, title: string, run: Run): Check => ({
+  id,
+  source,
+  severity: 'must',
+  title,
+  run,
+})
+
+export const ours = (id: string, source: string, title: string, run: Run): Check => ({
+  id,
+  source,
+  severity: 'ours',
+  title,
+  run,
+})
+
+/** The server breaks the promise. `answer` is the one that shows it. */
+export class Violation extends Error {
+  override name = 'Violation'
+  readonly expected: string
+  readonly received: string
+  readonly answer: Answer | undefined
+
+  constructor(expected: string, received: string, answer?: Answer) {
+    super(`expected ${expected}, received ${received}`)
+    this.expected = expected
+    this.received = received
+    this.answer = answer
+  }
+}
+
+/** What the check needs first did not work; another check says what is wrong there. */
+export class Blocked extends Error {
+  override name = 'Blocked'
+}
+
+/** The check cannot be made of this server with these credentials. */
+export class Skipped extends Error {
+  override name = 'Skipped'
+}

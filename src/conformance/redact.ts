@@ -1,0 +1,59 @@
+/** Digits of a card number, in one piece or in the groups that people write; ids and UUIDs are no such thing. */
+const NUMBERS =
+  /(?<![A-Za-z0-9-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}[ -]\d{6}[ -]\d{5})(?![A-Za-z0-9-])/g
+/** Compact JWS and JWE: three or five parts. */
+const TOKENS = /\beyJ[\w-]*(?:\.[\w-]*){2,4}/g
+const API_KEYS = /\bsvc_(?:test|live)_\w+/g
+
+/** What secrets are called where people read along. Shell variables, so that a printed command runs once they are set. */
+export class Redactor {
+  readonly #names = new Map<string, string>()
+  #known: readonly (readonly [string, string])[] = []
+
+  /** From now on `secret` is shown as `$name`. */
+  hide(secret: string, name: string): void {
+    if (secret === '' || this.#names.has(secret)) return
+    this.#names.set(secret, `$${name}`)
+    // The longest first: a cookie may hold a token.
+    this.#known = [...this.#names].sort(([a], [b]) => b.length - a.length)
+  }
+
+  /** The text without secrets, tokens and card numbers. */
+  redact(text: string): string {
+    let clean = text
+    for (const [secret, name] of this.#known) clean = clean.replaceAll(secret, name)
+    return clean
+      .replace(TOKENS, '[token]')
+      .replace(API_KEYS, '[api key]')
+      .replace(NUMBERS, (digits) => (looksLikeCardNumber(digits) ? '[card number]' : digits))
+  }
+
+  /** A word of a shell: literal but for the names of secrets. */
+  quote(text: string): string {
+    const parts = this.redact(text).split(/(\$[A-Z][A-Z_]*)/)
+    const quoted = parts.map((part, i) =>
+      i % 2 === 1 && [...this.#names.values()].includes(part)
+        ? `"${part}"`
+        : part === ''
+          ? ''
+          : `'${part.replaceAll("'", `'\\''`)}'`,
+    )
+    return quoted.join('') || "''"
+  }
+}
+
+/** Luhn's check over 13 to 19 digits (ISO/IEC 7812); an instant in milliseconds is no card number. */
+export function looksLikeCardNumber(text: string): boolean {
+  const digits = text.replace(/[ -]/g, '')
+  if (!/^\d{13,19}$/.test(digits) || /^1[5-9]\d{11}$/.test(digits)) return false
+  let sum = 0
+  for (const [i, digit] of [...digits].reverse().entries()) {
+    const value = Number(digit) * (i % 2 === 0 ? 1 : 2)
+    sum += value > 9 ? value - 9 : value
+  }
+  return sum % 10 === 0
+}
+
+/** Card numbers in a text, wherever they stand. */
+export const cardNumbersIn = (text: string): readonly string[] =>
+  (text.match(NUMBERS) ?? []).filter(looksLikeCardNumber)

@@ -1,0 +1,98 @@
+import { Blocked, type Check, type Section, Skipped, Violation } from './check.ts'
+import { shorten } from './http.ts'
+import type { Subject } from './subject.ts'
+
+export type Status = 'passed' | 'failed' | 'blocked' | 'skipped'
+
+export interface Failed {
+  readonly expected: string
+  readonly received: string
+  /** The request as a command, with credentials as variables. */
+  readonly curl: string | undefined
+}
+
+export interface Outcome {
+  readonly section: string
+  readonly check: Check
+  readonly status: Status
+  readonly tookMs: number
+  /** Why a check was skipped or blocked. */
+  readonly reason?: string
+  readonly failure?: Failed
+}
+
+export interface Result {
+  readonly baseUrl: string
+  readonly profile: string
+  readonly startedAt: Date
+  readonly tookMs: number
+  readonly requests: number
+  readonly sections: readonly Section[]
+  readonly outcomes: readonly Outcome[]
+}
+
+/** Makes the checks of the sections, some at a time; checks share nothing that one of them changes. */
+export async function runChecks(
+  subject: Subject,
+  sections: readonly Section[],
+  parallel = 8,
+): Promise<Result> {
+  const startedAt = new Date()
+  const startedAtMs = performance.now()
+  const planned = sections.flatMap((section) =>
+    section.checks.map((check) => ({ section: section.id, check })),
+  )
+  const outcomes: Outcome[] = []
+  let next = 0
+  const work = async () => {
+    while (next < planned.length) {
+      const position = next++
+      const { section, check } = planned[position]!
+      outcomes[position] = await runCheck(subject, section, check)
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, work))
+  const { http, profile } = subject
+  return {
+    baseUrl: http.baseUrl,
+    profile,
+    startedAt,
+    tookMs: Math.round(performance.now() - startedAtMs),
+    requests: http.sent,
+    sections,
+    outcomes,
+  }
+}
+
+async function runCheck(subject: Subject, section: string, check: Check): Promise<Outcome> {
+  const startedAtMs = performance.now()
+  const done = (status: Status, more: Partial<Outcome> = {}): Outcome => {
+    const tookMs = Math.round(performance.now() - startedAtMs)
+    return { section, check, status, tookMs, ...more }
+  }
+  const { redactor } = subject.http
+  try {
+    await check.run(subject)
+    return done('passed')
+  } catch (error) {
+    if (error instanceof Skipped) return done('skipped', { reason: error.message })
+    if (error instanceof Blocked) return done('blocked', { reason: redactor.redact(error.message) })
+    if (!(error instanceof Violation)) {
+      // An answer so odd that the check itself stumbles is the server's doing, and must not end the run.
+      const received = redactor.redact(`what the check cannot read (${(error as Error).message})`)
+      return done('failed', {
+        failure: { expected: 'an answer of the documented shape', received, curl: undefined },
+      })
+    }
+    const failure: Failed = {
+      expected: shorten(redactor.redact(error.expected)),
+      received: shorten(redactor.redact(error.received)),
+      curl: error.answer && subject.http.curl(error.answer),
+    }
+    return done('failed', { failure })
+  }
+}
+
+/** Whether the server kept every promise that could be checked. A blocked check is not a kept promise. */
+export const isConformant = ({ outcomes }: Result): boolean =>
+  !outcomes.some(({ status }) => status === 'failed' || status === 'blocked')

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { Agent } from 'undici'
+import type { Json } from './client.ts'
+
+/** A request on its way to the service: a mutant may change it. */
+export interface Asked {
+  readonly method: string
+  path: string
+  readonly headers: Record<string, string>
+  body: Buffer
+}
+
+/** An answer on its way to the caller: a mutant may change it. `json` is written back when it is an object. */
+export interface Told {
+  status: number
+  headers: Record<string, string | string[]>
+  text: string
+  json: Json
+}
+
+/** One way in which a server is wrong. */
+export interface Mutation {
+  ask?(asked: Asked): void | 'hang' | 'close' | Promise<void | 'hang' | 'close'>
+  tell?(told: Told, asked: Asked): void | Promise<void>
+}
+
+export interface MutantProxy {
+  readonly baseUrl: string
+  close(): Promise<void>
+}
+
+const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host']
+
+/** The service at `target`, wrong in one way. */
+export async function startMutant(target: string, mutation: Mutation): Promise<MutantProxy> {
+  const agent = new Agent({ connections: 32, maxHeaderSize: 64 * 1024 })
+  const sockets = new Set<Socket>()
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
+    forward(request, response).catch((error: unknown) => response.destroy(error as Error))
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const asked: Asked = {
+      method: request.method!,
+      path: request.url!,
+      headers: Object.fromEntries(
+        Object.entries(request.headers)
+          .filter(([name]) => !HOP_BY_HOP.includes(name))
+          .map(([name, value]) => [name, String(value)]),
+      ),
+      body: Buffer.concat(parts),
+    }
+    const trick = await mutation.ask?.(asked)
+    if (trick === 'hang') return
+    if (trick === 'close') return void response.destroy()
+    const answer = await agent.request({
+      origin: target,
+      path: asked.path,
+      method: asked.method as 'GET',
+      headers: asked.headers,
+      ...(asked.body.length > 0 && { body: asked.body }),
+    })
+    const text = await answer.body.text()
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).filter(
+        ([name, value]) => value !== undefined && !HOP_BY_HOP.includes(name),
+      ),
+    ) as Told['headers']
+    const json: Json = String(headers['content-type']).includes('json') && text ? JSON.parse(text) : undefined
+    const told: Told = { status: answer.statusCode, headers, text, json }
+    const before = JSON.stringify(json)
+    await mutation.tell?.(told, asked)
+    if (told.json && JSON.stringify(told.json) !== before) told.text = JSON.stringify(told.json)
+    response.writeHead(told.status, told.headers).end(told.text)
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+      await agent.destroy()
+    },
+  }
+}

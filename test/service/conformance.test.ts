@@ -1,0 +1,284 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCredentials } from '../../src/conformance/credentials.ts'
+import { SECTIONS } from '../../src/conformance/registry.ts'
+import { htmlReport } from '../../src/conformance/report-html.ts'
+import { junitReport } from '../../src/conformance/report-junit.ts'
+import { jsonReport, textReport } from '../../src/conformance/report-text.ts'
+import { type Run, runHere } from '../harness/cli.ts'
+import {
+  conformanceOf,
+  conformanceOfMutant,
+  idsOf,
+  openSandbox,
+  type SandboxService,
+} from '../harness/conformance.ts'
+import { runCli } from '../harness/processes.ts'
+
+let from: SandboxService
+let folder: string
+let file: string
+
+beforeAll(async () => {
+  from = await openSandbox()
+  folder = await mkdtemp(join(tmpdir(), 'svc-conformance-'))
+  file = join(folder, 'sandbox.json')
+  await writeFile(file, JSON.stringify(from.sandbox))
+})
+afterAll(async () => {
+  await from.service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The command in this process, with the exit code that it would leave. */
+async function run(...args: string[]): Promise<Run> {
+  const { code, ...texts } = await runHere(['conformance', ...args], {})
+  const left = process.exitCode
+  process.exitCode = undefined
+  return { ...texts, code: code === 0 ? Number(left ?? 0) : code }
+}
+
+const everyCheck = SECTIONS.flatMap(({ id: section, checks }) =>
+  checks.map((check) => ({ section, ...check })),
+)
+const secretsOf = ({ sandbox }: SandboxService): string[] =>
+  [
+    sandbox.merchant,
+    sandbox.otherMerchant,
+    sandbox.incentivePartner,
+    sandbox.rewardsPartner,
+    sandbox.otherPartner,
+  ].flatMap((holder) =>
+    'apiKey' in holder ? [holder.apiKey, holder.accessKey] : [holder.clientSecret, holder.sharedKey.k],
+  )
+
+test('the service keeps every promise of the specification and of its decisions: nothing fails, nothing is skipped', async () => {
+  const result = await conformanceOf(from)
+  expect(result.outcomes.filter(({ status }) => status !== 'passed')).toEqual([])
+  expect(result.outcomes.length).toBe(everyCheck.length)
+})
+
+test('every check has an id of its own that begins with its section, a title and a source that fits its severity', () => {
+  expect(new Set(everyCheck.map(({ id }) => id)).size).toBe(everyCheck.length)
+  for (const { id, section, source, severity, title } of everyCheck) {
+    expect(id.startsWith(`${section}.`), id).toBe(true)
+    expect(source, id).toMatch(severity === 'must' ? /^§[1-9]/ : /^decisions? [A-Z]\d/)
+    expect(title.length, id).toBeGreaterThan(10)
+  }
+})
+
+test('the profile spec makes the specification’s checks alone, and works with what the specification names', async () => {
+  const result = await conformanceOf(from, { profile: 'spec' })
+  expect(new Set(result.outcomes.map(({ check }) => check.severity))).toEqual(new Set(['must']))
+  expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
+})
+
+test('without credentials what needs none is checked, and every other check is skipped with its reason', async () => {
+  const result = await conformanceOf(from, { credentials: {} })
+  expect(idsOf(result, 'failed', 'blocked')).toEqual([])
+  expect(idsOf(result, 'passed')).toContain('4.5.401.missing.status')
+  for (const { status, reason } of result.outcomes)
+    if (status === 'skipped') expect(reason).toMatch(/^the credentials have no /)
+})
+
+test('without a simulator paying is skipped; without creation the codes of the file are cancelled, then the rest is skipped', async () => {
+  const code = await fetch(`${from.sandbox.baseUrl}/api/v0/merchant/token`, {
+    method: 'POST',
+    headers: { 'api-key': from.sandbox.merchant.apiKey },
+  })
+  const { token } = (await code.json()) as { token: string }
+  const made = await fetch(`${from.sandbox.baseUrl}/api/v0/qr-code`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const { payload } = (await made.json()) as { payload: { qrCodeId: string } }
+  const result = await conformanceOfMutant(
+    from,
+    {
+      ask(asked) {
+        if (
+          asked.path === '/sandbox/upi/pay' ||
+          (asked.path === '/api/v0/qr-code' && asked.method === 'POST')
+        )
+          asked.path = '/nowhere'
+      },
+    },
+    { sections: ['4.2'], credentials: { ...from.sandbox, disposableQrCodeIds: [payload.qrCodeId] } },
+  )
+  expect(idsOf(result, 'failed', 'blocked')).toEqual([])
+  expect(idsOf(result, 'passed')).toContain('4.2.cancelled')
+  const reasons = new Map(result.outcomes.map(({ check, reason }) => [check.id, reason]))
+  expect(reasons.get('4.2.pays-no-more')).toBe('the server has no payment simulator')
+  expect(reasons.get('4.2.together')).toMatch(/disposableQrCodeIds is used up/)
+})
+
+test('reports of a server that fails tell what was expected, what came and how to repeat it, and no secret', async () => {
+  const hostile = '<script>alert(1)</script>&"\u0000\u001b[31m'
+  const result = await conformanceOfMutant(from, {
+    tell(told, { path }) {
+      if (path === '/oauth/token') return
+      if (told.json?.payload?.svcCardId)
+        Object.assign(told.json.payload, { firstName: hostile, remarks: '4111 1111 1111 1111' })
+      else if (told.status === 200) told.status = 299
+      else told.text = `${hostile} ${secretsOf(from).join(' ')}`
+    },
+  })
+  expect(idsOf(result, 'failed')).toContain('4.3.no-number')
+  expect(idsOf(result, 'failed')).toContain('4.5.401.missing.content-type')
+  const html = htmlReport(result)
+  const texts = {
+    text: textReport(result, false),
+    json: JSON.stringify(jsonReport(result)),
+    junit: junitReport(result),
+    html,
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    for (const secret of secretsOf(from)) expect(text.includes(secret), name).toBe(false)
+    expect(text, name).not.toMatch(/eyJ[\w-]+\.[\w-]+/)
+    expect(text, name).not.toContain('4111 1111 1111 1111')
+    expect(text, name).toContain('curl -i -X')
+    expect(text, name).toContain('$INCENTIVE_PARTNER_TOKEN')
+  }
+  expect(html).not.toContain('<script')
+  expect(texts.junit).not.toContain('<script')
+  // oxlint-disable-next-line no-control-regex -- that there is none is the point
+  expect(texts.junit).not.toMatch(/[\u0000-\u0008\u001b]/)
+})
+
+test('the printed command repeats the request: with its variables set, a shell gets the same answer', async () => {
+  const result = await conformanceOfMutant(from, {
+    tell: (told, { method }) => void (method === 'PATCH' && told.status === 404 && (told.status = 410)),
+  })
+  const { failure } = result.outcomes.find(({ check }) => check.id === '4.2.missing.status')!
+  const { token } = (await (
+    await fetch(`${from.sandbox.baseUrl}/api/v0/merchant/token`, {
+      method: 'POST',
+      headers: { 'api-key': from.sandbox.merchant.apiKey },
+    })
+  ).json()) as { token: string }
+  const { execFile } = await import('node:child_process')
+  const { promisify } = await import('node:util')
+  const script = failure!.curl!.replaceAll(result.baseUrl, from.sandbox.baseUrl)
+  const env = { ...process.env, MERCHANT_TOKEN: token }
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { env })
+  expect(stdout).toContain('404 Not Found')
+  expect(stdout).toContain('qr_code_not_found')
+})
+
+/** Servers that do not even speak properly. */
+const RUDE: readonly (readonly [name: string, answer: string])[] = [
+  ['answers what is not HTTP', 'hello\r\n\r\n'],
+  ['closes every connection', ''],
+]
+
+test.each(RUDE)('a server that %s is unreachable, not conformant', async (_, answer) => {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined).resume()
+    socket.end(answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await expect(conformanceOf(from, { baseUrl: `http://127.0.0.1:${port}` })).rejects.toThrow('received')
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('a server that stops answering is not waited for again and again: what is left is blocked', async () => {
+  const result = await conformanceOfMutant(
+    from,
+    { ask: ({ path }) => (path === '/' ? undefined : 'hang') },
+    { timeoutMs: 100 },
+  )
+  expect(idsOf(result, 'passed')).toEqual([])
+  expect(result.requests).toBeLessThan(40)
+  expect(result.outcomes.at(-1)?.reason).toContain('the server has stopped answering')
+})
+
+test('a redirect is followed nowhere: it is an answer like any other', async () => {
+  let visits = 0
+  const elsewhere = createServer((socket) => {
+    visits++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  const { port } = elsewhere.address() as { port: number }
+  const result = await conformanceOfMutant(
+    from,
+    {
+      tell(told, { path }) {
+        if (!path.startsWith('/api/v0/svc-coins')) return
+        told.status = 307
+        told.headers['location'] = `http://127.0.0.1:${port}/`
+      },
+    },
+    { sections: ['4.5'] },
+  )
+  expect(idsOf(result, 'failed')).toContain('4.5.401.missing.status')
+  expect(visits).toBe(0)
+  await new Promise((resolve) => elsewhere.close(resolve))
+})
+
+test('a credentials file with mistakes is told all of them, and no value', () => {
+  const text = JSON.stringify({
+    merchant: { apiKey: 7 },
+    incentivePartner: { partnerId: 'p' },
+    coinConfigId: {},
+  })
+  expect(() => readCredentials(text)).toThrow(
+    'merchant.apiKey: must be a string with something in it; incentivePartner.companyId: is required; incentivePartner.cardAccountId: is required; incentivePartner: clientId and clientSecret, or accessToken, is required; coinConfigId: must be a string',
+  )
+})
+
+test('the command exits 0 and writes its reports for a server that conforms', async () => {
+  const [junit, html] = [join(folder, 'report.xml'), join(folder, 'report.html')]
+  const args = [
+    'conformance',
+    from.sandbox.baseUrl,
+    '-c',
+    file,
+    '--section',
+    '4.2',
+    '9',
+    '--junit',
+    junit,
+    '--html',
+    html,
+  ]
+  const { code, stdout, stderr } = await runCli(args, {})
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/4\.2 Cancel UPI QR code +\d+ +· +· +·/)
+  expect(stdout).toContain('Conforms in all that could be checked')
+  expect(await readFile(junit, 'utf8')).toContain('<testsuite name="4.2 Cancel UPI QR code"')
+  expect(await readFile(html, 'utf8')).toContain('<h2 id="s9">9 Versioning</h2>')
+})
+
+test('the command exits 1 for one that does not, and prints JSON when asked', async () => {
+  const nowhere = `${from.sandbox.baseUrl}/nowhere`
+  const { code, stdout } = await run(nowhere, '-c', file, '--only', '4.1.status', '--json')
+  expect(code).toBe(1)
+  const report = JSON.parse(stdout)
+  expect(report.specification).toEqual({ passed: 0, failed: 1, blocked: 0, skipped: 0 })
+  expect(report.checks[0]).toMatchObject({ id: '4.1.status', status: 'failed', expected: 'status 200' })
+})
+
+test.each([
+  [[], 'Say which server'],
+  [['http://127.0.0.1:1', '-c', '/dev/null'], 'it is not JSON'],
+  [['http://127.0.0.1:1'], 'Nobody answers'],
+  [['http://partner.example', '-c', '/dev/null'], 'add --yes'],
+  [['http://user:secret@127.0.0.1:1'], 'A base URL has no user'],
+  [['http://127.0.0.1:1', '--only', '4.2.repeet'], 'no such check: 4.2.repeet'],
+  [['--list', '--section', '6'], 'no such section: 6'],
+])('the command exits 2 and says what is wrong: %j', async (args, words) => {
+  const { code, stdout, stderr } = await run(...args)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(words)
+})
+
+test('the command exits 2 for options that there are not, as the process that people run', async () => {
+  const { code, stderr } = await runCli(['conformance', 'http://127.0.0.1:1', '--profile', 'ours'], {})
+  expect(code).toBe(2)
+  expect(stderr).toContain('Allowed choices are spec, full')
+})
