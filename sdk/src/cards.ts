@@ -113,12 +113,12 @@ export class Cards {
    * @throws SvcError `company_not_found`, `card_account_not_found`
    */
   async find(
-    wanted: CardAccountRef & { readonly svcCardId: string },
+    { companyId, cardAccountId, svcCardId }: CardAccountRef & { readonly svcCardId: string },
     options?: CallOptions,
   ): Promise<IncentiveCard | RewardsCard | undefined> {
     const call = this.#api.call(options, this.#opener)
     const answer = await this.#api.http.POST('/api/v0/partner/svcCard/search', {
-      body: { ...wanted },
+      body: { companyId, cardAccountId, svcCardId },
       ...call,
     })
     return payloadOf(answer).data[0]

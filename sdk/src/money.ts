@@ -4,8 +4,8 @@
  * paise, as `bigint`, and turn into rupees at the edge.
  */
 
-/** A JSON number holds so many paise exactly. */
-const PAISE_MAX = 9_007_199_254_740_991n
+/** Every decimal text of 15 digits survives a JSON number (IEEE 754 double); one more need not. */
+const PAISE_MAX = 999_999_999_999_999n
 const RUPEES = /^(-?)(\d+)(?:\.(\d{1,2}))?$/
 
 /**
@@ -24,7 +24,7 @@ export function toPaise(rupees: number | string): bigint {
 /**
  * Paise to the number of rupees that the wire takes: `toRupees(24950n)` is `249.5`.
  *
- * @throws RangeError beyond what a JSON number holds exactly, about 90 trillion rupees.
+ * @throws RangeError beyond what a JSON number holds exactly, 10 trillion rupees.
  */
 export function toRupees(paise: bigint): number {
   if (paise > PAISE_MAX || paise < -PAISE_MAX) throw new RangeError(`${paise} paise do not fit a JSON number`)
