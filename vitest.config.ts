@@ -14,12 +14,13 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { extends: true, test: { name: 'embedded', include: ['test/embedded/**/*.test.ts'] } },
-      ...ENGINES.map(({ name, binaries }) => ({
+      ...ENGINES.map(({ name, binaries }, index) => ({
         extends: true as const,
         test: {
           name,
-          include: ['test/service/**/*.test.ts'],
-          exclude: name === ENGINES[0]?.name ? [] : ONCE.map((suite) => `test/service/${suite}.test.ts`),
+          // The SDK talks HTTP, so one database is enough for it.
+          include: ['test/service/**/*.test.ts', ...(index === 0 ? ['test/sdk/**/*.test.ts'] : [])],
+          exclude: index === 0 ? [] : ONCE.map((suite) => `test/service/${suite}.test.ts`),
           globalSetup: 'test/harness/database-server.ts',
           env: { TEST_POSTGRES: binaries },
         },

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { TokenKeeper } from '../../../sdk/src/tokens.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** A keeper whose tokens last 100 s, and what it asked for; each token comes when `answer` is called. */
+function keeper() {
+  let asked = 0
+  const waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const tokens = new TokenKeeper(
+    () =>
+      new Promise((resolve, reject) => {
+        const token = `token ${++asked}`
+        waiting.push({
+          resolve: () => resolve({ token, lifetimeMs: 100_000, cookie: undefined }),
+          reject,
+        })
+      }),
+  )
+  return { tokens, asked: () => asked, next: () => waiting.shift()! }
+}
+
+test('whoever asks while a token is on its way gets that one', async () => {
+  const { tokens, asked, next } = keeper()
+  const all = Promise.all([tokens.get(), tokens.get(), tokens.get()])
+  next().resolve()
+  expect((await all).map(({ token }) => token)).toEqual(['token 1', 'token 1', 'token 1'])
+  expect(asked()).toBe(1)
+})
+
+test('in its last fifth a token is renewed while it still serves; nobody waits', async () => {
+  const { tokens, asked, next } = keeper()
+  const first = tokens.get()
+  next().resolve()
+  await first
+  vi.advanceTimersByTime(79_000)
+  await tokens.get()
+  expect(asked()).toBe(1)
+  vi.advanceTimersByTime(2_000)
+  expect((await tokens.get()).token).toBe('token 1')
+  expect((await tokens.get()).token).toBe('token 1')
+  expect(asked()).toBe(2)
+  next().resolve()
+  await vi.waitFor(async () => expect((await tokens.get()).token).toBe('token 2'))
+  expect(asked()).toBe(2)
+})
+
+test('a renewal that fails costs nothing while the token serves, and is told when it does not', async () => {
+  const { tokens, next } = keeper()
+  const first = tokens.get()
+  next().resolve()
+  await first
+  vi.advanceTimersByTime(90_000)
+  expect((await tokens.get()).token).toBe('token 1')
+  next().reject(new Error('away'))
+  await new Promise(setImmediate)
+  expect((await tokens.get()).token).toBe('token 1')
+  vi.advanceTimersByTime(10_000)
+  const late = tokens.get()
+  next().reject(new Error('still away'))
+  await expect(late).rejects.toThrow('still away')
+})
+
+test('a refused token is replaced once, however many were refused with it', async () => {
+  const { tokens, asked, next } = keeper()
+  const first = tokens.get()
+  next().resolve()
+  const refused = await first
+  const all = Promise.all([tokens.replace(refused), tokens.replace(refused)])
+  next().resolve()
+  expect((await all).map(({ token }) => token)).toEqual(['token 2', 'token 2'])
+  expect((await tokens.replace(refused)).token).toBe('token 2')
+  expect(asked()).toBe(2)
+})
