@@ -40,9 +40,17 @@ export interface SelfCall {
   readonly body?: Buffer
 }
 
+/** A person who acts on behalf of others: whom the audit names. */
+export interface Actor {
+  readonly actorId: string
+  readonly name: string
+  readonly role: string
+}
+
 /** Who calls: the tenant that the authenticator found, and facts of its own. */
 export interface Caller {
   readonly tenantId: string
+  readonly actor?: Actor
   /** Of callers who may read a stream for long: whether their credential still holds. */
   readonly stillValid?: () => Promise<boolean>
 }
@@ -101,6 +109,8 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
   readonly developing?: true
   /** Name of the authenticator that the composition root provides; `none` for public operations. */
   readonly auth: string
+  /** Least role of the caller, for the authenticators that know roles. */
+  readonly role?: string
   readonly family: Family
   readonly params?: P
   readonly query?: Q

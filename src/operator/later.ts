@@ -1,0 +1,2 @@
+import { fail } from '../errors.ts'
+export const later = () => () => fail('internal_error')
