@@ -1,0 +1,3 @@
+export function CardAccount() {
+  return <p>soon</p>
+}

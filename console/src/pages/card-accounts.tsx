@@ -1,0 +1,3 @@
+export function CardAccounts() {
+  return <p>soon</p>
+}

@@ -1,0 +1,3 @@
+export function CoinConfig() {
+  return <p>soon</p>
+}

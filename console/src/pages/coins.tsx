@@ -1,0 +1,3 @@
+export function Coins() {
+  return <p>soon</p>
+}

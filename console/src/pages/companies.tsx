@@ -1,0 +1,3 @@
+export function Companies() {
+  return <p>soon</p>
+}

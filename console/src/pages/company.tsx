@@ -1,0 +1,3 @@
+export function Company() {
+  return <p>soon</p>
+}

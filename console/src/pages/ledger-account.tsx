@@ -1,0 +1,3 @@
+export function LedgerAccount() {
+  return <p>soon</p>
+}

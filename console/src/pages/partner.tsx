@@ -1,0 +1,3 @@
+export function Partner() {
+  return <p>soon</p>
+}

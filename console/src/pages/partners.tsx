@@ -1,0 +1,3 @@
+export function Partners() {
+  return <p>soon</p>
+}

@@ -1,0 +1,3 @@
+export function QrCode() {
+  return <p>soon</p>
+}

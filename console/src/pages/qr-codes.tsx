@@ -1,0 +1,3 @@
+export function QrCodes() {
+  return <p>soon</p>
+}
