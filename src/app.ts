@@ -9,6 +9,7 @@ import { fail } from './errors.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
+import { mountConsole } from './operator/mount-console.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
 import { Database, type DatabaseAddress } from './platform/db/database.ts'
@@ -168,6 +169,7 @@ export class App {
       securitySchemes: SECURITY_SCHEMES,
     })
     mountOperations(this.http, operations, this.#serverOptions)
+    if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
     await this.http.ready()
   }
 

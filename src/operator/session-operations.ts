@@ -1,7 +1,21 @@
 import { Type } from 'typebox'
-import { query } from '../platform/http/operation.ts'
+import { fail } from '../errors.ts'
+import { rfc3339 } from '../kernel/time.ts'
+import { recordAudit } from '../platform/audit.ts'
+import { type Caller, query, type Services } from '../platform/http/operation.ts'
+import { VERSION } from '../version.ts'
 import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
-import { later } from './later.ts'
+import {
+  findCredentials,
+  findOperator,
+  insertOperator,
+  type OperatorAccount,
+  setPasswordHash,
+} from './operator-store.ts'
+import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { isLocalName, isLoopback } from './request-origin.ts'
+import { type Session, sessionsOf } from './sessions.ts'
+import { SignInGate } from './sign-in-gate.ts'
 
 const TAG = 'Session'
 
@@ -12,10 +26,49 @@ const SessionRecord = record('Session', {
 })
 
 export const NewPassword = Type.String({
-  minLength: 12,
-  maxLength: 256,
-  'x-rule': 'must have 12 to 256 characters',
+  minLength: PASSWORD_CHARS_MIN,
+  maxLength: PASSWORD_CHARS_MAX,
+  'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
 })
+
+/** Whom the audit names for what an operator does in the console. */
+export const operatorActor = ({ actor }: Caller): string => `operator ${actor!.name}`
+
+const gates = new WeakMap<Services, SignInGate>()
+function gateOf(services: Services): SignInGate {
+  let gate = gates.get(services)
+  if (!gate) {
+    gate = new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE)
+    gates.set(services, gate)
+  }
+  return gate
+}
+
+const wire = (
+  { operator: { actorId: operatorId, name, role }, expiresAt }: Session,
+  { config }: Pick<Services, 'config'>,
+): string =>
+  JSON.stringify({
+    operator: { operatorId, name, role },
+    expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
+    idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
+  })
+
+type Headers = Parameters<ReturnType<typeof sessionsOf>['digestOf']>[0]['headers']
+
+async function begin(services: Services, operator: OperatorAccount, headers: Headers, requestId: string) {
+  const sessions = sessionsOf(services)
+  const by = { actor: `operator ${operator.name}`, requestId }
+  return services.database.operate(
+    async (tx) => {
+      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
+      await recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId }])
+      return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
+    },
+    'read committed',
+    by,
+  )
+}
 
 /** What the page must know before anybody is signed in. */
 export const showAbout = query({
@@ -33,7 +86,18 @@ export const showAbout = query({
     sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
   }),
   errors: [],
-  mount: later,
+  mount({ config }) {
+    const mode = config.SVC_MODE
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return ({ address, headers }) => ({
+      body: JSON.stringify({
+        mode,
+        version: VERSION,
+        timeZone,
+        sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+      }),
+    })
+  },
 })
 
 export const signIn = query({
@@ -52,8 +116,21 @@ export const signIn = query({
   }),
   result: SessionRecord,
   errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
-  mount: later,
+  mount(services) {
+    const gate = gateOf(services)
+    return async ({ address, body: { name, password }, headers, requestId }) => {
+      await gate.enter(address, name)
+      const known = await services.database.operate((tx) => findCredentials(tx, name))
+      const fits = await isPassword(known?.passwordHash, password)
+      if (known && fits) return begin(services, known.operator, headers, requestId)
+      await gate.failed(address, name)
+      return fail('wrong_password')
+    }
+  },
 })
+
+/** Who signs in with one click. */
+const SANDBOX_OPERATOR = 'sandbox'
 
 /** One click, without a password: in sandbox mode only, and from this machine only. */
 export const signInToSandbox = query({
@@ -68,7 +145,21 @@ export const signInToSandbox = query({
   sandboxOnly: true,
   result: SessionRecord,
   errors: ['route_not_found'],
-  mount: later,
+  mount(services) {
+    return async ({ headers, requestId }) => {
+      const { database, random } = services
+      const operator = await database.operate(
+        async (tx) =>
+          (await findOperator(tx, SANDBOX_OPERATOR)) ??
+          (await insertOperator(tx, random, { name: SANDBOX_OPERATOR, role: 'admin', passwordHash: null })),
+      )
+      if (operator.disabledAt)
+        fail('not_signed_in', {
+          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc operator enable ${SANDBOX_OPERATOR}`,
+        })
+      return begin(services, operator, headers, requestId)
+    }
+  },
 })
 
 export const showSession = query({
@@ -81,7 +172,14 @@ export const showSession = query({
   role: 'viewer',
   result: SessionRecord,
   errors: [],
-  mount: later,
+  mount(services) {
+    const sessions = sessionsOf(services)
+    return async ({ headers }) => {
+      const digest = sessions.digestOf({ headers })
+      const session = digest && (await sessions.find(digest))
+      return { body: wire(session ?? fail('not_signed_in'), services) }
+    }
+  },
 })
 
 export const signOut = query({
@@ -94,7 +192,21 @@ export const signOut = query({
   role: 'viewer',
   result: closed({ signedOut: Type.Boolean() }),
   errors: [],
-  mount: later,
+  mount(services) {
+    const sessions = sessionsOf(services)
+    return async ({ caller, headers, requestId }) => {
+      const cookie = await services.database.operate(
+        async (tx) => {
+          const ended = await sessions.end(tx, sessions.digestOf({ headers })!)
+          await recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
+          return ended
+        },
+        'read committed',
+        { actor: operatorActor(caller), requestId },
+      )
+      return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
+    }
+  },
 })
 
 export const changeOwnPassword = query({
@@ -109,5 +221,28 @@ export const changeOwnPassword = query({
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
   errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
-  mount: later,
+  mount(services) {
+    const { database } = services
+    const gate = gateOf(services)
+    const sessions = sessionsOf(services)
+    return async ({ address, body, caller, headers, requestId }) => {
+      const { actorId, name } = caller.actor!
+      await gate.enter(address, name)
+      const known = await database.operate((tx) => findCredentials(tx, name))
+      if (!(await isPassword(known?.passwordHash, body.password))) {
+        await gate.failed(address, name)
+        fail('wrong_password')
+      }
+      const passwordHash = await hashPassword(body.newPassword)
+      await database.operate(
+        async (tx) => {
+          await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))
+          await recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
+        },
+        'read committed',
+        { actor: operatorActor(caller), requestId },
+      )
+      return { body: '{"changed":true}' }
+    }
+  },
 })

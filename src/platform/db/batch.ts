@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
+import { type AuditEntry, type CommandAudit, recordAudit } from '../audit.ts'
 import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { statement } from './statement.ts'
@@ -11,6 +12,8 @@ import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-an
 /** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
 export interface Command {
   readonly tenantId: string
+  /** Put on record in the same transaction, if the command is carried out. */
+  readonly audit?: CommandAudit
 }
 
 /** How one kind of command is carried out: lock → decide → save, for many commands at once. */
@@ -137,7 +140,7 @@ export async function runBatch<C extends Command, S, D>(
     const [time] = await tx.query(NOW)
     await begun
     const now = new Date(time!.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx.heldTenants, now)
     await answerRepeats(tx, answers, known, outcomes)
     const result = { outcomes, heldTenants: tx.heldTenants }
     if (decisions.length === 0) {
@@ -147,6 +150,7 @@ export async function runBatch<C extends Command, S, D>(
     }
     await spec.save(tx, decisions)
     if (keep.length > 0) await answers.save(tx, keep, now)
+    await recordAudit(tx, audits)
     decided = result
     await commit(client)
     return decided
@@ -222,6 +226,7 @@ interface Decided<C extends Command, D> {
   readonly outcomes: Map<Entry<C>, Outcome>
   readonly decisions: D[]
   readonly keep: { key: AnswerKey; answer: Answer }[]
+  readonly audits: AuditEntry[]
 }
 
 function decideAll<C extends Command, S, D>(
@@ -232,7 +237,7 @@ function decideAll<C extends Command, S, D>(
   heldTenants: ReadonlySet<string>,
   now: Date,
 ): Decided<C, D> {
-  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [] }
+  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
     if (heldTenants.has(entry.tenantId)) continue
     const { command, retry } = entry
@@ -247,6 +252,11 @@ function decideAll<C extends Command, S, D>(
       spec.apply(state, decision)
       result.decisions.push(decision)
       result.outcomes.set(entry, { answer })
+      const { audit } = command
+      if (audit) {
+        const target = typeof audit.target === 'string' ? audit.target : audit.target(answer)
+        result.audits.push({ ...audit, target })
+      }
       if (retry) {
         known.add({ key: retry, answer })
         result.keep.push({ key: retry, answer })

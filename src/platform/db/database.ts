@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { AuditedBy } from '../audit.ts'
 import type { Log } from '../log.ts'
 import type { Statement } from './statement.ts'
 
@@ -143,13 +144,17 @@ export class Database {
   readonly address: DatabaseAddress
   readonly #log: Log
   readonly #poolSize: number
+  readonly #actor: string
   readonly #service: pg.Pool
   #operator: pg.Pool | undefined
+  #background: pg.Pool | undefined
 
-  constructor(address: DatabaseAddress, poolSize: number, log: Log) {
+  /** `actor`: whom the audit names for transactions of the operator that do not say whose they are. */
+  constructor(address: DatabaseAddress, poolSize: number, log: Log, actor = 'service') {
     this.address = address
     this.#log = log
     this.#poolSize = poolSize
+    this.#actor = actor
     this.#service = this.#pool('svc_service', poolSize)
   }
 
@@ -189,13 +194,26 @@ export class Database {
     return this.#transaction(this.#service, `begin; set local svc.tenants = '${tenantSet(tenants)}'`, work)
   }
 
-  /** A transaction of the operator, who sees every tenant: command line, reconciliation, housekeeping. */
+  /**
+   * A transaction of the operator, who sees every tenant: command line, reconciliation, console. What it changes is
+   * audited under the name that is given.
+   */
   async operate<T>(
     work: (tx: Tx) => Promise<T>,
     mode: 'read committed' | 'repeatable read' = 'read committed',
+    { actor, requestId = '' }: AuditedBy = { actor: this.#actor },
   ): Promise<T> {
     this.#operator ??= this.#pool('svc_operator', Math.max(2, Math.floor(this.#poolSize / 4)))
-    return this.#transaction(this.#operator, `begin isolation level ${mode}`, work)
+    const [who, request] = [pg.escapeLiteral(actor), pg.escapeLiteral(requestId)]
+    const begin = `begin isolation level ${mode}; set local svc.actor = ${who}; set local svc.request_id = ${request}`
+    return this.#transaction(this.#operator, begin, work)
+  }
+
+  /** As `write`, on a connection of its own, not waiting for the disk: for what is nice to have, beside the traffic. */
+  async writeAside<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#background ??= this.#pool('svc_service', 1)
+    const begin = `begin; set local synchronous_commit = off; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#transaction(this.#background, begin, work)
   }
 
   async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -221,6 +239,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#service.end(), this.#operator?.end()])
+    await Promise.all([this.#service.end(), this.#operator?.end(), this.#background?.end()])
   }
 }

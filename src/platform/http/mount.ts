@@ -54,7 +54,7 @@ function mountOperation(
   app.route({
     method: operation.method,
     url: operation.path,
-    config: { operation: id, family: operation.family },
+    config: { operation: id, family: operation.family, ...(operation.role && { role: operation.role }) },
     schema: documented(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
     onRequest: async (request, reply) => {
