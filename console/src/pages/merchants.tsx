@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { answerOf, api, listAt, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import type { Filter } from '../parts/filters.tsx'
+import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
@@ -23,16 +23,6 @@ const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
-
-const STATUS: Filter = {
-  name: 'status',
-  label: 'Status',
-  kind: 'select',
-  options: [
-    { value: 'active', label: 'Active' },
-    { value: 'disabled', label: 'Disabled' },
-  ],
-}
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, or begin of name or VPA' },

@@ -1,17 +1,21 @@
-import { Button, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
-import { startOfDay, dayOf } from '../business-day.ts'
+import { dayOf, startOfDay } from '../business-day.ts'
 import type { ListSearch, Search } from '../list-search.ts'
 import { useSession } from '../session.ts'
 import { PHONE } from './data-table.tsx'
+import { Picker } from './picker.tsx'
 
 /** One filter of a list; `name` is that of the query parameter, in the page's address as in the service's. */
 export interface Filter {
   readonly name: string
   readonly label: string
-  /** `from` and `to` are days in the business zone, sent as instants; `to` includes its day. */
-  readonly kind: 'text' | 'select' | 'from' | 'to'
+  /**
+   * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `linked` is set by links of
+   * other pages: it is shown when it is set, and can be cleared.
+   */
+  readonly kind: 'linked' | 'text' | 'select' | 'from' | 'to' | 'partner' | 'company' | 'merchant'
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly placeholder?: string
 }
@@ -25,6 +29,21 @@ export const CREATED: readonly Filter[] = [
   { name: 'createdTo', label: 'Created until', kind: 'to' },
 ]
 
+/** Of merchants and partners. */
+export const STATUS: Filter = {
+  name: 'status',
+  label: 'Status',
+  kind: 'select',
+  options: [
+    { value: 'active', label: 'Active' },
+    { value: 'disabled', label: 'Disabled' },
+  ],
+}
+
+export const PARTNER: Filter = { name: 'partnerId', label: 'Partner', kind: 'partner' }
+export const COMPANY: Filter = { name: 'companyId', label: 'Company', kind: 'company' }
+export const MERCHANT: Filter = { name: 'merchantId', label: 'Merchant', kind: 'merchant' }
+
 /** A name for how many columns a row of filters has on a desk. */
 const columnsFor = (filters: readonly Filter[]) => Math.min(Math.max(filters.length, 3), 6)
 
@@ -36,13 +55,14 @@ interface FiltersProps {
 /** The first filter is always there; on a phone the others fold away. */
 export function Filters({ filters, list }: FiltersProps) {
   const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
-  const set = filters.slice(1).filter(({ name }) => list.search[name]).length
+  const shown = filters.filter(({ kind, name }) => kind !== 'linked' || list.search[name])
+  const set = shown.slice(1).filter(({ name }) => list.search[name]).length
   const [unfolded, { toggle }] = useDisclosure(set > 0)
-  const fields = filters.map((filter) => <FilterField key={filter.name} filter={filter} list={list} />)
+  const fields = shown.map((filter) => <FilterField key={filter.name} filter={filter} list={list} />)
   if (filters.length === 0) return undefined
   if (!phone)
     return (
-      <SimpleGrid cols={{ sm: 3, lg: columnsFor(filters) }} spacing="sm" role="search" aria-label="Filters">
+      <SimpleGrid cols={{ sm: 3, lg: columnsFor(shown) }} spacing="sm" role="search" aria-label="Filters">
         {fields}
       </SimpleGrid>
     )
@@ -69,6 +89,15 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
   const { name, label, kind, options = [] } = filter
   const value = list.search[name]
   const set = (next: string | undefined) => list.filter({ [name]: next || undefined })
+  if (kind === 'linked')
+    return (
+      <TextInput
+        label={label}
+        value={value ?? ''}
+        readOnly
+        rightSection={<CloseButton size="sm" onClick={() => set(undefined)} aria-label={`Clear ${label}`} />}
+      />
+    )
   if (kind === 'text') return <TextFilter filter={filter} value={value ?? ''} set={set} />
   if (kind === 'select')
     return (
@@ -82,6 +111,10 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
         searchable={options.length > 8}
         clearButtonProps={{ 'aria-label': `Clear ${label}` }}
       />
+    )
+  if (kind === 'partner' || kind === 'company' || kind === 'merchant')
+    return (
+      <Picker of={kind} placeholder="Any" value={value ?? null} onChange={(id) => set(id ?? undefined)} clearable />
     )
   return <DayFilter filter={filter} value={value} set={set} />
 }

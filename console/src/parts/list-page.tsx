@@ -8,12 +8,14 @@ import { type Column, DataTable, type Sorting } from './data-table.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { Waiting } from './loaded.tsx'
-import { count } from './money.tsx'
+import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
 
 interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
   readonly name: string
+  /** Whose list it is, where the name does not say it. */
+  readonly id?: string
   readonly caption: string
   readonly load: (query: Record<string, string>) => Promise<ListOf<Row>>
   readonly columns: readonly Column<Row>[]
@@ -43,11 +45,11 @@ export function ListPage<Row>({ title, lead, actions, ...list }: ListPageProps<R
 }
 
 export function List<Row>(props: ListProps<Row>) {
-  const { name, load, filters, empty, refreshMs } = props
+  const { name, id, load, filters, empty, refreshMs } = props
   const list = useListSearch()
   const asked = askedOf(list, filters)
   const rows = useQuery({
-    queryKey: [name, 'list', asked],
+    queryKey: [name, 'list', id, asked],
     queryFn: () => load(asked),
     placeholderData: keepPreviousData,
     ...(refreshMs && { refetchInterval: refreshMs }),
@@ -101,9 +103,7 @@ function Turner<Row>({ found: { next, total, data }, list }: { found: ListOf<Row
   return (
     <Group justify="space-between">
       <Text size="sm" c="dimmed" role="status">
-        {total
-          ? `${total.exact ? '' : 'about '}${count(total.count)} in all`
-          : `${count(data.length)} on this page`}
+        {total ? `${about(total)} in all` : `${count(data.length)} on this page`}
       </Text>
       {(!first || next) && (
         <Group gap="xs" component="nav" aria-label="Pages">

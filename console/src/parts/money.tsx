@@ -18,6 +18,10 @@ export function rupees(amount: string | number): string {
 /** A count with Indian grouping. */
 export const count = (value: number): string => NUMBER.format(value)
 
+/** How many rows there are; large numbers are estimates, and say so. */
+export const about = ({ count: rows, exact }: { count: number; exact: boolean }): string =>
+  `${exact ? '' : 'about '}${count(rows)}`
+
 interface MoneyProps extends TextProps {
   /** Rupees as the service writes them: mostly a text with two decimals, a number in the records of the specification. */
   readonly amount: string | number | undefined

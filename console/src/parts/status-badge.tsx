@@ -3,6 +3,8 @@ import { Badge } from '@mantine/core'
 /** Colour and wording of every state that the service speaks of; the words carry the meaning, the colour helps. */
 const STATES: Readonly<Record<string, readonly [label: string, color: string]>> = {
   ACTIVE: ['Active', 'teal'],
+  active: ['Active', 'teal'],
+  disabled: ['Disabled', 'red'],
   INACTIVE: ['Inactive', 'gray'],
   CANCELLED: ['Cancelled', 'gray'],
   EXPIRED: ['Expired', 'orange'],
