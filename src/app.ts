@@ -10,6 +10,7 @@ import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
 import { mountConsole } from './operator/mount-console.ts'
+import { RequestLog } from './operator/request-log.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
 import { Database, type DatabaseAddress } from './platform/db/database.ts'
@@ -68,6 +69,7 @@ export class App {
   readonly http: FastifyInstance
   readonly services: Services
   readonly #database: Database
+  readonly #requestLog: RequestLog
   readonly #serverOptions: ServerOptions
   readonly #upiSwitch: UpiSwitch | undefined
   readonly coinSweep: CoinSweep
@@ -112,6 +114,7 @@ export class App {
         return { status: answer.statusCode, body: answer.body }
       },
     }
+    this.#requestLog = new RequestLog(this.services, OPERATIONS)
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
     this.coinSweep = new CoinSweep(this.services)
@@ -155,6 +158,7 @@ export class App {
           })
       },
       isDraining: () => this.#draining,
+      answered: this.#requestLog.take,
     }
   }
 
@@ -180,6 +184,7 @@ export class App {
     this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
     this.#upiSwitch?.start()
     this.#stopExpiring = keepExpiring(this.services)
+    this.#requestLog.start()
     this.#relay.start()
     this.#deliveries.start()
     this.coinSweep.start()
@@ -203,6 +208,7 @@ export class App {
       this.#deliveries.close(),
     ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
+    await this.#requestLog.close()
     await this.#database.close()
   }
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { parseRfc3339, rfc3339 } from '../kernel/time.ts'
 import { query } from '../platform/http/operation.ts'
 import {
   CONSOLE_API,
@@ -12,7 +13,7 @@ import {
   since,
   text,
 } from './console-schema.ts'
-import { later } from './later.ts'
+import { Filters, readList } from './list.ts'
 
 const AuditEntry = record('AuditEntry', {
   sequence: Type.Integer({ description: 'Counts from 1, without gaps' }),
@@ -25,6 +26,24 @@ const AuditEntry = record('AuditEntry', {
   details: Type.Record(Type.String(), Type.Unknown()),
   hash: text('SHA-256 over the hash before and this entry, in hex'),
 })
+
+interface AuditRow {
+  sequence: bigint
+  content: string
+  hash: Buffer
+}
+
+/** What was hashed, as it was written. */
+interface Content {
+  readonly sequence: number
+  readonly at: number
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly tenantId?: string
+  readonly requestId?: string
+  readonly details?: Record<string, unknown>
+}
 
 export const listAudit = query({
   ...consoleOperation,
@@ -45,5 +64,31 @@ export const listAudit = query({
   }),
   result: listOf(AuditEntry),
   errors: [],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { action, actor, from, target, tenantId, to } = query
+      const filters = new Filters()
+        .add('a.actor = ?', actor)
+        .add('a.action = ?', action)
+        .add('a.target = ?', target)
+        .add('a.tenant_id = ?', tenantId)
+      if (from !== undefined) filters.add('a.at_ms >= ?', parseRfc3339(from)!.getTime())
+      if (to !== undefined) filters.add('a.at_ms < ?', parseRfc3339(to)!.getTime())
+      const plan = {
+        columns: 'a.sequence, a.content, a.hash',
+        table: 'audit_log a',
+        alias: 'a',
+        filters,
+        keys: [{ sql: 'a.sequence', type: 'bigint' } as const],
+        descending: true,
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, ({ content, hash }: AuditRow) => {
+          const { at, details = {}, ...entry } = JSON.parse(content) as Content
+          return { ...entry, at: rfc3339(new Date(at), timeZone), details, hash: hash.toString('hex') }
+        }),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
 })

@@ -1,9 +1,13 @@
 import { Type } from 'typebox'
-import { PRODUCTS } from '../access/partner.ts'
-import { ACCOUNT_TYPES } from '../cards/card-account.ts'
+import { findPartner } from '../access/partner.ts'
+import { createCompany } from '../cards/card-account.ts'
+import { fail } from '../errors.ts'
+import { rfc3339 } from '../kernel/time.ts'
+import type { Tx } from '../platform/db/database.ts'
 import { query } from '../platform/http/operation.ts'
+import { asOperator } from './as-operator.ts'
+import { CardAccountRecord, readCardAccounts } from './card-account-operations.ts'
 import {
-  BY_TIME,
   BY_TIME_OR_NAME,
   CONSOLE_API,
   closed,
@@ -13,19 +17,14 @@ import {
   instant,
   listOf,
   listQuery,
-  maybe,
   Name,
-  oneOf,
   record,
-  rupeesText,
   Total,
   text,
 } from './console-schema.ts'
-import { later } from './later.ts'
+import { begins, countRows, Filters, readList } from './list.ts'
 
 const COMPANIES = `${CONSOLE_API}/companies`
-const ACCOUNTS = `${CONSOLE_API}/card-accounts`
-const USERS = `${CONSOLE_API}/users`
 const id = Type.String({ maxLength: 128 })
 
 const companyFields = {
@@ -36,33 +35,37 @@ const companyFields = {
   createdOn: instant,
 }
 const CompanyRecord = record('Company', companyFields)
-const accountFields = {
-  cardAccountId: text(),
-  partnerId: text(),
-  companyId: text(),
-  companyName: text(),
-  product: Type.Enum([...PRODUCTS]),
-  accountType: Type.Enum(Object.keys(ACCOUNT_TYPES)),
-  binType: text(),
-  programme: text(),
-  denomination: rupeesText,
-  balance: rupeesText,
-  createdOn: instant,
+
+interface CompanyRow {
+  company_id: string
+  partner_id: string
+  partner_name: string
+  name: string
+  created_at: Date
 }
-const CardAccountRecord = record('CardAccount', accountFields)
-const UserRecord = record('User', {
-  userId: text(),
-  partnerId: text(),
-  companyId: text(),
-  companyName: text(),
-  title: maybe(),
-  firstName: maybe(),
-  middleName: maybe(),
-  lastName: maybe(),
-  email: maybe(),
-  mobile: maybe(),
-  createdOn: instant,
+
+const toWire = (row: CompanyRow, timeZone: string) => ({
+  companyId: row.company_id,
+  partnerId: row.partner_id,
+  partnerName: row.partner_name,
+  name: row.name,
+  createdOn: rfc3339(row.created_at, timeZone),
 })
+
+const PLAN = {
+  columns: 'c.company_id, c.partner_id, p.name as partner_name, c.name, c.created_at',
+  table: 'companies c',
+  alias: 'c',
+  joins: 'join partners p on p.partner_id = c.partner_id',
+}
+const BY_ID = { sql: 'c.company_id', type: 'text' } as const
+
+async function findOne(tx: Tx, companyId: string, timeZone: string) {
+  const filters = new Filters().add('c.company_id = ?', companyId)
+  const plan = { ...PLAN, filters, keys: [BY_ID], descending: true }
+  const { data } = await readList(tx, plan, {}, (row: CompanyRow) => toWire(row, timeZone))
+  return data[0] ?? fail('company_not_found')
+}
 
 export const listCompaniesInConsole = query({
   ...consoleOperation,
@@ -78,7 +81,28 @@ export const listCompaniesInConsole = query({
   }),
   result: listOf(CompanyRecord),
   errors: [],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, sort = '-created', partnerId } = query
+      const filters = new Filters().add('c.partner_id = ?', partnerId)
+      if (q !== undefined)
+        filters.add(
+          `(c.company_id = ? or lower(c.name) collate "C" like lower(${filters.param(begins(q))}))`,
+          q,
+        )
+      const plan = {
+        ...PLAN,
+        filters,
+        keys:
+          sort === 'name' ? [{ sql: '(lower(c.name) collate "C")', type: 'text' } as const, BY_ID] : [BY_ID],
+        descending: sort === '-created',
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, (row: CompanyRow) => toWire(row, timeZone)),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
 })
 
 export const showCompany = query({
@@ -96,7 +120,23 @@ export const showCompany = query({
     users: Total,
   }),
   errors: ['company_not_found'],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { companyId } }) => {
+      const detail = await database.operate(async (tx) => {
+        const company = await findOne(tx, companyId, timeZone)
+        const accounts = new Filters()
+          .add('a.partner_id = ?', company.partnerId)
+          .add('a.company_id = ?', companyId)
+        const users = new Filters().add(`u.company_id || '' = ?`, companyId)
+        return {
+          ...company,
+          cardAccounts: (await readCardAccounts(tx, accounts, { limit: '500' }, timeZone)).data,
+          users: await countRows(tx, { table: 'users u', filters: users }),
+        }
+      })
+      return { body: JSON.stringify(detail) }
+    }
+  },
 })
 
 export const createCompanyInConsole = query({
@@ -110,149 +150,15 @@ export const createCompanyInConsole = query({
   body: closed({ partnerId: id, name: Name }),
   result: CompanyRecord,
   errors: ['partner_not_found'],
-  mount: later,
-})
-
-export const listCardAccountsInConsole = query({
-  ...consoleOperation,
-  id: 'listCardAccounts',
-  method: 'GET',
-  path: ACCOUNTS,
-  tag: 'Card accounts',
-  summary: 'List card accounts',
-  role: 'viewer',
-  query: listQuery(BY_TIME, {
-    q: exact('Id'),
-    partnerId: exact('Of this partner'),
-    companyId: exact('Of this company'),
-    product: oneOf(PRODUCTS, 'Of this product'),
-  }),
-  result: listOf(CardAccountRecord),
-  errors: [],
-  mount: later,
-})
-
-export const showCardAccount = query({
-  ...consoleOperation,
-  id: 'showCardAccount',
-  method: 'GET',
-  path: `${ACCOUNTS}/:cardAccountId`,
-  tag: 'Card accounts',
-  summary: 'Show card account',
-  role: 'viewer',
-  params: idParam('cardAccountId'),
-  result: record('CardAccountDetail', {
-    ...accountFields,
-    ledgerAccountId: text('Ledger account of its money'),
-    cards: Total,
-  }),
-  errors: ['card_account_not_found'],
-  mount: later,
-})
-
-export const createCardAccountInConsole = query({
-  ...consoleOperation,
-  id: 'createCardAccount',
-  method: 'POST',
-  path: ACCOUNTS,
-  tag: 'Card accounts',
-  summary: 'Create card account, empty',
-  role: 'operator',
-  body: closed({
-    companyId: id,
-    product: Type.Enum([...PRODUCTS]),
-    accountType: Type.Enum(Object.keys(ACCOUNT_TYPES)),
-    binType: Type.String({
-      pattern: '^[A-Z][A-Z_]{0,39}$',
-      'x-rule': 'must be capital letters and underscores, 40 at most',
-    }),
-    programme: Name,
-    denomination: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' }),
-  }),
-  result: CardAccountRecord,
-  errors: ['company_not_found', 'load_over_limit'],
-  mount: later,
-})
-
-export const fundCardAccountInConsole = query({
-  ...consoleOperation,
-  id: 'fundCardAccount',
-  method: 'POST',
-  path: `${ACCOUNTS}/:cardAccountId/funds`,
-  tag: 'Card accounts',
-  summary: 'Enter money that the partner paid in',
-  description: 'Send an `Idempotency-Key`: a repeat with it enters nothing twice.',
-  role: 'operator',
-  params: idParam('cardAccountId'),
-  body: closed({
-    amount: Type.String({
-      pattern: '^[0-9]{1,13}(\\.[0-9]{1,2})?$',
-      'x-rule': 'must be rupees with at most two decimals',
-      description: 'Rupees as text, such as `250000.00`',
-    }),
-    reason: Type.Optional(Name),
-  }),
-  result: CardAccountRecord,
-  errors: ['card_account_not_found'],
-  mount: later,
-})
-
-export const listUsersInConsole = query({
-  ...consoleOperation,
-  id: 'listUsers',
-  method: 'GET',
-  path: USERS,
-  tag: 'Users',
-  summary: 'List users',
-  role: 'viewer',
-  query: listQuery(BY_TIME, {
-    q: exact('Id, whole mobile number, or begin of the e-mail address', 254),
-    partnerId: exact('Of this partner'),
-    companyId: exact('Of this company'),
-  }),
-  result: listOf(UserRecord),
-  errors: [],
-  mount: later,
-})
-
-export const showUser = query({
-  ...consoleOperation,
-  id: 'showUser',
-  method: 'GET',
-  path: `${USERS}/:userId`,
-  tag: 'Users',
-  summary: 'Show user',
-  role: 'viewer',
-  params: idParam('userId'),
-  result: UserRecord,
-  errors: ['user_not_found'],
-  mount: later,
-})
-
-const part = Type.Optional(Name)
-
-export const createUserInConsole = query({
-  ...consoleOperation,
-  id: 'createUser',
-  method: 'POST',
-  path: USERS,
-  tag: 'Users',
-  summary: 'Create user of a company',
-  role: 'operator',
-  body: closed({
-    companyId: id,
-    firstName: part,
-    lastName: part,
-    mobile: Type.Optional(Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' })),
-    email: Type.Optional(
-      Type.String({
-        maxLength: 254,
-        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
-        'x-rule': 'must be an e-mail address',
-      }),
-    ),
-  }),
-  result: UserRecord,
-  errors: ['company_not_found', 'already_exists'],
-  mount: later,
+  mount(services) {
+    const { config, random } = services
+    return async (input) => {
+      const { partnerId, name } = input.body
+      const company = await asOperator(services, input, async (tx) => {
+        if (!(await findPartner(tx, partnerId))) fail('partner_not_found')
+        return findOne(tx, await createCompany(tx, random, partnerId, name), config.BUSINESS_TIME_ZONE)
+      })
+      return { body: JSON.stringify(company) }
+    }
+  },
 })

@@ -1,5 +1,6 @@
 import type { Operation } from '../platform/http/operation.ts'
 import * as audit from './audit-operations.ts'
+import * as accounts from './card-account-operations.ts'
 import * as cards from './card-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
@@ -11,6 +12,7 @@ import * as partners from './partner-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as requests from './request-operations.ts'
 import * as session from './session-operations.ts'
+import * as users from './user-operations.ts'
 
 /** Every operation of the console's own API, apart from the integrators'. */
 export const CONSOLE_OPERATIONS: readonly Operation[] = [
@@ -38,13 +40,13 @@ export const CONSOLE_OPERATIONS: readonly Operation[] = [
   companies.listCompaniesInConsole,
   companies.showCompany,
   companies.createCompanyInConsole,
-  companies.listCardAccountsInConsole,
-  companies.showCardAccount,
-  companies.createCardAccountInConsole,
-  companies.fundCardAccountInConsole,
-  companies.listUsersInConsole,
-  companies.showUser,
-  companies.createUserInConsole,
+  accounts.listCardAccountsInConsole,
+  accounts.showCardAccount,
+  accounts.createCardAccountInConsole,
+  accounts.fundCardAccountInConsole,
+  users.listUsersInConsole,
+  users.showUser,
+  users.createUserInConsole,
   qrCodes.listQrCodes,
   qrCodes.showQrCode,
   qrCodes.createQrCodeInConsole,

@@ -29,9 +29,11 @@ const isApi = (url: string): boolean => url === '/console/api' || url.startsWith
 
 /** The console's API and its page, as a server that never listens: `mountConsole` hands requests to it. */
 export async function openConsole(options: ServerOptions): Promise<FastifyInstance> {
+  // What operators ask here is in the audit; the request log is for the callers of the API.
+  const { answered: _, ...shared } = options
   const { services } = options
   const inner: ServerOptions = {
-    ...options,
+    ...shared,
     family: 'problem',
     authenticators: {
       operator: { needs: 'headers', authenticate: sessionsOf(services).authenticate },

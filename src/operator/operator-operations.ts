@@ -1,5 +1,9 @@
 import { Type } from 'typebox'
+import { fail } from '../errors.ts'
+import { rfc3339 } from '../kernel/time.ts'
+import { recordAudit } from '../platform/audit.ts'
 import { query } from '../platform/http/operation.ts'
+import { asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
   closed,
@@ -7,13 +11,20 @@ import {
   idParam,
   instant,
   listOf,
-  listQuery,
   maybeInstant,
   ROLES,
   record,
   text,
 } from './console-schema.ts'
-import { later } from './later.ts'
+import {
+  findOperator,
+  insertOperator,
+  listOperatorAccounts,
+  type OperatorAccount,
+  setPasswordHash,
+  updateOperator,
+} from './operator-store.ts'
+import { hashPassword } from './password.ts'
 import { NewPassword } from './session-operations.ts'
 
 const TAG = 'Operators'
@@ -26,6 +37,15 @@ const OperatorRecord = record('Operator', {
   status: Type.Enum(['active', 'disabled']),
   createdOn: instant,
   lastSignInOn: maybeInstant,
+})
+
+const toWire = (operator: OperatorAccount, timeZone: string) => ({
+  operatorId: operator.operatorId,
+  name: operator.name,
+  role: operator.role,
+  status: operator.disabledAt ? 'disabled' : 'active',
+  createdOn: rfc3339(operator.createdAt, timeZone),
+  lastSignInOn: operator.lastSignInAt ? rfc3339(operator.lastSignInAt, timeZone) : undefined,
 })
 
 export const OperatorName = Type.String({
@@ -41,10 +61,16 @@ export const listOperators = query({
   tag: TAG,
   summary: 'List operators',
   role: 'admin',
-  query: listQuery(['name'], {}),
   result: listOf(OperatorRecord),
   errors: [],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async () => {
+      const data = (await database.operate(listOperatorAccounts)).map((operator) =>
+        toWire(operator, timeZone),
+      )
+      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
+    }
+  },
 })
 
 export const createOperator = query({
@@ -58,7 +84,17 @@ export const createOperator = query({
   body: closed({ name: OperatorName, role: Role, password: NewPassword }),
   result: OperatorRecord,
   errors: ['already_exists'],
-  mount: later,
+  mount(services) {
+    const { config, random } = services
+    return async (input) => {
+      const { name, password } = input.body
+      const passwordHash = await hashPassword(password)
+      const operator = await asOperator(services, input, (tx) =>
+        insertOperator(tx, random, { name, role: input.body.role as OperatorAccount['role'], passwordHash }),
+      )
+      return { body: JSON.stringify(toWire(operator, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
 })
 
 export const changeOperator = query({
@@ -74,7 +110,20 @@ export const changeOperator = query({
   body: closed({ role: Type.Optional(Role), disabled: Type.Optional(Type.Boolean()) }),
   result: OperatorRecord,
   errors: ['operator_not_found', 'last_administrator'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const change = { role: body.role as OperatorAccount['role'] | undefined, disabled: body.disabled }
+      const operator = await asOperator(services, input, (tx) =>
+        updateOperator(tx, params.operatorId, change),
+      )
+      return {
+        body: JSON.stringify(
+          toWire(operator ?? fail('operator_not_found'), services.config.BUSINESS_TIME_ZONE),
+        ),
+      }
+    }
+  },
 })
 
 export const resetOperatorPassword = query({
@@ -90,5 +139,18 @@ export const resetOperatorPassword = query({
   body: closed({ password: NewPassword }),
   result: OperatorRecord,
   errors: ['operator_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const passwordHash = await hashPassword(body.password)
+      const operator = await asOperator(services, input, async (tx) => {
+        const found = await findOperator(tx, params.operatorId)
+        if (found?.operatorId !== params.operatorId) return fail('operator_not_found')
+        await setPasswordHash(tx, found.operatorId, passwordHash)
+        await recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
+        return found
+      })
+      return { body: JSON.stringify(toWire(operator, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
 })

@@ -1,6 +1,22 @@
 import { Type } from 'typebox'
-import { PRODUCTS } from '../access/partner.ts'
+import { listOAuthClients, listSealKeys } from '../access/list-credentials.ts'
+import {
+  createPartner,
+  findPartner,
+  issueOAuthClient,
+  type Partner,
+  PRODUCTS,
+  type Product,
+  revokeOAuthClient,
+} from '../access/partner.ts'
+import { issueSharedKey, retireSealKey } from '../access/seal-keys.ts'
+import { setTenantDisabled } from '../access/tenant.ts'
+import { fail } from '../errors.ts'
+import { rfc3339 } from '../kernel/time.ts'
+import type { Tx } from '../platform/db/database.ts'
+import { statement } from '../platform/db/statement.ts'
 import { query } from '../platform/http/operation.ts'
+import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
   BY_TIME_OR_NAME,
   CONSOLE_API,
@@ -17,7 +33,7 @@ import {
   record,
   text,
 } from './console-schema.ts'
-import { later } from './later.ts'
+import { begins, Filters, readList } from './list.ts'
 
 const TAG = 'Partners'
 const PATH = `${CONSOLE_API}/partners`
@@ -51,6 +67,33 @@ const IssuedClient = record('IssuedClient', {
   clientSecret: text('The secret; shown here and never again'),
 })
 
+const toWire = (partner: Partner, timeZone: string) => ({
+  partnerId: partner.partnerId,
+  name: partner.name,
+  products: partner.products,
+  plainRequests: partner.plainRequests,
+  status: partner.disabledAt ? 'disabled' : 'active',
+  createdOn: rfc3339(partner.createdAt, timeZone),
+  disabledOn: partner.disabledAt ? rfc3339(partner.disabledAt, timeZone) : undefined,
+})
+
+interface PartnerRow {
+  partner_id: string
+  name: string
+  products: Product[]
+  plain_requests: boolean
+  created_at: Date
+  disabled_at: Date | null
+}
+
+const CLIENT_OWNER = statement<{ tenant_id: string }>(
+  'console_client_owner',
+  'select tenant_id from oauth_clients where client_id = $1',
+)
+
+const requirePartner = async (tx: Tx, partnerId: string): Promise<Partner> =>
+  (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
+
 export const listPartnersInConsole = query({
   ...consoleOperation,
   id: 'listPartners',
@@ -65,7 +108,47 @@ export const listPartnersInConsole = query({
   }),
   result: listOf(PartnerRecord),
   errors: [],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, sort = '-created', status } = query
+      const filters = new Filters()
+      if (q !== undefined)
+        filters.add(
+          `(p.partner_id = ? or lower(p.name) collate "C" like lower(${filters.param(begins(q))}))`,
+          q,
+        )
+      const disabled =
+        'exists (select from tenants t where t.tenant_id = p.partner_id and t.disabled_at is not null)'
+      if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
+      const byId = { sql: 'p.partner_id', type: 'text' } as const
+      const plan = {
+        columns: 'p.partner_id, p.name, p.products, p.plain_requests, p.created_at, t.disabled_at',
+        table: 'partners p',
+        alias: 'p',
+        joins: 'join tenants t on t.tenant_id = p.partner_id',
+        filters,
+        keys:
+          sort === 'name' ? [{ sql: '(lower(p.name) collate "C")', type: 'text' } as const, byId] : [byId],
+        descending: sort === '-created',
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, (row: PartnerRow) =>
+          toWire(
+            {
+              partnerId: row.partner_id,
+              name: row.name,
+              products: row.products,
+              plainRequests: row.plain_requests,
+              createdAt: row.created_at,
+              disabledAt: row.disabled_at,
+            },
+            timeZone,
+          ),
+        ),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
 })
 
 export const showPartner = query({
@@ -83,7 +166,25 @@ export const showPartner = query({
     sealKeys: Type.Array(SealKeyRecord),
   }),
   errors: ['partner_not_found'],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    const on = (at: Date | null) => (at ? rfc3339(at, timeZone) : undefined)
+    return async ({ params: { partnerId } }) => {
+      const detail = await database.operate(async (tx) => ({
+        ...toWire(await requirePartner(tx, partnerId), timeZone),
+        clients: (await listOAuthClients(tx, partnerId)).map(({ createdAt, revokedAt, ...client }) => ({
+          ...client,
+          createdOn: on(createdAt),
+          revokedOn: on(revokedAt),
+        })),
+        sealKeys: (await listSealKeys(tx, partnerId)).map(({ createdAt, retiredAt, ...key }) => ({
+          ...key,
+          createdOn: on(createdAt),
+          retiredOn: on(retiredAt),
+        })),
+      }))
+      return { body: JSON.stringify(detail) }
+    }
+  },
 })
 
 export const createPartnerInConsole = query({
@@ -105,7 +206,24 @@ export const createPartnerInConsole = query({
   }),
   result: closed({ partner: PartnerRecord, client: IssuedClient }),
   errors: [],
-  mount: later,
+  mount(services) {
+    const { config } = services
+    return async (input) => {
+      const { name, plainRequests = false } = input.body
+      if (plainRequests && config.SVC_MODE !== 'sandbox')
+        fail('validation_failed', { description: 'plainRequests: exists in sandbox mode only' })
+      const products = input.body.products as Product[]
+      const { partner, client } = await asOperator(services, input, (tx) =>
+        createPartner(tx, keyMakerOf(services), { name, products, plainRequests }),
+      )
+      return {
+        body: JSON.stringify({
+          partner: toWire(partner, config.BUSINESS_TIME_ZONE),
+          client: { clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
+        }),
+      }
+    }
+  },
 })
 
 export const changePartner = query({
@@ -120,7 +238,16 @@ export const changePartner = query({
   body: closed({ disabled: Type.Boolean() }),
   result: PartnerRecord,
   errors: ['partner_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const partner = await asOperator(services, input, async (tx) => {
+        await setTenantDisabled(tx, params.partnerId, 'partner', body.disabled)
+        return requirePartner(tx, params.partnerId)
+      })
+      return { body: JSON.stringify(toWire(partner, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
 })
 
 export const issueClient = query({
@@ -135,7 +262,16 @@ export const issueClient = query({
   body: closed({ name: Name }),
   result: IssuedClient,
   errors: ['partner_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { partnerId } = input.params
+      const { clientId, clientSecret } = await asOperator(services, input, async (tx) => {
+        await requirePartner(tx, partnerId)
+        return issueOAuthClient(tx, keyMakerOf(services), partnerId, input.body.name)
+      })
+      return { body: JSON.stringify({ clientId, clientSecret: clientSecret.reveal() }) }
+    }
+  },
 })
 
 export const revokeClient = query({
@@ -150,7 +286,19 @@ export const revokeClient = query({
   params: Type.Object({ partnerId: id, clientId: id }),
   result: closed({ clientId: text(), revokedOn: instant }),
   errors: ['credential_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { partnerId, clientId } = input.params
+      const revoked = await asOperator(services, input, async (tx) => {
+        const [owner] = await tx.query(CLIENT_OWNER, [clientId])
+        return owner?.tenant_id === partnerId ? revokeOAuthClient(tx, clientId) : undefined
+      })
+      const { revokedAt } = revoked ?? fail('credential_not_found')
+      return {
+        body: JSON.stringify({ clientId, revokedOn: rfc3339(revokedAt, services.config.BUSINESS_TIME_ZONE) }),
+      }
+    }
+  },
 })
 
 export const issueSealKey = query({
@@ -170,7 +318,16 @@ export const issueSealKey = query({
     k: text('The secret, base64url; shown here and never again'),
   }),
   errors: ['partner_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { partnerId } = input.params
+      const { kid, alg, enc, k } = await asOperator(services, input, async (tx) => {
+        await requirePartner(tx, partnerId)
+        return issueSharedKey(tx, keyMakerOf(services), partnerId)
+      })
+      return { body: JSON.stringify({ kty: 'oct', kid, alg, enc, k: k.reveal() }) }
+    }
+  },
 })
 
 export const retireSealKeyInConsole = query({
@@ -185,5 +342,14 @@ export const retireSealKeyInConsole = query({
   params: Type.Object({ partnerId: id, kid: Type.String({ maxLength: 256 }) }),
   result: closed({ kid: text(), retiredOn: instant }),
   errors: ['credential_not_found'],
-  mount: later,
+  mount(services) {
+    return async (input) => {
+      const { partnerId, kid } = input.params
+      const retired = await asOperator(services, input, (tx) => retireSealKey(tx, partnerId, kid))
+      const { retiredAt } = retired ?? fail('credential_not_found')
+      return {
+        body: JSON.stringify({ kid, retiredOn: rfc3339(retiredAt, services.config.BUSINESS_TIME_ZONE) }),
+      }
+    }
+  },
 })

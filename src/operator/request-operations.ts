@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
-import { FAILURES } from '../errors.ts'
+import { type ErrorWord, FAILURES, fail } from '../errors.ts'
+import { idFloor } from '../kernel/ids.ts'
+import { parseRfc3339, rfc3339 } from '../kernel/time.ts'
 import { SEAL_FAULTS } from '../platform/crypto/seal-fault.ts'
+import { statement } from '../platform/db/statement.ts'
 import { query } from '../platform/http/operation.ts'
 import {
   CONSOLE_API,
@@ -16,7 +19,8 @@ import {
   since,
   text,
 } from './console-schema.ts'
-import { later } from './later.ts'
+import { Filters, readList } from './list.ts'
+import { objectKind } from './touched-objects.ts'
 
 const TAG = 'Requests'
 const PATH = `${CONSOLE_API}/requests`
@@ -33,6 +37,60 @@ const fields = {
   durationMs: Type.Number(),
   error: Type.Optional(Type.Enum(words)),
   tenantId: maybe('Absent when nobody was authenticated'),
+}
+
+interface RequestRow {
+  request_id: string
+  tenant_id: string
+  at: Date
+  operation: string
+  kind: 'command' | 'read'
+  method: string
+  path: string
+  status: number
+  duration_ms: number
+  error: ErrorWord | null
+}
+
+interface DetailRow extends RequestRow {
+  description: string | null
+  address: string
+  body_bytes: number
+  body: unknown
+  seal: {
+    kid?: string
+    alg?: string
+    enc?: string
+    opened: boolean
+    failedCheck?: string
+    explanation?: string
+  } | null
+  objects: string[]
+}
+
+const COLUMNS = `r.request_id, r.tenant_id, r.at, r.operation, r.kind, r.method, r.path, r.status, r.duration_ms, r.error`
+const FIND = statement<DetailRow>(
+  'console_request',
+  `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.seal, r.objects from request_log r
+   where r.request_id = $1`,
+)
+
+const toWire = (row: RequestRow, timeZone: string) => ({
+  requestId: row.request_id,
+  at: rfc3339(row.at, timeZone),
+  operation: row.operation,
+  kind: row.kind,
+  method: row.method,
+  path: row.path,
+  status: row.status,
+  durationMs: Math.round(row.duration_ms * 100) / 100,
+  error: row.error ?? undefined,
+  tenantId: row.tenant_id === 'house' ? undefined : row.tenant_id,
+})
+
+function helpWith(word: ErrorWord) {
+  const { description, remedy } = FAILURES[word]
+  return { description, remedy, href: `/docs/errors#${word}` }
 }
 
 export const listRequests = query({
@@ -57,7 +115,33 @@ export const listRequests = query({
   }),
   result: listOf(record('LoggedRequest', fields)),
   errors: [],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { error, from, objectId, operation, outcome, q, tenantId, to } = query
+      const filters = new Filters()
+        .add('r.request_id = ?', q)
+        .add('r.error = ?', error)
+        .add('r.operation = ?', operation)
+        .add('r.tenant_id = ?', tenantId)
+        .add('r.objects @> ?::text[]', objectId === undefined ? undefined : [objectId])
+      if (outcome !== undefined)
+        filters.conditions.push(`r.error is ${outcome === 'failure' ? 'not ' : ''}null`)
+      if (from !== undefined) filters.add('r.request_id >= ?', idFloor('req', parseRfc3339(from)!))
+      if (to !== undefined) filters.add('r.request_id < ?', idFloor('req', parseRfc3339(to)!))
+      const plan = {
+        columns: COLUMNS,
+        table: 'request_log r',
+        alias: 'r',
+        filters,
+        keys: [{ sql: 'r.request_id', type: 'text' } as const],
+        descending: true,
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, (row: RequestRow) => toWire(row, timeZone)),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
 })
 
 export const showRequest = query({
@@ -116,5 +200,22 @@ export const showRequest = query({
     ),
   }),
   errors: ['request_not_found'],
-  mount: later,
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { requestId } }) => {
+      const [row] = await database.operate((tx) => tx.query(FIND, [requestId]))
+      if (!row) return fail('request_not_found')
+      return {
+        body: JSON.stringify({
+          ...toWire(row, timeZone),
+          description: row.description ?? undefined,
+          address: row.address || undefined,
+          bodyBytes: row.body_bytes,
+          body: row.body ?? undefined,
+          seal: row.seal ?? undefined,
+          objects: row.objects.map((id) => ({ kind: objectKind(id), id })),
+          help: row.error && row.error in FAILURES ? helpWith(row.error) : undefined,
+        }),
+      }
+    }
+  },
 })

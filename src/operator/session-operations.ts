@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import { fail } from '../errors.ts'
 import { rfc3339 } from '../kernel/time.ts'
 import { recordAudit } from '../platform/audit.ts'
-import { type Caller, query, type Services } from '../platform/http/operation.ts'
+import { query, type Services } from '../platform/http/operation.ts'
 import { VERSION } from '../version.ts'
+import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
 import {
   findCredentials,
@@ -30,9 +31,6 @@ export const NewPassword = Type.String({
   maxLength: PASSWORD_CHARS_MAX,
   'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
 })
-
-/** Whom the audit names for what an operator does in the console. */
-export const operatorActor = ({ actor }: Caller): string => `operator ${actor!.name}`
 
 const gates = new WeakMap<Services, SignInGate>()
 function gateOf(services: Services): SignInGate {
@@ -202,7 +200,7 @@ export const signOut = query({
           return ended
         },
         'read committed',
-        { actor: operatorActor(caller), requestId },
+        { actor: actorOf(caller), requestId },
       )
       return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
     }
@@ -240,7 +238,7 @@ export const changeOwnPassword = query({
           await recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
         },
         'read committed',
-        { actor: operatorActor(caller), requestId },
+        { actor: actorOf(caller), requestId },
       )
       return { body: '{"changed":true}' }
     }

@@ -87,6 +87,7 @@ function handlerOf(operation: Operation, services: Services) {
     const caller = request.caller ?? PUBLIC
     const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
     const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
+    if (operation.takesIdempotencyKey && typeof made.body === 'string') request.answer = made.body
     const answer = seal ? await seal(made) : made
     if (answer.headers) reply.headers(answer.headers)
     // A stream may last; a reader who stands still may not (decision L2).

@@ -22,6 +22,8 @@ declare module 'fastify' {
     sealHash: Buffer | undefined
     /** What it was answered with, if that was a failure. */
     failure: Failure | undefined
+    /** Of a command: the text that it was answered with. */
+    answer: string | undefined
   }
   interface FastifyContextConfig {
     operation?: string
@@ -84,6 +86,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('rawBody', undefined)
   app.decorateRequest('sealHash', undefined)
   app.decorateRequest('failure', undefined)
+  app.decorateRequest('answer', undefined)
   readBodies(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)

@@ -1,2 +1,0 @@
-import { fail } from '../errors.ts'
-export const later = () => () => fail('internal_error')
