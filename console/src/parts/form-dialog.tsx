@@ -19,16 +19,23 @@ interface FormDialogProps<V extends Values> {
   /** Throws when the service refuses; its words are shown over the buttons. */
   readonly submit: (values: V) => Promise<unknown>
   readonly variant?: 'filled' | 'default'
+  /** A small button that says only this, for rows of a table. */
+  readonly compact?: string
 }
 
 /** A button that opens a form. It closes when the service has taken what was typed, and keeps it otherwise. */
 export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
-  const { label, variant = 'filled' } = props
+  const { label, variant = 'filled', compact } = props
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <>
-      <Button variant={variant} onClick={open} {...(variant === 'filled' && { leftSection: <PlusIcon /> })}>
-        {label}
+      <Button
+        variant={variant}
+        onClick={open}
+        {...(variant === 'filled' && { leftSection: <PlusIcon /> })}
+        {...(compact && { size: 'compact-sm', 'aria-label': label })}
+      >
+        {compact ?? label}
       </Button>
       <Modal opened={opened} onClose={close} title={label}>
         <Fields {...props} close={close} />

@@ -10,17 +10,20 @@ const UNITS = [
 ] as const
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-export function relative(at: Date, now = Date.now()): string {
+function relative(at: Date, now = Date.now()): string {
   const seconds = (at.getTime() - now) / 1_000
   for (const [unit, length] of UNITS)
     if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit)
   return Math.abs(seconds) < 10 ? 'just now' : RELATIVE.format(Math.trunc(seconds), 'second')
 }
 
+/** How long ago an instant was, in words. */
+export const relativeTo = (at: string): string => relative(new Date(at))
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** An instant in the business zone, such as `21 Nov 2026, 3:04:05 pm`. */
-export function wordy(at: Date, timeZone: string): string {
+function wordy(at: Date, timeZone: string): string {
   let format = formats.get(timeZone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone })

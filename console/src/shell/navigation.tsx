@@ -14,9 +14,10 @@ import {
   RequestsIcon,
   UserIcon,
 } from '../parts/icons.tsx'
+import { useSession } from '../session.ts'
 
 /** The places of the console; `key` goes there after `g`. */
-export const PLACES = [
+const PLACES = [
   { group: 'Now', to: '/', label: 'Overview', Icon: OverviewIcon, key: 'o' },
   { group: 'Now', to: '/requests', label: 'Requests', Icon: RequestsIcon, key: 'r' },
   { group: 'Payment gateway', to: '/merchants', label: 'Merchants', Icon: MerchantIcon, key: 'm' },
@@ -27,13 +28,21 @@ export const PLACES = [
   { group: 'Cards and rewards', to: '/users', label: 'Users', Icon: UserIcon, key: 'u' },
   { group: 'Cards and rewards', to: '/cards', label: 'Cards', Icon: CardIcon, key: 'c' },
   { group: 'Cards and rewards', to: '/coins', label: 'Coins', Icon: CoinIcon, key: 'i' },
-  { group: 'Books', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
-  { group: 'Books', to: '/audit', label: 'Audit', Icon: AuditIcon, key: 't' },
+  { group: 'Books and people', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
+  { group: 'Books and people', to: '/audit', label: 'Audit', Icon: AuditIcon, key: 't' },
+  { group: 'Books and people', to: '/operators', label: 'Operators', Icon: UserIcon, key: 'e', role: 'admin' },
 ] as const
+
+/** The places that a role may go to. */
+export function usePlaces() {
+  const { can } = useSession()
+  return PLACES.filter((place) => !('role' in place) || can(place.role))
+}
 
 const GROUPS = [...new Set(PLACES.map(({ group }) => group))]
 
 export function Navigation({ onGo }: { readonly onGo: () => void }) {
+  const places = usePlaces()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
   return (
@@ -44,7 +53,7 @@ export function Navigation({ onGo }: { readonly onGo: () => void }) {
             <Text size="xs" c="dimmed" fw={600} px="sm" py={4}>
               {group}
             </Text>
-            {PLACES.filter((place) => place.group === group).map(({ to, label, Icon }) => (
+            {places.filter((place) => place.group === group).map(({ to, label, Icon }) => (
               <NavLink
                 key={to}
                 component={Link}

@@ -1,7 +1,7 @@
 import { Group, Kbd, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { PLACES } from './navigation.tsx'
+import { usePlaces } from './navigation.tsx'
 
 /** Milliseconds in which the second key of `g o` must follow. */
 const FOLLOW_MS = 1_200
@@ -13,13 +13,14 @@ const isTyping = (target: EventTarget | null) =>
 export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
+  const places = usePlaces()
   const goingSinceMs = useRef(0)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
       goingSinceMs.current = 0
-      const place = following ? PLACES.find(({ key }) => key === event.key) : undefined
+      const place = following ? places.find(({ key }) => key === event.key) : undefined
       if (place) void navigate({ to: place.to })
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
       else if (event.key === '/') onSearch()
@@ -29,7 +30,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
-  }, [navigate, onSearch])
+  }, [navigate, onSearch, places])
   return (
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
@@ -40,7 +41,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
           <Key keys={['Tab']} does="Next field or link" />
         </Stack>
         <Stack gap="xs">
-          {PLACES.map(({ key, label }) => (
+          {places.map(({ key, label }) => (
             <Key key={key} keys={['g', key]} does={label} />
           ))}
         </Stack>
