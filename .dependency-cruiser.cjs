@@ -1,6 +1,6 @@
 // The arrows of the house: kernel, errors ← platform ← ledger ← slices ← operations, app ← main, cli.
 // A slice is every folder of src/ that is not one of the layers below, so a new one is held to the rules from its first file.
-const LAYERS = 'kernel|platform|ledger|sandbox|conformance|cli'
+const LAYERS = 'kernel|platform|ledger|sandbox|operator|conformance|cli'
 const FOR_ALL = ['^src/kernel/', '^src/(errors|events|config|version)\\.ts$']
 
 const arrow = (name, comment, from, mayReach) => ({
@@ -62,6 +62,12 @@ module.exports = {
       'sandbox-is-mounted-not-mounting',
       'sandbox/ plays the outside world on top of the slices.',
       '^src/sandbox/',
+      ['^src/(?!cli/|operator/)[^/]+/', ...FOR_ALL],
+    ),
+    arrow(
+      'operator-stands-above-the-slices',
+      'operator/ gives the same commands as partners and the command line do; no slice knows of it.',
+      '^src/operator/',
       ['^src/(?!cli/)[^/]+/', ...FOR_ALL],
     ),
     arrow(

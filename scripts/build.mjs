@@ -1,44 +1,76 @@
-// Compiles src/ to dist/ when something changed since the last time, so that a second start compiles nothing.
-import { spawnSync } from 'node:child_process'
+// Compiles src/ to dist/ and the console to console/dist/ when something changed since the last time, so that a second
+// start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const stamp = join(root, 'dist', '.built-from')
-const compiler = join(root, 'node_modules', 'typescript7', 'bin', 'tsc')
 
-const hash = createHash('sha256')
-const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile())
-  .map((entry) => join(entry.parentPath, entry.name))
-  .sort()
-for (const file of [
-  ...sources,
-  join(root, 'tsconfig.json'),
-  join(root, 'tsconfig.build.json'),
-  join(root, 'package.json'),
-])
-  hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0')
-const wanted = hash.digest('hex')
-
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) compile()
-
-function compile() {
-  if (!existsSync(compiler)) {
-    console.error(
-      'svc must be compiled, and the compiler is not installed. Run: npm ci (without --omit=dev), then npm run build',
-    )
-    process.exit(1)
-  }
-  console.error('Compiling svc (only after a change) …')
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  })
-  if (status !== 0) process.exit(status ?? 1)
-  mkdirSync(join(root, 'dist'), { recursive: true })
-  writeFileSync(stamp, wanted)
+const TARGETS = {
+  svc: {
+    sources: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
+    into: 'dist',
+    compiler: ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.build.json'],
+  },
+  console: {
+    sources: [
+      'console/src',
+      'console/public',
+      'console/index.html',
+      'console/vite.config.ts',
+      'console/package.json',
+      'package-lock.json',
+    ],
+    into: 'console/dist',
+    compiler: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+  },
 }
+
+function filesOf(source) {
+  const path = join(root, source)
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+function hashOf(sources) {
+  const hash = createHash('sha256')
+  for (const file of sources.flatMap(filesOf))
+    hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0')
+  return hash.digest('hex')
+}
+
+/** Resolves with the exit code; 0 too when there was nothing to do. */
+async function build(name) {
+  const { sources, into, compiler } = TARGETS[name]
+  const stamp = join(root, into, '.built-from')
+  const wanted = hashOf(sources)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0
+  if (!existsSync(join(root, compiler[0]))) {
+    console.error(
+      `${name} must be compiled, and its compiler is not installed. Run: npm ci (without --omit=dev), then npm run build`,
+    )
+    return 1
+  }
+  console.error(`Compiling ${name} (only after a change) …`)
+  rmSync(join(root, into), { recursive: true, force: true })
+  const code = await new Promise((resolve) => {
+    const child = spawn(process.execPath, compiler, { cwd: root, stdio: 'inherit' })
+    child.on('error', () => resolve(1))
+    child.on('close', (status) => resolve(status ?? 1))
+  })
+  if (code === 0) {
+    mkdirSync(join(root, into), { recursive: true })
+    writeFileSync(stamp, wanted)
+  }
+  return code
+}
+
+const args = process.argv.slice(2).filter((arg) => arg in TARGETS)
+const codes = await Promise.all((args.length > 0 ? args : Object.keys(TARGETS)).map(build))
+const failed = codes.find((code) => code !== 0)
+if (failed) process.exit(failed)

@@ -6,6 +6,14 @@ const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }
 
 const wanted = [
   {
+    name: 'chromium',
+    isThere: () =>
+      [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].some(
+        (path) => path && existsSync(path),
+      ),
+    without: 'the tests of the console in a real browser will be skipped',
+  },
+  {
     name: 'zbar-tools',
     isThere: () => works('zbarimg', '--version'),
     without: 'the test "an independent scanner (zbar) reads 200 codes with odd names" will be skipped',

@@ -11,6 +11,8 @@ import { WEBHOOKS } from './event-records.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
+import { mountConsole } from './operator/mount-console.ts'
+import { RequestLog } from './operator/request-log.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
 import type { MasterKeys } from './platform/crypto/master-keys.ts'
 import { type ConnectionClass, Database, type DatabaseAddress } from './platform/db/database.ts'
@@ -74,6 +76,7 @@ export class App {
   readonly http: FastifyInstance
   readonly services: Services
   readonly #database: Database
+  readonly #requestLog: RequestLog
   readonly #serverOptions: ServerOptions
   readonly #upiSwitch: UpiSwitch | undefined
   readonly coinSweep: CoinSweep
@@ -125,6 +128,7 @@ export class App {
         return { status: answer.statusCode, body: answer.body }
       },
     }
+    this.#requestLog = new RequestLog(this.services, OPERATIONS)
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
     this.coinSweep = new CoinSweep(this.services)
@@ -139,7 +143,7 @@ export class App {
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
   static async open(options: AppOptions): Promise<App> {
     const { address, config, log, masterKeys, Client } = options
-    const database = new Database(address, config.DATABASE_POOL_SIZE, log, Client)
+    const database = new Database(address, config.DATABASE_POOL_SIZE, log, { Client })
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys))
       await app.#mount()
@@ -167,6 +171,7 @@ export class App {
             retryAfterSeconds: 1,
           })
       },
+      answered: this.#requestLog.take,
     }
   }
 
@@ -182,6 +187,7 @@ export class App {
       webhooks: WEBHOOKS,
     })
     mountOperations(this.http, operations, this.#serverOptions)
+    if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
     await this.http.ready()
   }
 
@@ -198,6 +204,7 @@ export class App {
     this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
     this.#upiSwitch?.start()
     this.#stopExpiring = keepExpiring(this.services)
+    this.#requestLog.start()
     this.#relay.start()
     this.#deliveries.start()
     this.coinSweep.start()
@@ -227,6 +234,7 @@ export class App {
       this.#deliveries.close(),
     ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
+    await this.#requestLog.close()
     await this.#database.close()
   }
   /** The listener first: once Fastify closes, it takes no requests to ourselves either, on which others may wait. */

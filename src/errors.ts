@@ -98,6 +98,30 @@ export const FAILURES = {
     'The session cookie is missing or belongs to another token',
     'Send the `SVCSESSION` cookie that came with the very token you send.',
   ),
+  not_signed_in: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Nobody is signed in',
+    'Sign in to the console. The session may have ended, or been ended by an administrator.',
+  ),
+  wrong_password: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Name or password is wrong',
+    'Check both; an administrator can set a new password with `svc operator reset-password`.',
+  ),
+  role_too_low: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'Your role does not allow this',
+    'Ask an operator or an administrator; `svc operator role` changes roles.',
+  ),
+  cross_site_request: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The request does not come from the console’s own page',
+    'Send `x-svc-console: 1`, from the console’s own origin.',
+  ),
   invalid_request: kind(
     400,
     'VALIDATION_ERROR',
@@ -170,6 +194,42 @@ export const FAILURES = {
     'There is no such payment',
     'Use a bank reference (`utr`) of a credit that was notified before.',
   ),
+  operator_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such operator',
+    'List them: `svc operator list`.',
+  ),
+  merchant_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such merchant',
+    'List them: `svc merchant list`.',
+  ),
+  partner_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such partner',
+    'List them: `svc partner list`.',
+  ),
+  credential_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such key or client',
+    'Use the id that was answered when it was issued; the tenant’s page lists them.',
+  ),
+  ledger_account_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such ledger account',
+    'Use an id of the list of ledger accounts.',
+  ),
+  request_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no such request in the request log',
+    'It may be too old, or a read that was not sampled; failures and commands of the last days are kept.',
+  ),
   company_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -205,6 +265,18 @@ export const FAILURES = {
     'NOT_FOUND_ERROR',
     'There is no such bulk job',
     'Use the `jobId` that the upload answered, with a token of the same partner.',
+  ),
+  already_exists: kind(
+    409,
+    'CONFLICT_ERROR',
+    'There is one already',
+    'The description says which value is taken. Choose another one.',
+  ),
+  last_administrator: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This is the last administrator who can sign in',
+    'Give somebody else the role `admin` first.',
   ),
   invalid_transition: kind(
     409,

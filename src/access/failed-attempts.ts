@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { fail } from '../errors.ts'
 
 /** IPv6 callers own a whole /64: it counts as one address. */
-function network(address: string): string {
+export function network(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped) return mapped[1]!
   return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address

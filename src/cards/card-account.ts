@@ -1,7 +1,8 @@
 import { newId, type RandomBytes } from '../kernel/ids.ts'
-import type { Paise } from '../kernel/money.ts'
-import { account, accountId, openAccounts } from '../ledger/accounts.ts'
-import { saveTransfers } from '../ledger/transfers.ts'
+import { formatRupees, type Paise } from '../kernel/money.ts'
+import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
+import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
+import { recordAudit } from '../platform/audit.ts'
 import type { Tx } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 
@@ -122,26 +123,50 @@ export async function findCardAccount(tx: Tx, cardAccountId: string): Promise<Ca
   return row && toCardAccount(row)
 }
 
+/** Below it, sums of money stay exact wherever they are added up. */
+export const FUNDING_MAX_PAISE = 1_000_000_000_000_00n
+
+type Funded = Pick<CardAccount, 'cardAccountId' | 'partnerId'>
+
+/** The two sides of a funding, to be locked before. */
+export const fundingAccounts = ({ cardAccountId, partnerId }: Funded): Account[] => [
+  account('card_funding', partnerId, cardAccountId),
+  account('funding_clearing', partnerId),
+]
+
+/** The movement that enters what the partner paid in. */
+export const fundingTransfer = (
+  { cardAccountId, partnerId }: Funded,
+  { transferId, amountPaise, createdAt }: Pick<Transfer, 'transferId' | 'amountPaise' | 'createdAt'>,
+): Transfer => ({
+  transferId,
+  tenantId: partnerId,
+  kind: 'card_funding',
+  debitAccountId: accountId('funding_clearing', partnerId),
+  creditAccountId: accountId('card_funding', cardAccountId),
+  amountPaise,
+  objectId: cardAccountId,
+  createdAt,
+})
+
+/** What the audit says of a funding. */
+export const fundingAudit = ({ cardAccountId, partnerId }: Funded, amountPaise: bigint) => ({
+  action: 'card_account.funded',
+  target: cardAccountId,
+  tenantId: partnerId,
+  details: { amount: formatRupees(amountPaise) },
+})
+
 /** Money that the partner paid in, for the cards of this account. */
 export async function fundCardAccount(
   tx: Tx,
   random: RandomBytes,
-  { cardAccountId, partnerId }: CardAccount,
-  amount: Paise,
+  funded: CardAccount,
+  amountPaise: Paise,
 ): Promise<void> {
-  const accounts = [account('card_funding', partnerId, cardAccountId), account('funding_clearing', partnerId)]
-  await tx.query(LOCK_FUNDING, [accounts.map((a) => a.accountId)])
+  await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
   const [time] = await tx.query(NOW)
-  await saveTransfers(tx, [
-    {
-      transferId: newId('trf', Date.now(), random),
-      tenantId: partnerId,
-      kind: 'card_funding',
-      debitAccountId: accountId('funding_clearing', partnerId),
-      creditAccountId: accountId('card_funding', cardAccountId),
-      amountPaise: amount,
-      objectId: cardAccountId,
-      createdAt: time!.now,
-    },
-  ])
+  const transferId = newId('trf', Date.now(), random)
+  await saveTransfers(tx, [fundingTransfer(funded, { transferId, amountPaise, createdAt: time!.now })])
+  await recordAudit(tx, [fundingAudit(funded, amountPaise)])
 }

@@ -34,7 +34,7 @@ const LIST = statement<ChangeRow>(
    order by created_at desc, change_id desc limit $5`,
 )
 
-const CardChangeRecord = Type.Object(
+export const CardChangeRecord = Type.Object(
   {
     changeId: Type.String(),
     field: Type.String({

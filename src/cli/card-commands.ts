@@ -12,12 +12,13 @@ import { setCardFlagsSpec, type WantedFlags } from '../cards/set-card-flags.ts'
 import { setCardKycSpec } from '../cards/set-card-kyc.ts'
 import { formatRupees } from '../kernel/money.ts'
 import { systemClock } from '../kernel/time.ts'
+import type { CommandAudit } from '../platform/audit.ts'
 import type { CommandSpec } from '../platform/db/batch.ts'
 import { Lane } from '../platform/db/lane.ts'
 import { StoredAnswers } from '../platform/db/stored-answers.ts'
 import { openLog } from '../platform/log.ts'
 import { openMetrics } from '../platform/metrics.ts'
-import { type CommandContext, withInstallation } from './context.ts'
+import { type CommandContext, cliActor, withInstallation } from './context.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -192,7 +193,14 @@ async function change<C extends CardChangeOrder, S, D>(
       card.partnerId,
       svcCardId,
     )
-    await lane.submit({ ...order, ...wanted, actor: 'operator' } as unknown as C)
+    const audit: CommandAudit = {
+      actor: cliActor(),
+      action: `card.${spec.name}`,
+      target: svcCardId,
+      tenantId: card.partnerId,
+      details: { reason: wanted.reason },
+    }
+    await lane.submit({ ...order, ...wanted, actor: 'operator', audit } as unknown as C)
     printCard(context, await findCard(context, svcCardId), json)
   })
 }

@@ -5,6 +5,7 @@ import {
   type AccountType,
   createCardAccount,
   createCompany,
+  FUNDING_MAX_PAISE,
   findCardAccount,
   fundCardAccount,
 } from '../cards/card-account.ts'
@@ -246,17 +247,14 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
   printRecord(shownAccount(created!), json)
 }
 
-/** Below it, sums of money stay exact wherever they are added up. */
-const FUNDING_MAX = 1_000_000_000_000_00n
-
 async function fund(
   cardAccountId: string,
   { amount: text, json = false }: Json & { amount: string },
 ): Promise<void> {
   const amount: Paise | undefined = parseRupees(text)
-  if (!amount || amount > FUNDING_MAX)
+  if (!amount || amount > FUNDING_MAX_PAISE)
     throw new UsageError(
-      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX)}`,
+      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
     )
   const funded = await withInstallation(({ database, keyMaker }) =>
     database.operate(async (tx) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
 import type { KeyMaker } from '../access/api-key.ts'
 import { type Config, readConfig } from '../config.ts'
 import { type Installation, openInstallation, type SchemaWanted } from '../installation.ts'
@@ -20,7 +21,7 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
   const installation = await openInstallation(config, log, (message) =>
     process.stderr.write(`${message} …\n`),
   )
-  const database = new Database(installation.address, 4, log)
+  const database = new Database(installation.address, 4, log, { actor: cliActor() })
   try {
     const keyring = await Keyring.open(database, installation.masterKeys)
     const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
@@ -53,6 +54,17 @@ export async function withOpened<T>(
   } finally {
     await release()
   }
+}
+
+/** Whom the audit names: the account and machine that the command runs on. */
+export function cliActor(): string {
+  let user = 'unknown'
+  try {
+    user = userInfo().username
+  } catch {
+    // An account without an entry in the machine's list of users.
+  }
+  return `cli ${user}@${hostname()}`
 }
 
 /** Brings the schema up to date and touches nothing else: the service's role may not even be granted to anyone yet. */

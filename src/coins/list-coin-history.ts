@@ -10,7 +10,7 @@ import type { EntryKind } from './wallet.ts'
 
 const text = Type.Optional(Type.String())
 
-const HistoryEntry = Type.Object(
+export const HistoryEntry = Type.Object(
   {
     entry: Type.Integer({ description: 'Counts the user’s entries from 1, without gaps' }),
     kind: Type.Enum(['ALLOCATED', 'REDEEMED', 'EXPIRED']),

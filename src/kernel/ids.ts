@@ -38,15 +38,22 @@ export function base32(bytes: Uint8Array): string {
  * 26 characters of Crockford base 32: 48 bits of time in milliseconds, then 80 random bits (the layout of a
  * ULID), so that ids made later sort later and index pages stay warm.
  */
-export function sortableId(nowMs: number, random: RandomBytes): string {
+export const sortableId = (nowMs: number, random: RandomBytes): string =>
+  timeOfId(nowMs) + base32(random(10))
+
+/** The first ten characters of ids made at this millisecond. */
+function timeOfId(nowMs: number): string {
   let text = ''
   let time = nowMs
   for (let i = 0; i < 10; i++) {
     text = ALPHABET[time % 32]! + text
     time = Math.floor(time / 32)
   }
-  return text + base32(random(10))
+  return text
 }
+
+/** What no id made before sorts after, and every later one does: instants as bounds of a range of ids. */
+export const idFloor = (prefix: string, at: Date): string => `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
 
 /** A public id such as `qr_01jq…`: the prefix tells people what it is, callers treat it as opaque. */
 export const newId = (prefix: string, nowMs: number, random: RandomBytes): string =>

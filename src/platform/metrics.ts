@@ -40,6 +40,11 @@ export function openMetrics() {
       labelNames: ['lane', 'trouble'] as const,
       registers,
     }),
+    requestLogDropped: new Counter({
+      name: 'svc_request_log_dropped_total',
+      help: 'Requests that were not entered in the request log, for want of room or time',
+      registers,
+    }),
     queued: new Gauge({
       name: 'svc_queued_commands',
       help: 'Commands waiting for a batch',

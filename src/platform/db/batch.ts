@@ -4,6 +4,7 @@ import { fail } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
+import { type AuditEntry, type CommandAudit, recordAudit } from '../audit.ts'
 import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { statement } from './statement.ts'
@@ -12,6 +13,8 @@ import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-an
 /** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
 export interface Command {
   readonly tenantId: string
+  /** Put on record in the same transaction, if the command is carried out. */
+  readonly audit?: CommandAudit
 }
 
 /** How one kind of command is carried out: lock → decide → save, for many commands at once. */
@@ -142,7 +145,7 @@ export async function runBatch<C extends Command, S, D>(
     await begun
     requireEpoch(time!.epoch, answers.epoch)
     const now = new Date(time!.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx.heldTenants, now)
     await answerRepeats(tx, answers, known, outcomes)
     const result = { outcomes, heldTenants: tx.heldTenants }
     if (decisions.length === 0) {
@@ -152,6 +155,7 @@ export async function runBatch<C extends Command, S, D>(
     }
     await spec.save(tx, decisions)
     if (keep.length > 0) await answers.save(tx, keep, now)
+    await recordAudit(tx, audits)
     decided = result
     await commit(client)
     return decided
@@ -236,6 +240,7 @@ interface Decided<C extends Command, D> {
   readonly outcomes: Map<Entry<C>, Outcome>
   readonly decisions: D[]
   readonly keep: { key: AnswerKey; answer: Answer }[]
+  readonly audits: AuditEntry[]
 }
 
 function decideAll<C extends Command, S, D>(
@@ -246,7 +251,7 @@ function decideAll<C extends Command, S, D>(
   heldTenants: ReadonlySet<string>,
   now: Date,
 ): Decided<C, D> {
-  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [] }
+  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
     if (heldTenants.has(entry.tenantId)) continue
     const { command, retry } = entry
@@ -261,6 +266,11 @@ function decideAll<C extends Command, S, D>(
       spec.apply(state, decision)
       result.decisions.push(decision)
       result.outcomes.set(entry, { answer })
+      const { audit } = command
+      if (audit) {
+        const target = typeof audit.target === 'string' ? audit.target : audit.target(answer)
+        result.audits.push({ ...audit, target })
+      }
       if (retry) {
         known.add({ key: retry, answer })
         result.keep.push({ key: retry, answer })

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { AuditedBy } from '../audit.ts'
 import type { Log } from '../log.ts'
 import type { Statement } from './statement.ts'
 
@@ -143,6 +144,13 @@ export class ClientTx implements Tx {
   }
 }
 
+export interface DatabaseOptions {
+  /** Whom the audit names for transactions of the operator that do not say whose they are. */
+  readonly actor?: string
+  /** The simulation gives one of its own. */
+  readonly Client?: ConnectionClass | undefined
+}
+
 /**
  * One database under two roles: `svc_service`, which sees the tenants that its transaction names, and
  * `svc_operator`, which sees all. Connections are pipelined: statements that are not awaited in between travel together.
@@ -152,16 +160,24 @@ export class Database {
   readonly #log: Log
   readonly #poolSize: number
   readonly #Client: ConnectionClass
+  readonly #actor: string
   readonly #service: pg.Pool
   #operator: pg.Pool | undefined
+  #background: pg.Pool | undefined
   /** A write found no room, and none has been seen since. */
   #full = false
 
-  constructor(address: DatabaseAddress, poolSize: number, log: Log, Client: ConnectionClass = pg.Client) {
+  constructor(
+    address: DatabaseAddress,
+    poolSize: number,
+    log: Log,
+    { actor = 'service', Client = pg.Client }: DatabaseOptions = {},
+  ) {
     this.address = address
     this.#log = log
     this.#poolSize = poolSize
     this.#Client = Client
+    this.#actor = actor
     this.#service = this.#pool('svc_service', poolSize)
   }
 
@@ -202,13 +218,26 @@ export class Database {
     return this.#transaction(this.#service, `begin; set local svc.tenants = '${tenantSet(tenants)}'`, work)
   }
 
-  /** A transaction of the operator, who sees every tenant: command line, reconciliation, housekeeping. */
+  /**
+   * A transaction of the operator, who sees every tenant: command line, reconciliation, console. What it changes is
+   * audited under the name that is given.
+   */
   async operate<T>(
     work: (tx: Tx) => Promise<T>,
     mode: 'read committed' | 'repeatable read' = 'read committed',
+    { actor, requestId = '' }: AuditedBy = { actor: this.#actor },
   ): Promise<T> {
     this.#operator ??= this.#pool('svc_operator', Math.max(2, Math.floor(this.#poolSize / 4)))
-    return this.#transaction(this.#operator, `begin isolation level ${mode}`, work)
+    const [who, request] = [pg.escapeLiteral(actor), pg.escapeLiteral(requestId)]
+    const begin = `begin isolation level ${mode}; set local svc.actor = ${who}; set local svc.request_id = ${request}`
+    return this.#transaction(this.#operator, begin, work)
+  }
+
+  /** As `write`, on a connection of its own, not waiting for the disk: for what is nice to have, beside the traffic. */
+  async writeAside<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#background ??= this.#pool('svc_service', 1)
+    const begin = `begin; set local synchronous_commit = off; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#transaction(this.#background, begin, work)
   }
 
   async #transaction<T>(pool: pg.Pool, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -254,6 +283,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#service.end(), this.#operator?.end()])
+    await Promise.all([this.#service.end(), this.#operator?.end(), this.#background?.end()])
   }
 }

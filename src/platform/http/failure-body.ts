@@ -1,8 +1,11 @@
 import type { Failure } from '../../errors.ts'
 import { plainTimestamp } from '../../kernel/time.ts'
 
-/** Which of the specification's success envelopes an operation has; its failures carry the same fields (decision F1). */
-export type Family = 'response_code' | 'code' | 'result_code' | 'oauth' | 'bare'
+/**
+ * Which of the specification's success envelopes an operation has; its failures carry the same fields (decision F1).
+ * `problem` is none of the specification's: the console's own, whose failures are always RFC 9457.
+ */
+export type Family = 'response_code' | 'code' | 'result_code' | 'oauth' | 'bare' | 'problem'
 
 export const PROBLEM_JSON = 'application/problem+json'
 
@@ -40,6 +43,7 @@ function familyFields(family: Family, failure: Failure): Record<string, unknown>
       return { error: oauthError(failure), error_description: failure.description }
     case 'response_code':
     case 'bare':
+    case 'problem':
       return {}
   }
 }

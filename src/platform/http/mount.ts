@@ -55,7 +55,7 @@ function mountOperation(
   app.route({
     method: operation.method,
     url: operation.path,
-    config: { operation: id, family: operation.family },
+    config: { operation: id, family: operation.family, ...(operation.role && { role: operation.role }) },
     schema: documented(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
     onRequest: [
@@ -116,6 +116,7 @@ function handlerOf(operation: Operation, services: Services) {
     const caller = request.caller ?? PUBLIC
     const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
     const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
+    if (operation.takesIdempotencyKey && typeof made.body === 'string') request.answer = made.body
     const answer = seal ? await seal(made) : made
     if (answer.headers) reply.headers(answer.headers)
     // A stream may last; a reader who stands still may not (decision L2).

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type ErrorWord, FAILURES } from '../../errors.ts'
-import type { Family } from './failure-body.ts'
+import { type Family, PROBLEM_JSON } from './failure-body.ts'
 import { NoFields, type Operation } from './operation.ts'
 
 const FailureFields = {
@@ -33,10 +33,17 @@ const FAILURE_OF: Record<Family, TSchema> = {
     error: Type.String(),
     error_description: Type.String(),
   }),
+  problem: closed('Problem', {
+    type: Type.Enum(Object.keys(FAILURES), { description: 'The stable word of the failure' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'For people' }),
+    requestId: Type.String(),
+  }),
 }
 
 /** What any operation may answer, besides its own failures. */
-function commonWords({ auth, body, method, sealed, takesIdempotencyKey }: Operation): ErrorWord[] {
+function commonWords({ auth, body, family, method, sealed, takesIdempotencyKey }: Operation): ErrorWord[] {
   return [
     'validation_failed',
     'bad_request',
@@ -44,7 +51,11 @@ function commonWords({ auth, body, method, sealed, takesIdempotencyKey }: Operat
     'unsupported_media_type',
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
-    ...(auth === 'none' || auth === 'rail' ? [] : (['invalid_token', 'rate_limited'] as const)),
+    ...(auth === 'none' || auth === 'rail' || auth === 'operator' || auth === 'loopback'
+      ? []
+      : (['invalid_token', 'rate_limited'] as const)),
+    ...(auth === 'operator' ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
+    ...(family === 'problem' && method !== 'GET' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
     ...(sealed === 'request' || sealed === 'both'
@@ -76,6 +87,7 @@ function envelope(family: Family, payload: TSchema): TSchema {
 function failures(operation: Operation): Record<string, unknown> {
   const words = [...new Set([...operation.errors, ...commonWords(operation)])]
   const byStatus: Record<string, { description: string; content: unknown }> = {}
+  const mediaType = operation.family === 'problem' ? PROBLEM_JSON : 'application/json'
   for (const word of words) {
     const { status } = FAILURES[word]
     const found = byStatus[status]
@@ -83,7 +95,7 @@ function failures(operation: Operation): Record<string, unknown> {
     else
       byStatus[status] = {
         description: `\`${word}\``,
-        content: { 'application/json': { schema: FAILURE_OF[operation.family] } },
+        content: { [mediaType]: { schema: FAILURE_OF[operation.family] } },
       }
   }
   return byStatus
@@ -107,6 +119,8 @@ export function documented(operation: Operation): FastifySchema {
     summary: operation.summary,
     ...(operation.description && { description: operation.description }),
     ...(operation.developing && { 'x-status': 'Developing' }),
+    ...(operation.role && { 'x-role': operation.role }),
+    ...(operation.family === 'problem' && operation.sandboxOnly && { 'x-sandbox-only': true }),
     security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
     response: {
       200: { description: 'Success', content: { [mediaType]: { schema: envelope(family, result) } } },

@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts'
 import type { ErrorWord } from '../../errors.ts'
 import type { RandomBytes } from '../../kernel/ids.ts'
 import type { Clock } from '../../kernel/time.ts'
+import type { CommandAudit } from '../audit.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import type { SealKey } from '../crypto/seal-keys.ts'
 import type { Command, CommandSpec } from '../db/batch.ts'
@@ -42,9 +43,19 @@ export interface SelfCall {
   readonly body?: Buffer
 }
 
+/** A person who acts on behalf of others: whom the audit names. */
+export interface Actor {
+  readonly actorId: string
+  readonly name: string
+  readonly role: string
+}
+
 /** Who calls: the tenant that the authenticator found, and facts of its own. */
 export interface Caller {
   readonly tenantId: string
+  readonly actor?: Actor
+  /** Of a command that somebody gives on behalf of the tenant: what the audit says of it. */
+  readonly audit?: CommandAudit
   /** Of callers who may read a stream for long: whether their credential still holds. */
   readonly stillValid?: () => Promise<boolean>
 }
@@ -103,6 +114,8 @@ export interface Contract<P extends TSchema, Q extends TSchema, B extends TSchem
   readonly developing?: true
   /** Name of the authenticator that the composition root provides; `none` for public operations. */
   readonly auth: string
+  /** Least role of the caller, for the authenticators that know roles. */
+  readonly role?: string
   readonly family: Family
   readonly params?: P
   readonly query?: Q
@@ -179,7 +192,9 @@ export function command<P extends TSchema, Q extends TSchema, B extends TSchema,
     const made: OpenCommand<Schemas<P, Q, B>> = {
       async submit(input) {
         submitted++
-        return lane.submit(await prepare(input), retryKey(contract, input))
+        const { audit } = input.caller
+        const prepared = await prepare(input)
+        return lane.submit(audit ? { ...prepared, audit } : prepared, retryKey(contract, input))
       },
       submitted: () => submitted,
       async quiet(forMs) {

@@ -3,8 +3,11 @@ import { FAILURES, fail } from '../../errors.ts'
 import { documentedBody, documentedHeaders, nameSchemas } from './openapi.ts'
 import type { Operation } from './operation.ts'
 
-interface About {
+export interface About {
   readonly version: string
+  /** Of the document, where it is not the integrators'. */
+  readonly title?: string
+  readonly description?: string
   readonly publicUrl: () => string
   readonly securitySchemes: Record<string, object>
   /** What is sent to those who want to be told, by name. */
@@ -26,12 +29,26 @@ export async function serveReference(
   operations: readonly Operation[],
   about: About,
 ): Promise<void> {
+  await serveDocument(app, operations, about)
+  await app.register(servePage)
+}
+
+/** `/openapi.json` alone. */
+export async function serveDocument(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  about: About,
+): Promise<void> {
   const byId = new Map(operations.map((operation) => [operation.id, operation]))
   const { default: swagger } = await import('@fastify/swagger')
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'svc', version: about.version, description: DESCRIPTION },
+      info: {
+        title: about.title ?? 'svc',
+        version: about.version,
+        description: about.description ?? DESCRIPTION,
+      },
       components: { securitySchemes: about.securitySchemes as never },
     },
     transform: ({ schema, url }) => {
@@ -50,7 +67,6 @@ export async function serveReference(
     text ??= JSON.stringify({ ...document, servers: [{ url: about.publicUrl() }] })
     return reply.type('application/json; charset=utf-8').send(text)
   })
-  await app.register(servePage)
 }
 
 interface Document {

@@ -34,7 +34,11 @@ export async function openBody(
   } catch (error) {
     if (!(error instanceof SealRejected)) throw error
     log.info({ requestId: request.id, fault: error.fault, alg: error.alg }, 'a sealed request was not opened')
-    return fail('seal_rejected', config.SVC_MODE === 'sandbox' ? { description: error.message } : {})
+    // The cause is for the operators, also in live mode (decision O4).
+    return fail('seal_rejected', {
+      cause: error,
+      ...(config.SVC_MODE === 'sandbox' && { description: error.message }),
+    })
   }
 }
 

@@ -21,10 +21,16 @@ declare module 'fastify' {
     caller: Caller | null
     rawBody: Buffer | undefined
     sealHash: Buffer | undefined
+    /** What it was answered with, if that was a failure. */
+    failure: Failure | undefined
+    /** Of a command: the text that it was answered with. */
+    answer: string | undefined
   }
   interface FastifyContextConfig {
     operation?: string
     family?: Family
+    /** Least role that the operation needs. */
+    role?: string
   }
 }
 
@@ -40,6 +46,10 @@ export interface ServerOptions {
   readonly authenticators: Readonly<Record<string, Authenticator>>
   /** Called before anything else of every request: refuses while the service is draining. */
   readonly admit: (request: FastifyRequest) => void
+  /** How requests fail that find no operation. */
+  readonly family?: Family
+  /** Called after every answer, for those who keep a record. */
+  readonly answered?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -67,7 +77,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
     routerOptions: { maxParamLength: config.HEADER_BYTES_MAX },
     ajv: { customOptions: VALIDATOR_OPTIONS },
-    frameworkErrors: (error, request, reply) => void answerFailure(options.services, error, request, reply),
+    frameworkErrors: (error, request, reply) => void answerFailure(options, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })
   // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
@@ -75,6 +85,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('caller', null)
   app.decorateRequest('rawBody', undefined)
   app.decorateRequest('sealHash', undefined)
+  app.decorateRequest('failure', undefined)
+  app.decorateRequest('answer', undefined)
   readBodies(app)
   // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
   app.addHook('onRequest', (request, reply, done) => {
@@ -89,12 +101,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
-  observe(app, options.services)
-  app.setErrorHandler((error: FastifyError, request, reply) =>
-    answerFailure(options.services, error, request, reply),
-  )
+  observe(app, options)
+  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(options, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    answerFailure(options.services, new Failure('route_not_found'), request, reply),
+    answerFailure(options, new Failure('route_not_found'), request, reply),
   )
   // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -151,10 +161,15 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
   }
 }
 
-function observe(app: FastifyInstance, { metrics, log }: Services): void {
+/** Of a route that hands its requests on to another server, which observes them itself. */
+export const HANDED_ON = 'handed on'
+
+function observe(app: FastifyInstance, { answered, services: { metrics, log } }: ServerOptions): void {
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const operation = request.routeOptions.config?.operation ?? 'none'
+    if (operation === HANDED_ON) return
+    answered?.(request, reply)
     observeRequest(metrics, operation, reply.statusCode, reply.elapsedTime / 1_000)
     if (log.isLevelEnabled('debug'))
       log.debug(
@@ -201,21 +216,22 @@ function toFailure(error: FastifyError | Failure): Failure {
 }
 
 function answerFailure(
-  services: Services,
+  { services, family: ownFamily = 'bare' }: ServerOptions,
   error: FastifyError | Failure,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const { clock, config, log, metrics } = services
   const failure = toFailure(error)
-  const { operation = 'none', family = 'bare' } = request.routeOptions.config ?? {}
+  const { operation = 'none', family = ownFamily } = request.routeOptions.config ?? {}
+  request.failure = failure
   metrics.failures.inc({ operation, error: failure.word })
   if (failure.status >= 500)
     log.error(
       { err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word },
       'a request failed',
     )
-  const problem = request.headers.accept?.includes(PROBLEM_JSON) ?? false
+  const problem = family === 'problem' || (request.headers.accept?.includes(PROBLEM_JSON) ?? false)
   const context = {
     family,
     requestId: request.id,
@@ -232,6 +248,9 @@ function answerFailure(
 
 /** RFC 6750 section 3: the error is named only when credentials were sent. */
 function challenge(failure: Failure, request: FastifyRequest): string {
+  // A scheme that browsers do not know, so that they ask nobody for a password of their own.
+  if (failure.word === 'not_signed_in' || failure.word === 'wrong_password')
+    return 'Session realm="svc console"'
   const sent = failure.word === 'invalid_token' && request.headers.authorization !== undefined
   return `Bearer realm="svc"${sent ? `, error="invalid_token", error_description="${failure.description}"` : ''}`
 }

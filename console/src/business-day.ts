@@ -1,0 +1,26 @@
+const DAY_MS = 86_400_000
+
+/** Minutes that the zone is ahead of UTC at an instant. */
+function offsetMinutes(at: Date, timeZone: string): number {
+  const name = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName')?.value
+  const match = /GMT([+-])(\d{2}):(\d{2})/.exec(name ?? '')
+  if (!match) return 0
+  return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3]))
+}
+
+/** The instant at which a day (`2026-11-21`) begins in the zone, so many days later, as RFC 3339. */
+export function startOfDay(day: string, timeZone: string, daysLater = 0): string {
+  const utcMs = Date.parse(`${day}T00:00:00Z`) + daysLater * DAY_MS
+  const guess = new Date(utcMs - offsetMinutes(new Date(utcMs), timeZone) * 60_000)
+  return new Date(utcMs - offsetMinutes(guess, timeZone) * 60_000).toISOString()
+}
+
+/** The day in the zone on which an instant lies, so many days later. */
+export function dayOf(instant: string, timeZone: string, daysLater = 0): string {
+  const at = new Date(instant)
+  if (Number.isNaN(at.getTime())) return ''
+  const localMs = at.getTime() + offsetMinutes(at, timeZone) * 60_000
+  return new Date(localMs + daysLater * DAY_MS).toISOString().slice(0, 10)
+}

@@ -1,0 +1,24 @@
+import type { Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Money } from '../parts/money.tsx'
+import { ThingLink } from '../parts/thing-link.tsx'
+import { accountTypeLabel, productLabel } from '../words.ts'
+
+export const ACCOUNT_COLUMNS: readonly Column<Schemas['CardAccount']>[] = [
+  { title: 'Card account', cell: ({ cardAccountId }) => <ThingLink kind="cardAccount" id={cardAccountId} /> },
+  {
+    title: 'Company',
+    cell: ({ companyId, companyName }) => (
+      <ThingLink kind="company" id={companyId}>
+        {companyName}
+      </ThingLink>
+    ),
+  },
+  { title: 'Programme', cell: ({ programme }) => programme },
+  { title: 'Product', cell: ({ product }) => productLabel(product) },
+  { title: 'Type', cell: ({ accountType }) => accountTypeLabel(accountType) },
+  { title: 'Load by default', align: 'right', cell: ({ denomination }) => <Money amount={denomination} /> },
+  { title: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} fw={600} /> },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]

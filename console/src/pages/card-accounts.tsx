@@ -1,0 +1,40 @@
+import { listAt } from '../api.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { useSession } from '../session.ts'
+import { PRODUCTS } from '../words.ts'
+import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
+import { CreateCardAccount } from './create-card-account.tsx'
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id' },
+  PARTNER,
+  COMPANY,
+  { name: 'product', label: 'Product', kind: 'select', options: PRODUCTS },
+]
+
+export function CardAccounts() {
+  const { can } = useSession()
+  const create = can('operator') && <CreateCardAccount />
+  return (
+    <ListPage
+      title="Card accounts"
+      lead="What the cards of a company are loaded from. Money that a partner paid in is entered here."
+      actions={create}
+      name="card-accounts"
+      caption="Card accounts"
+      load={listAt('/card-accounts')}
+      columns={ACCOUNT_COLUMNS}
+      rowKey={({ cardAccountId }) => cardAccountId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState title="No card accounts yet" command="svc card-account create --help" action={create}>
+          Every card is loaded from a card account, which belongs to a company. Open one and fund it; then cards can be
+          ordered.
+        </EmptyState>
+      }
+    />
+  )
+}

@@ -1,0 +1,89 @@
+import { Code, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answerOf, api, listAt, type Schemas } from '../api.ts'
+import type { Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import type { Filter } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { HttpStatus } from '../parts/status-badge.tsx'
+import { IdLink, ThingLink } from '../parts/thing-link.tsx'
+
+const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
+  { title: 'Request', cell: ({ requestId }) => <ThingLink kind="request" id={requestId} /> },
+  { title: 'When', cell: ({ at }) => <Instant at={at} /> },
+  {
+    title: 'Operation',
+    cell: ({ operation, method, path }) => (
+      <>
+        {operation}
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {method} {path}
+        </Text>
+      </>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
+  { title: 'Error', cell: ({ error }) => (error ? <Code>{error}</Code> : '–') },
+  { title: 'Tenant', cell: ({ tenantId }) => (tenantId ? <IdLink id={tenantId} /> : '–') },
+  { title: 'Took', align: 'right', cell: ({ durationMs }) => `${durationMs.toFixed(1)} ms` },
+]
+
+type Catalogue = Schemas['Catalogue']
+
+const filtersOf = ({ errors, operations }: Catalogue): readonly Filter[] => [
+  { name: 'q', label: 'Request id', kind: 'text', placeholder: 'req_…' },
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    kind: 'select',
+    options: [
+      { value: 'failure', label: 'Failed' },
+      { value: 'success', label: 'Succeeded' },
+    ],
+  },
+  {
+    name: 'error',
+    label: 'Error',
+    kind: 'select',
+    options: errors.map(({ error }) => ({ value: error, label: error })),
+  },
+  {
+    name: 'operation',
+    label: 'Operation',
+    kind: 'select',
+    options: operations.map(({ id, summary }) => ({ value: id, label: summary })),
+  },
+  { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
+  { name: 'objectId', label: 'Touched', kind: 'text', placeholder: 'Id of a card, code, payment …' },
+  { name: 'from', label: 'From', kind: 'from' },
+  { name: 'to', label: 'Until', kind: 'to' },
+]
+
+export function Requests() {
+  const catalogue = useQuery({
+    queryKey: ['catalogue'],
+    queryFn: () => answerOf(api.GET('/catalogue')),
+    staleTime: Infinity,
+  })
+  return (
+    <ListPage
+      title="Requests"
+      lead="Every failure and every command of the last days, and a sample of the reads."
+      name="requests"
+      caption="Requests"
+      load={listAt('/requests')}
+      columns={COLUMNS}
+      rowKey={({ requestId }) => requestId}
+      filters={filtersOf(catalogue.data ?? { errors: [], operations: [] })}
+      sort="-at"
+      refreshMs={10_000}
+      empty={
+        <EmptyState title="No requests yet" command={`curl -s -X POST ${window.location.origin}/api/v0/merchant/token`}>
+          Requests show up here within seconds. This one fails for want of an API key, which is a fine first thing to
+          look at.
+        </EmptyState>
+      }
+    />
+  )
+}

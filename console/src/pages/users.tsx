@@ -1,0 +1,60 @@
+import { listAt, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { personName } from '../words.ts'
+import { CreateUser } from './create-user.tsx'
+
+const COLUMNS: readonly Column<Schemas['User']>[] = [
+  {
+    title: 'User',
+    cell: (user) => (
+      <NamedThing kind="user" id={user.userId} name={personName(user) || user.email || user.mobile || 'No name'} />
+    ),
+  },
+  { title: 'E-mail', cell: ({ email }) => email ?? '–' },
+  { title: 'Mobile', cell: ({ mobile }) => mobile ?? '–' },
+  {
+    title: 'Company',
+    cell: ({ companyId, companyName }) => (
+      <ThingLink kind="company" id={companyId}>
+        {companyName}
+      </ThingLink>
+    ),
+  },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, whole mobile, begin of e-mail' },
+  PARTNER,
+  COMPANY,
+]
+
+export function Users() {
+  const { can } = useSession()
+  const create = can('operator') && <CreateUser />
+  return (
+    <ListPage
+      title="Users"
+      lead="Employees of companies, who hold the cards and collect the coins."
+      actions={create}
+      name="users"
+      caption="Users"
+      load={listAt('/users')}
+      columns={COLUMNS}
+      rowKey={({ userId }) => userId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState title="No users yet" command="svc user create --help" action={create}>
+          A user comes to be with the first card that is ordered for them, or is created here.
+        </EmptyState>
+      }
+    />
+  )
+}

@@ -1,0 +1,110 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { type ReactNode, useState } from 'react'
+import { asCallFailed } from '../failure.ts'
+import { FailureAlert } from './failure-alert.tsx'
+
+interface ConfirmActionProps {
+  /** On the button that opens the question, and the question's title. */
+  readonly label: string
+  /** What will happen, and whether it can be undone. */
+  readonly children: ReactNode
+  /** On the button that does it. */
+  readonly confirm: string
+  readonly danger?: boolean
+  /** Asks for a reason, which is kept with the change. */
+  readonly withReason?: boolean
+  /** Must be typed before it is done: for what cannot be undone. */
+  readonly typed?: string
+  readonly compact?: boolean
+  readonly run: (reason: string) => Promise<unknown>
+}
+
+/** A button that asks before it does something, says how it went, and cannot be pressed twice. */
+export function ConfirmAction(props: ConfirmActionProps) {
+  const { label, danger = false, compact = false } = props
+  const [opened, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button
+        variant={danger ? 'light' : 'default'}
+        {...(danger && { color: 'red' })}
+        size={compact ? 'compact-sm' : 'sm'}
+        onClick={open}
+      >
+        {label}
+      </Button>
+      <Modal opened={opened} onClose={close} title={label}>
+        <Question {...props} close={close} />
+      </Modal>
+    </>
+  )
+}
+
+function Question({
+  children,
+  confirm,
+  danger = false,
+  withReason = false,
+  typed,
+  run,
+  close,
+}: ConfirmActionProps & { readonly close: () => void }) {
+  const [reason, setReason] = useState('')
+  const [written, setWritten] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failed, setFailed] = useState<unknown>()
+  const ready = (!withReason || reason.trim() !== '') && (typed === undefined || written === typed)
+  const act = async () => {
+    setBusy(true)
+    try {
+      await run(reason.trim())
+      close()
+    } catch (error) {
+      setFailed(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready) void act()
+      }}
+    >
+      <Stack>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        {withReason && (
+          <TextInput
+            label="Reason"
+            description="Kept with the change, for whoever asks later"
+            required
+            maxLength={200}
+            data-autofocus
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        )}
+        {typed !== undefined && (
+          <TextInput
+            label={`Type ${typed} to confirm`}
+            value={written}
+            onChange={(event) => setWritten(event.currentTarget.value)}
+          />
+        )}
+        {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Keep as it is
+          </Button>
+          <Button type="submit" {...(danger && { color: 'red' })} loading={busy} disabled={!ready}>
+            {confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,40 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { asCallFailed, type CallFailed } from '../failure.ts'
+import { Copy } from './copy.tsx'
+import { WarningIcon } from './icons.tsx'
+
+interface FailureAlertProps {
+  readonly failed: unknown
+  readonly retry?: (() => void) | undefined
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  not_reached: 'No answer',
+  role_too_low: 'Not allowed with your role',
+}
+
+const titleOf = ({ status, word }: CallFailed) =>
+  TITLES[word] ?? (status >= 500 ? 'The service could not do this' : status === 404 ? 'Not found' : 'Refused')
+
+/** What went wrong in the service's own words, with the request id to ask about. */
+export function FailureAlert({ failed, retry }: FailureAlertProps) {
+  const { word, message, requestId, status } = asCallFailed(failed)
+  return (
+    <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed))} role="alert">
+      <Text size="sm">{message}</Text>
+      <Group gap="xs" mt={4}>
+        <Text size="xs" ff="monospace">
+          {word}
+          {status > 0 && ` · ${status}`}
+          {requestId && ` · ${requestId}`}
+        </Text>
+        {requestId && <Copy text={requestId} what="request id" />}
+        {retry && (
+          <Button size="compact-xs" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  )
+}

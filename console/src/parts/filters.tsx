@@ -1,0 +1,161 @@
+import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { dayOf, startOfDay } from '../business-day.ts'
+import type { ListSearch, Search } from '../list-search.ts'
+import { useSession } from '../session.ts'
+import { PHONE } from './data-table.tsx'
+import { Picker } from './picker.tsx'
+
+/** One filter of a list; `name` is that of the query parameter, in the page's address as in the service's. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  /**
+   * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `linked` is set by links of
+   * other pages: it is shown when it is set, and can be cleared.
+   */
+  readonly kind: 'linked' | 'text' | 'select' | 'from' | 'to' | 'partner' | 'company' | 'merchant'
+  readonly options?: readonly { readonly value: string; readonly label: string }[]
+  readonly placeholder?: string
+}
+
+export const isFiltered = (search: Search, filters: readonly Filter[]): boolean =>
+  filters.some(({ name }) => search[name])
+
+/** From and to by day of creation, for the lists that take both. */
+export const CREATED: readonly Filter[] = [
+  { name: 'createdFrom', label: 'Created from', kind: 'from' },
+  { name: 'createdTo', label: 'Created until', kind: 'to' },
+]
+
+/** Of merchants and partners. */
+export const STATUS: Filter = {
+  name: 'status',
+  label: 'Status',
+  kind: 'select',
+  options: [
+    { value: 'active', label: 'Active' },
+    { value: 'disabled', label: 'Disabled' },
+  ],
+}
+
+export const PARTNER: Filter = { name: 'partnerId', label: 'Partner', kind: 'partner' }
+export const COMPANY: Filter = { name: 'companyId', label: 'Company', kind: 'company' }
+export const MERCHANT: Filter = { name: 'merchantId', label: 'Merchant', kind: 'merchant' }
+
+/** A name for how many columns a row of filters has on a desk. */
+const columnsFor = (filters: readonly Filter[]) => Math.min(Math.max(filters.length, 3), 6)
+
+interface FiltersProps {
+  readonly filters: readonly Filter[]
+  readonly list: ListSearch
+}
+
+/** The first filter is always there; on a phone the others fold away. */
+export function Filters({ filters, list }: FiltersProps) {
+  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
+  const shown = filters.filter(({ kind, name }) => kind !== 'linked' || list.search[name])
+  const set = shown.slice(1).filter(({ name }) => list.search[name]).length
+  const [unfolded, { toggle }] = useDisclosure(set > 0)
+  const fields = shown.map((filter) => <FilterField key={filter.name} filter={filter} list={list} />)
+  if (filters.length === 0) return undefined
+  if (!phone)
+    return (
+      <SimpleGrid cols={{ sm: 3, lg: columnsFor(shown) }} spacing="sm" role="search" aria-label="Filters">
+        {fields}
+      </SimpleGrid>
+    )
+  return (
+    <div role="search" aria-label="Filters">
+      <Group wrap="nowrap" align="end" gap="xs">
+        <div style={{ flex: 1 }}>{fields[0]}</div>
+        {fields.length > 1 && (
+          <Button variant="default" onClick={toggle} aria-expanded={unfolded}>
+            {set > 0 ? `Filters (${set})` : 'Filters'}
+          </Button>
+        )}
+      </Group>
+      <Collapse expanded={unfolded}>
+        <SimpleGrid cols={2} spacing="xs" mt="xs">
+          {fields.slice(1)}
+        </SimpleGrid>
+      </Collapse>
+    </div>
+  )
+}
+
+function FilterField({ filter, list }: { readonly filter: Filter; readonly list: ListSearch }) {
+  const { name, label, kind, options = [] } = filter
+  const value = list.search[name]
+  const set = (next: string | undefined) => list.filter({ [name]: next || undefined })
+  if (kind === 'linked')
+    return (
+      <TextInput
+        label={label}
+        value={value ?? ''}
+        readOnly
+        rightSection={<CloseButton size="sm" onClick={() => set(undefined)} aria-label={`Clear ${label}`} />}
+      />
+    )
+  if (kind === 'text') return <TextFilter filter={filter} value={value ?? ''} set={set} />
+  if (kind === 'select')
+    return (
+      <Select
+        label={label}
+        placeholder="Any"
+        data={[...options]}
+        value={value ?? null}
+        onChange={(chosen) => set(chosen ?? undefined)}
+        clearable
+        searchable={options.length > 8}
+        clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      />
+    )
+  if (kind === 'partner' || kind === 'company' || kind === 'merchant')
+    return (
+      <Picker of={kind} placeholder="Any" value={value ?? null} onChange={(id) => set(id ?? undefined)} clearable />
+    )
+  return <DayFilter filter={filter} value={value} set={set} />
+}
+
+interface FieldProps<Value> {
+  readonly filter: Filter
+  readonly value: Value
+  readonly set: (value: string | undefined) => void
+}
+
+function TextFilter({ filter: { label, placeholder }, value, set }: FieldProps<string>) {
+  const [typed, setTyped] = useState(value)
+  const settle = useDebouncedCallback((text: string) => set(text.trim()), 350)
+  // The address may change by itself: back button, a cleared filter.
+  useEffect(() => setTyped(value), [value])
+  return (
+    <TextInput
+      type="search"
+      label={label}
+      placeholder={placeholder}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        settle(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+function DayFilter({ filter: { label, kind }, value, set }: FieldProps<string | undefined>) {
+  const { timeZone } = useSession()
+  const inclusive = kind === 'to' ? 1 : 0
+  return (
+    <TextInput
+      type="date"
+      label={label}
+      value={value ? dayOf(value, timeZone, -inclusive) : ''}
+      onChange={(event) => {
+        const day = event.currentTarget.value
+        set(day ? startOfDay(day, timeZone, inclusive) : undefined)
+      }}
+    />
+  )
+}

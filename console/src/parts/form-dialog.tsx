@@ -1,0 +1,89 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { type UseFormReturnType, useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { type ReactNode, useState } from 'react'
+import { FailureAlert } from './failure-alert.tsx'
+import { PlusIcon } from './icons.tsx'
+
+type Values = Record<string, unknown>
+type Rule = (value: never) => string | null
+
+interface FormDialogProps<V extends Values> {
+  /** On the button that opens the form, and the form's title. */
+  readonly label: string
+  /** On the button that sends it. */
+  readonly send: string
+  readonly initial: V
+  readonly rules?: Partial<Record<keyof V, Rule>>
+  readonly fields: (form: UseFormReturnType<V>) => ReactNode
+  /** Throws when the service refuses; its words are shown over the buttons. */
+  readonly submit: (values: V) => Promise<unknown>
+  readonly variant?: 'filled' | 'default'
+  /** A small button that says only this, for rows of a table. */
+  readonly compact?: string
+}
+
+/** A button that opens a form. It closes when the service has taken what was typed, and keeps it otherwise. */
+export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
+  const { label, variant = 'filled', compact } = props
+  const [opened, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button
+        variant={variant}
+        onClick={open}
+        {...(variant === 'filled' && { leftSection: <PlusIcon /> })}
+        {...(compact && { size: 'compact-sm', 'aria-label': label })}
+      >
+        {compact ?? label}
+      </Button>
+      <Modal opened={opened} onClose={close} title={label}>
+        <Fields {...props} close={close} />
+      </Modal>
+    </>
+  )
+}
+
+function Fields<V extends Values>({
+  send,
+  initial,
+  rules,
+  fields,
+  submit,
+  close,
+}: FormDialogProps<V> & { readonly close: () => void }) {
+  const form = useForm<V>({ initialValues: initial, validate: (rules ?? {}) as never, validateInputOnBlur: true })
+  const [busy, setBusy] = useState(false)
+  const [failed, setFailed] = useState<unknown>()
+  const act = async (values: V) => {
+    setBusy(true)
+    setFailed(undefined)
+    try {
+      await submit(values)
+      close()
+    } catch (error) {
+      setFailed(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form onSubmit={form.onSubmit((values) => void act(values))} noValidate>
+      <Stack>
+        {fields(form)}
+        {failed !== undefined && <FailureAlert failed={failed} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Close
+          </Button>
+          <Button type="submit" loading={busy}>
+            {send}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** Rule of a field that must have something in it. */
+export const needed = (value: string | null): string | null => (value?.trim() ? null : 'Needed')

@@ -1,0 +1,67 @@
+import { Text, Tooltip } from '@mantine/core'
+import { useSession } from '../session.ts'
+
+const UNITS = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+function relative(at: Date, now = Date.now()): string {
+  const seconds = (at.getTime() - now) / 1_000
+  for (const [unit, length] of UNITS)
+    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit)
+  return Math.abs(seconds) < 10 ? 'just now' : RELATIVE.format(Math.trunc(seconds), 'second')
+}
+
+/** How long ago an instant was, in words. */
+export const relativeTo = (at: string): string => relative(new Date(at))
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** An instant in the business zone, such as `21 Nov 2026, 3:04:05 pm`. */
+function wordy(at: Date, timeZone: string): string {
+  let format = formats.get(timeZone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone })
+    formats.set(timeZone, format)
+  }
+  return format.format(at)
+}
+
+interface InstantProps {
+  /** RFC 3339. */
+  readonly at: string | null | undefined
+  /** Shows both at once instead of the relative hint on hover. */
+  readonly long?: boolean
+}
+
+/** The date in the business zone; how long ago it was is said beside it or on hover and focus. */
+export function Instant({ at, long = false }: InstantProps) {
+  const { timeZone } = useSession()
+  if (!at) return <Text span inherit c="dimmed">–</Text>
+  const date = new Date(at)
+  // Some records of the specification say dates in words, in the business zone already.
+  if (Number.isNaN(date.getTime()) || !at.includes('T')) return <span>{at}</span>
+  const text = wordy(date, timeZone)
+  const hint = relative(date)
+  const time = (
+    <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
+      {text}
+    </time>
+  )
+  if (long)
+    return (
+      <span>
+        {time} <Text span c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>({hint})</Text>
+      </span>
+    )
+  return (
+    <Tooltip label={`${hint} · ${timeZone}`} openDelay={200}>
+      {time}
+    </Tooltip>
+  )
+}

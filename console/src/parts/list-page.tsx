@@ -1,0 +1,153 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRouter, useRouterState } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ListOf } from '../api.ts'
+import { type ListSearch, useListSearch } from '../list-search.ts'
+import { type Column, DataTable, type Sorting } from './data-table.tsx'
+import { type Filter, Filters, isFiltered } from './filters.tsx'
+import { FailureAlert } from './failure-alert.tsx'
+import { Waiting } from './loaded.tsx'
+import { about, count } from './money.tsx'
+import { Page } from './page.tsx'
+
+interface ListProps<Row> {
+  /** First part of the query's key; what changes such things invalidates it. */
+  readonly name: string
+  /** Whose list it is, where the name does not say it. */
+  readonly id?: string
+  readonly caption: string
+  readonly load: (query: Record<string, string>) => Promise<ListOf<Row>>
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string
+  readonly filters: readonly Filter[]
+  /** The order that the server answers without being asked. */
+  readonly sort?: string
+  /** Shown when there is nothing at all, filters apart. */
+  readonly empty: ReactNode
+  /** Asks again every so often, while the page is seen. */
+  readonly refreshMs?: number
+}
+
+interface ListPageProps<Row> extends ListProps<Row> {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly actions?: ReactNode
+}
+
+/** A page that is a list: the server searches, filters, sorts and pages; the address says how. */
+export function ListPage<Row>({ title, lead, actions, ...list }: ListPageProps<Row>) {
+  return (
+    <Page title={title} lead={lead} actions={actions}>
+      <List {...list} />
+    </Page>
+  )
+}
+
+export function List<Row>(props: ListProps<Row>) {
+  const { name, id, load, filters, empty, refreshMs } = props
+  const list = useListSearch()
+  const asked = askedOf(list, filters)
+  const rows = useQuery({
+    queryKey: [name, 'list', id, asked],
+    queryFn: () => load(asked),
+    placeholderData: keepPreviousData,
+    ...(refreshMs && { refetchInterval: refreshMs }),
+  })
+  const nothing = rows.data?.data.length === 0
+  const filtered = isFiltered(list.search, filters) || list.search['after'] !== undefined
+  return (
+    <Stack gap="sm">
+      {(filtered || !nothing) && <Filters filters={filters} list={list} />}
+      {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
+      {rows.isPending && <Waiting />}
+      {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} />}
+      {nothing && (filtered ? <NothingFits list={list} filters={filters} /> : empty)}
+    </Stack>
+  )
+}
+
+function askedOf({ search }: ListSearch, filters: readonly Filter[]): Record<string, string> {
+  const names = ['sort', 'after', ...filters.map(({ name }) => name)]
+  return Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
+}
+
+const sortingOf = ({ search, filter }: ListSearch, byDefault: string | undefined): Sorting => ({
+  order: search['sort'] ?? byDefault,
+  sortBy: (sort) => filter({ sort }),
+})
+
+type RowsProps<Row> = ListProps<Row> & { readonly found: ListOf<Row>; readonly list: ListSearch }
+
+function Rows<Row>({ caption, columns, rowKey, sort, found, list }: RowsProps<Row>) {
+  return (
+    <>
+      <Paper withBorder p={{ base: 'xs', sm: 'sm' }}>
+        <DataTable
+          caption={caption}
+          columns={columns}
+          rows={found.data}
+          rowKey={rowKey}
+          sorting={sortingOf(list, sort)}
+        />
+      </Paper>
+      <Turner found={found} list={list} />
+    </>
+  )
+}
+
+function Turner<Row>({ found: { next, total, data }, list }: { found: ListOf<Row>; list: ListSearch }) {
+  const router = useRouter()
+  const cameByNext = useRouterState({ select: ({ location }) => location.state.turned === true })
+  const first = list.search['after'] === undefined
+  return (
+    <Group justify="space-between">
+      <Text size="sm" c="dimmed" role="status">
+        {total ? `${about(total)} in all` : `${count(data.length)} on this page`}
+      </Text>
+      {(!first || next) && (
+        <Group gap="xs" component="nav" aria-label="Pages">
+          {!first && (
+            <Button variant="default" size="compact-sm" onClick={() => list.turn({ after: undefined })}>
+              First page
+            </Button>
+          )}
+          {!first && cameByNext && (
+            <Button variant="default" size="compact-sm" onClick={() => router.history.back()}>
+              Previous
+            </Button>
+          )}
+          <Button
+            variant="default"
+            size="compact-sm"
+            disabled={!next}
+            onClick={() => list.turn({ after: next })}
+          >
+            Next
+          </Button>
+        </Group>
+      )}
+    </Group>
+  )
+}
+
+function NothingFits({ list, filters }: { readonly list: ListSearch; readonly filters: readonly Filter[] }) {
+  const none = Object.fromEntries(filters.map(({ name }) => [name, undefined]))
+  return (
+    <Paper withBorder p="lg">
+      <Group justify="center">
+        <Text c="dimmed">Nothing fits these filters.</Text>
+        <Button variant="default" size="compact-sm" onClick={() => list.filter({ ...none, after: undefined })}>
+          Clear them
+        </Button>
+      </Group>
+    </Paper>
+  )
+}
+
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** The page of a list was reached by turning, so that going back is the page before. */
+    turned?: boolean
+  }
+}

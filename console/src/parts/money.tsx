@@ -1,0 +1,54 @@
+import { Text, type TextProps } from '@mantine/core'
+
+const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' })
+const NUMBER = new Intl.NumberFormat('en-IN')
+
+/** Rupees as the service writes them (`123456.78`) with Indian grouping (`₹1,23,456.78`); exact, no digit goes through a float. */
+export function rupees(amount: string | number): string {
+  const text = typeof amount === 'number' ? amount.toFixed(2) : amount
+  const match = /^(-?)(\d+)(?:\.(\d{1,2}))?$/.exec(text)
+  if (!match) return text
+  const [, sign, whole, fraction = ''] = match
+  const shown = RUPEES.formatToParts(BigInt(whole!)).map(({ type, value }) =>
+    type === 'fraction' ? fraction.padEnd(2, '0') : value,
+  )
+  return (sign ? '−' : '') + shown.join('')
+}
+
+/** A count with Indian grouping. */
+export const count = (value: number): string => NUMBER.format(value)
+
+/** How many rows there are; large numbers are estimates, and say so. */
+export const about = ({ count: rows, exact }: { count: number; exact: boolean }): string =>
+  `${exact ? '' : 'about '}${count(rows)}`
+
+interface MoneyProps extends TextProps {
+  /** Rupees as the service writes them: mostly a text with two decimals, a number in the records of the specification. */
+  readonly amount: string | number | undefined
+  /** Shows a plus before what came in. */
+  readonly signed?: boolean
+  /** Shown where there is no amount. */
+  readonly none?: string
+}
+
+export function Money({ amount, signed = false, none = '–', ...text }: MoneyProps) {
+  if (amount === undefined)
+    return (
+      <Text span inherit c="dimmed">
+        {none}
+      </Text>
+    )
+  const plus = signed && Number(amount) > 0 ? '+' : ''
+  return (
+    <Text span inherit style={{ fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' }} {...text}>
+      {plus + rupees(amount)}
+    </Text>
+  )
+}
+
+/** What a person typed (`1,250.5`, `₹ 1250.50`) as the service writes rupees (`1250.50`); `undefined` when it is no amount. */
+export function readRupees(typed: string): string | undefined {
+  const match = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(typed.replaceAll(/[₹,\s]/g, ''))
+  if (!match) return undefined
+  return `${BigInt(match[1]!)}.${(match[2] ?? '').padEnd(2, '0')}`
+}

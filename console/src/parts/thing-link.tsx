@@ -1,0 +1,63 @@
+import { Anchor, Group, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type Kind, kindOf, pathOf, shortId } from '../things.ts'
+import { Copy } from './copy.tsx'
+
+interface ThingLinkProps {
+  readonly kind: Kind
+  readonly id: string
+  /** What to call it; its shortened id when left out. */
+  readonly children?: ReactNode
+}
+
+export function ThingLink({ kind, id, children }: ThingLinkProps) {
+  return (
+    <Anchor component={Link} to={pathOf(kind, id)} inherit title={id} {...(!children && { ff: 'monospace', fz: '0.9em' })}>
+      {children ?? shortId(id)}
+    </Anchor>
+  )
+}
+
+/** Links an id whose kind is told by its prefix; others are shown as they are. */
+export function IdLink({ id, short = true }: { readonly id: string; readonly short?: boolean }) {
+  const kind = kindOf(id)
+  const text = short ? shortId(id) : id
+  if (!kind)
+    return (
+      <Text span inherit ff="monospace" fz="0.9em" title={id}>
+        {text}
+      </Text>
+    )
+  return (
+    <Anchor component={Link} to={pathOf(kind, id)} inherit ff="monospace" fz="0.9em" title={id}>
+      {text}
+    </Anchor>
+  )
+}
+
+/** A name that links to the thing, with its id under it. */
+export function NamedThing({ kind, id, name }: { readonly kind: Kind; readonly id: string; readonly name: string }) {
+  return (
+    <>
+      <ThingLink kind={kind} id={id}>
+        {name}
+      </ThingLink>
+      <Text size="xs" c="dimmed" ff="monospace" title={id}>
+        {shortId(id)}
+      </Text>
+    </>
+  )
+}
+
+/** A whole id, to be read out or copied. */
+export function Id({ id, what }: { readonly id: string; readonly what: string }) {
+  return (
+    <Group gap={2} wrap="nowrap">
+      <Text span ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {id}
+      </Text>
+      <Copy text={id} what={what} />
+    </Group>
+  )
+}

@@ -1,0 +1,73 @@
+import { Text } from '@mantine/core'
+import { listAt, type Schemas } from '../api.ts'
+import { wordy } from '../words.ts'
+import type { Column } from './data-table.tsx'
+import { DataTable } from './data-table.tsx'
+import { Instant } from './instant.tsx'
+import { List } from './list-page.tsx'
+import { count, Money } from './money.tsx'
+import { IdLink, ThingLink } from './thing-link.tsx'
+
+type Transfer = Schemas['Transfer']
+
+/** An amount of a ledger: rupees, or coins. */
+export function Amount({ amount, unit, signed = false }: { amount: string; unit: string; signed?: boolean }) {
+  if (unit === 'INR') return <Money amount={amount} signed={signed} />
+  return <>{`${signed && Number(amount) > 0 ? '+' : ''}${count(Number(amount))} coins`}</>
+}
+
+/** Transfers as one account sees them: what came in and went out, and where from and to. */
+const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
+  { title: 'When', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: 'What', cell: ({ kind }) => wordy(kind) },
+  {
+    title: 'Amount',
+    align: 'right',
+    cell: ({ amount, unit, creditAccountId }) => (
+      <Amount amount={creditAccountId === accountId ? amount : `-${amount}`} unit={unit} signed />
+    ),
+  },
+  {
+    title: 'Other side',
+    cell: ({ debitAccountId, creditAccountId }) => (
+      <ThingLink kind="ledgerAccount" id={creditAccountId === accountId ? debitAccountId : creditAccountId}>
+        {shortAccount(creditAccountId === accountId ? debitAccountId : creditAccountId)}
+      </ThingLink>
+    ),
+  },
+  { title: 'For', cell: ({ objectId }) => <IdLink id={objectId} /> },
+]
+
+/** `card:card_01…` as `card of card_…n453`. */
+export function shortAccount(accountId: string): string {
+  const [kind = '', owner = ''] = accountId.split(':')
+  return `${wordy(kind)} ${owner.slice(0, owner.indexOf('_') + 1)}…${owner.slice(-6)}`
+}
+
+export function TransferTable({ accountId, transfers }: { accountId: string; transfers: readonly Transfer[] }) {
+  if (transfers.length === 0) return <Text c="dimmed">Nothing has moved yet.</Text>
+  return (
+    <DataTable
+      caption="Transfers"
+      columns={columnsSeenFrom(accountId)}
+      rows={transfers}
+      rowKey={({ transferId }) => transferId}
+    />
+  )
+}
+
+/** All transfers of an account, in pages. */
+export function TransferList({ accountId }: { readonly accountId: string }) {
+  return (
+    <List
+      name="ledger"
+      id={accountId}
+      caption="Transfers"
+      load={listAt('/ledger/accounts/{accountId}/transfers', { accountId })}
+      columns={columnsSeenFrom(accountId)}
+      rowKey={({ transferId }) => transferId}
+      filters={[]}
+      empty={<Text c="dimmed">Nothing has moved yet.</Text>}
+    />
+  )
+}

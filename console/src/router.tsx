@@ -1,0 +1,98 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { onSignedOut } from './api.ts'
+import { parseSearch, type Search, stringifySearch } from './list-search.ts'
+import { Waiting } from './parts/loaded.tsx'
+import { aboutQuery, queryClient, sessionQuery } from './session.ts'
+import { Layout } from './shell/layout.tsx'
+import { NoSuchPage, PageBroke } from './shell/page-broke.tsx'
+
+const root = createRootRoute({
+  validateSearch: (search): Search => search as Search,
+  notFoundComponent: NoSuchPage,
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
+})
+
+/** Everything behind the sign-in; whoever has no session goes there first and comes back to where they wanted to be. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: Layout,
+  beforeLoad: async ({ location }) => {
+    const [session] = await Promise.all([
+      queryClient.ensureQueryData(sessionQuery),
+      queryClient.ensureQueryData(aboutQuery),
+    ])
+    if (!session) {
+      const back = location.href === '/' ? undefined : location.href
+      throw redirect({ to: '/sign-in', search: { back } as Search })
+    }
+  },
+})
+
+type Importer = Parameters<typeof lazyRouteComponent>[0]
+
+const page = <Path extends string>(path: Path, importer: Importer, name: string) =>
+  createRoute({
+    getParentRoute: () => inside,
+    path,
+    component: lazyRouteComponent(importer as () => Promise<Record<string, () => React.ReactNode>>, name),
+  })
+
+const routeTree = root.addChildren([
+  signIn,
+  inside.addChildren([
+    page('/', () => import('./pages/overview.tsx'), 'Overview'),
+    page('/requests', () => import('./pages/requests.tsx'), 'Requests'),
+    page('/requests/$requestId', () => import('./pages/request.tsx'), 'Request'),
+    page('/merchants', () => import('./pages/merchants.tsx'), 'Merchants'),
+    page('/merchants/$merchantId', () => import('./pages/merchant.tsx'), 'Merchant'),
+    page('/qr-codes', () => import('./pages/qr-codes.tsx'), 'QrCodes'),
+    page('/qr-codes/$qrCodeId', () => import('./pages/qr-code.tsx'), 'QrCode'),
+    page('/partners', () => import('./pages/partners.tsx'), 'Partners'),
+    page('/partners/$partnerId', () => import('./pages/partner.tsx'), 'Partner'),
+    page('/companies', () => import('./pages/companies.tsx'), 'Companies'),
+    page('/companies/$companyId', () => import('./pages/company.tsx'), 'Company'),
+    page('/card-accounts', () => import('./pages/card-accounts.tsx'), 'CardAccounts'),
+    page('/card-accounts/$cardAccountId', () => import('./pages/card-account.tsx'), 'CardAccount'),
+    page('/users', () => import('./pages/users.tsx'), 'Users'),
+    page('/users/$userId', () => import('./pages/user.tsx'), 'User'),
+    page('/cards', () => import('./pages/cards.tsx'), 'Cards'),
+    page('/cards/$svcCardId', () => import('./pages/card.tsx'), 'Card'),
+    page('/coins', () => import('./pages/coins.tsx'), 'Coins'),
+    page('/coins/$coinConfigId', () => import('./pages/coin-config.tsx'), 'CoinConfig'),
+    page('/ledger', () => import('./pages/ledger.tsx'), 'Ledger'),
+    page('/ledger/accounts/$accountId', () => import('./pages/ledger-account.tsx'), 'LedgerAccount'),
+    page('/ledger/reconciliation', () => import('./pages/reconciliation.tsx'), 'Reconciliation'),
+    page('/operators', () => import('./pages/operators.tsx'), 'Operators'),
+    page('/account', () => import('./pages/account.tsx'), 'Account'),
+    page('/audit', () => import('./pages/audit.tsx'), 'Audit'),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingComponent: Waiting,
+  defaultErrorComponent: PageBroke,
+  scrollRestoration: true,
+})
+
+// A session that ends in the middle of something leads to the sign-in, and from there back.
+onSignedOut.add(() => {
+  queryClient.setQueryData(sessionQuery.queryKey, null)
+  void router.invalidate()
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,125 @@
+import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { SearchIcon, UserIcon } from '../parts/icons.tsx'
+import { Waiting } from '../parts/loaded.tsx'
+import { useSession, useSignOut } from '../session.ts'
+import { Find } from './find.tsx'
+import { Navigation } from './navigation.tsx'
+import { Shortcuts } from './shortcuts.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+
+/** Header, places and the page itself. */
+export function Layout() {
+  const [navigating, navigation] = useDisclosure(false)
+  const [finding, find] = useDisclosure(false)
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !navigating } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap">
+            <Burger
+              opened={navigating}
+              onClick={navigation.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={navigating ? 'Close the navigation' : 'Open the navigation'}
+              aria-expanded={navigating}
+            />
+            <Brand />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <FindButton onClick={find.open} />
+            <ThemeSwitch />
+            <Account />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Places">
+        <Navigation onGo={navigation.close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+        <Box maw={1400} mx="auto">
+          <Suspense fallback={<Waiting />}>
+            <Outlet />
+          </Suspense>
+        </Box>
+      </AppShell.Main>
+      <Find opened={finding} onClose={find.close} />
+      <Shortcuts onSearch={find.open} />
+    </AppShell>
+  )
+}
+
+function Brand() {
+  const { mode } = useSession()
+  return (
+    <>
+      <Link to="/" style={{ display: 'flex', gap: 8, alignItems: 'center', color: 'inherit', textDecoration: 'none' }}>
+        <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
+        <Text span fw={700} fz="lg">
+          svc
+        </Text>
+      </Link>
+      <Badge variant={mode === 'live' ? 'filled' : 'outline'} color={mode === 'live' ? 'red' : 'gray'} className="mark">
+        {mode}
+      </Badge>
+    </>
+  )
+}
+
+function FindButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <Button
+      variant="default"
+      onClick={onClick}
+      leftSection={<SearchIcon />}
+      aria-label="Find by id, UTR or e-mail"
+      aria-keyshortcuts="/"
+      fw={400}
+    >
+      <Box component="span" visibleFrom="sm">
+        Find by id, UTR, e-mail{' '}
+        <Kbd size="xs" ml={6}>
+          /
+        </Kbd>
+      </Box>
+      <Box component="span" hiddenFrom="sm">
+        Find
+      </Box>
+    </Button>
+  )
+}
+
+function Account() {
+  const { name, role } = useSession()
+  const signOut = useSignOut()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" px="xs" aria-label={`Signed in as ${name}, ${role}`}>
+          <UserIcon />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          Signed in as <b>{name}</b>
+          <br />
+          Role: {role}
+        </Menu.Label>
+        <Menu.Item component={Link} to="/account">
+          Your account
+        </Menu.Item>
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

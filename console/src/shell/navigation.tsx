@@ -1,0 +1,73 @@
+import { NavLink, ScrollArea, Stack, Text } from '@mantine/core'
+import { Link, useRouterState } from '@tanstack/react-router'
+import {
+  AccountIcon,
+  AuditIcon,
+  CardIcon,
+  CoinIcon,
+  CompanyIcon,
+  LedgerIcon,
+  MerchantIcon,
+  OverviewIcon,
+  PartnerIcon,
+  QrIcon,
+  RequestsIcon,
+  UserIcon,
+} from '../parts/icons.tsx'
+import { useSession } from '../session.ts'
+
+/** The places of the console; `key` goes there after `g`. */
+const PLACES = [
+  { group: 'Now', to: '/', label: 'Overview', Icon: OverviewIcon, key: 'o' },
+  { group: 'Now', to: '/requests', label: 'Requests', Icon: RequestsIcon, key: 'r' },
+  { group: 'Payment gateway', to: '/merchants', label: 'Merchants', Icon: MerchantIcon, key: 'm' },
+  { group: 'Payment gateway', to: '/qr-codes', label: 'QR codes', Icon: QrIcon, key: 'q' },
+  { group: 'Cards and rewards', to: '/partners', label: 'Partners', Icon: PartnerIcon, key: 'p' },
+  { group: 'Cards and rewards', to: '/companies', label: 'Companies', Icon: CompanyIcon, key: 'y' },
+  { group: 'Cards and rewards', to: '/card-accounts', label: 'Card accounts', Icon: AccountIcon, key: 'a' },
+  { group: 'Cards and rewards', to: '/users', label: 'Users', Icon: UserIcon, key: 'u' },
+  { group: 'Cards and rewards', to: '/cards', label: 'Cards', Icon: CardIcon, key: 'c' },
+  { group: 'Cards and rewards', to: '/coins', label: 'Coins', Icon: CoinIcon, key: 'i' },
+  { group: 'Books and people', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
+  { group: 'Books and people', to: '/audit', label: 'Audit', Icon: AuditIcon, key: 't' },
+  { group: 'Books and people', to: '/operators', label: 'Operators', Icon: UserIcon, key: 'e', role: 'admin' },
+] as const
+
+/** The places that a role may go to. */
+export function usePlaces() {
+  const { can } = useSession()
+  return PLACES.filter((place) => !('role' in place) || can(place.role))
+}
+
+const GROUPS = [...new Set(PLACES.map(({ group }) => group))]
+
+export function Navigation({ onGo }: { readonly onGo: () => void }) {
+  const places = usePlaces()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
+  return (
+    <ScrollArea style={{ flex: 1 }}>
+      <Stack gap="xs">
+        {GROUPS.map((group) => (
+          <div key={group}>
+            <Text size="xs" c="dimmed" fw={600} px="sm" py={4}>
+              {group}
+            </Text>
+            {places.filter((place) => place.group === group).map(({ to, label, Icon }) => (
+              <NavLink
+                key={to}
+                component={Link}
+                to={to}
+                label={label}
+                leftSection={<Icon />}
+                active={isAt(to)}
+                aria-current={isAt(to) ? 'page' : undefined}
+                onClick={onGo}
+              />
+            ))}
+          </div>
+        ))}
+      </Stack>
+    </ScrollArea>
+  )
+}

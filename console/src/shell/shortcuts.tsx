@@ -1,0 +1,64 @@
+import { Group, Kbd, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { usePlaces } from './navigation.tsx'
+
+/** Milliseconds in which the second key of `g o` must follow. */
+const FOLLOW_MS = 1_200
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+
+/** `/` searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
+export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
+  const [shown, setShown] = useState(false)
+  const navigate = useNavigate()
+  const places = usePlaces()
+  const goingSinceMs = useRef(0)
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
+      goingSinceMs.current = 0
+      const place = following ? places.find(({ key }) => key === event.key) : undefined
+      if (place) void navigate({ to: place.to })
+      else if (event.key === 'g') goingSinceMs.current = event.timeStamp
+      else if (event.key === '/') onSearch()
+      else if (event.key === '?') setShown(true)
+      else return
+      event.preventDefault()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [navigate, onSearch, places])
+  return (
+    <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
+        <Stack gap="xs">
+          <Key keys={['/']} does="Search for an id, a UTR, an e-mail" />
+          <Key keys={['?']} does="Show these keys" />
+          <Key keys={['Esc']} does="Close what is open" />
+          <Key keys={['Tab']} does="Next field or link" />
+        </Stack>
+        <Stack gap="xs">
+          {places.map(({ key, label }) => (
+            <Key key={key} keys={['g', key]} does={label} />
+          ))}
+        </Stack>
+      </SimpleGrid>
+    </Modal>
+  )
+}
+
+function Key({ keys, does }: { readonly keys: readonly string[]; readonly does: string }) {
+  return (
+    <Group gap="xs" justify="space-between" wrap="nowrap">
+      <Text size="sm">{does}</Text>
+      <Group gap={4} wrap="nowrap">
+        {keys.map((key) => (
+          <Kbd key={key}>{key}</Kbd>
+        ))}
+      </Group>
+    </Group>
+  )
+}

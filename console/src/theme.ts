@@ -1,0 +1,30 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const brand: MantineColorsTuple = [
+  '#edf2ff',
+  '#dbe4ff',
+  '#bac8ff',
+  '#91a7ff',
+  '#748ffc',
+  '#5c7cfa',
+  '#4c6ef5',
+  '#3b5bdb',
+  '#364fc7',
+  '#2b3f9e',
+]
+
+/** System fonts only: nothing is loaded from elsewhere. */
+export const theme = createTheme({
+  primaryColor: 'brand',
+  primaryShade: { light: 7, dark: 7 },
+  colors: { brand },
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  headings: { fontWeight: '650' },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  focusRing: 'auto',
+  // White or black on a filled colour, whichever can be read.
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+})

@@ -1,0 +1,40 @@
+/** Kinds of things that have a page of their own: how they are called, and where they are. */
+const THINGS = {
+  request: ['Request', '/requests/'],
+  card: ['Card', '/cards/'],
+  qrCode: ['QR code', '/qr-codes/'],
+  payment: ['Payment', '/qr-codes/'],
+  merchant: ['Merchant', '/merchants/'],
+  partner: ['Partner', '/partners/'],
+  company: ['Company', '/companies/'],
+  cardAccount: ['Card account', '/card-accounts/'],
+  user: ['User', '/users/'],
+  coinConfig: ['Coin configuration', '/coins/'],
+  ledgerAccount: ['Ledger account', '/ledger/accounts/'],
+} as const satisfies Record<string, readonly [string, string]>
+
+export type Kind = keyof typeof THINGS
+
+export const isKind = (text: string): text is Kind => Object.hasOwn(THINGS, text)
+export const wordOf = (kind: string): string => (isKind(kind) ? THINGS[kind][0] : 'Other')
+export const pathOf = (kind: Kind, id: string): string => THINGS[kind][1] + encodeURIComponent(id)
+
+const PREFIXES: Readonly<Record<string, Kind>> = {
+  req: 'request',
+  card: 'card',
+  qr: 'qrCode',
+  mer: 'merchant',
+  par: 'partner',
+  com: 'company',
+  acc: 'cardAccount',
+  usr: 'user',
+  ccf: 'coinConfig',
+}
+
+/** What an id names, by its prefix; `undefined` for those that have no page. */
+export const kindOf = (id: string): Kind | undefined =>
+  id.includes(':') ? 'ledgerAccount' : PREFIXES[id.slice(0, id.indexOf('_'))]
+
+/** `card_01m7yx4bkmg14r836z8c4fn453` as `card_…4fn453`, for where there is little room. */
+export const shortId = (id: string): string =>
+  id.length > 18 && id.includes('_') ? `${id.slice(0, id.indexOf('_') + 1)}…${id.slice(-6)}` : id

@@ -1,0 +1,43 @@
+/** Names of the field as people say them; the values are the service's. */
+export const PRODUCTS = [
+  { value: 'incentive', label: 'Incentive' },
+  { value: 'employee_rewards', label: 'Employee rewards' },
+] as const
+
+export const ACCOUNT_TYPES = [
+  { value: 'GIFT', label: 'Gift' },
+  { value: 'EMPLOYEE_REWARDS', label: 'Employee rewards' },
+  { value: 'MEAL', label: 'Meal' },
+  { value: 'FUEL', label: 'Fuel' },
+  { value: 'RELOADABLE_GPR', label: 'Reloadable GPR' },
+  { value: 'VIRTUAL_ACCOUNT', label: 'Virtual account' },
+] as const
+
+export const CARD_STATUSES = [
+  { value: 'UL', label: 'Unlocked' },
+  { value: 'L', label: 'Locked' },
+  { value: 'BL', label: 'Blocked' },
+  { value: 'AP', label: 'Activation in progress' },
+] as const
+
+/** `upi_credit` as `Upi credit`. */
+export const wordy = (word: string): string => {
+  const text = word.replaceAll('_', ' ').toLowerCase()
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const labelIn =
+  (list: readonly { readonly value: string; readonly label: string }[]) =>
+  (value: string): string =>
+    list.find((entry) => entry.value === value)?.label ?? wordy(value)
+
+export const productLabel = labelIn(PRODUCTS)
+export const accountTypeLabel = labelIn(ACCOUNT_TYPES)
+
+/** Names of a person, as far as they are known. */
+export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>
+  [person.title, person.firstName, person.lastName].filter(Boolean).join(' ')
+
+/** A key for a command of money: a repeat with it does nothing twice. */
+export const newIdempotencyKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')

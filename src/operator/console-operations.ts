@@ -1,0 +1,76 @@
+import type { Operation } from '../platform/http/operation.ts'
+import * as audit from './audit-operations.ts'
+import * as accounts from './card-account-operations.ts'
+import * as cards from './card-operations.ts'
+import * as coins from './coin-operations.ts'
+import * as companies from './company-operations.ts'
+import * as ledger from './ledger-operations.ts'
+import * as merchants from './merchant-operations.ts'
+import * as operators from './operator-operations.ts'
+import * as overview from './overview-operations.ts'
+import * as partners from './partner-operations.ts'
+import * as qrCodes from './qr-code-operations.ts'
+import * as requests from './request-operations.ts'
+import * as session from './session-operations.ts'
+import * as users from './user-operations.ts'
+
+/** Every operation of the console's own API, apart from the integrators'. */
+export const CONSOLE_OPERATIONS: readonly Operation[] = [
+  session.showAbout,
+  session.signIn,
+  session.signInToSandbox,
+  session.showSession,
+  session.signOut,
+  session.changeOwnPassword,
+  overview.showOverview,
+  merchants.listMerchants,
+  merchants.showMerchant,
+  merchants.createMerchantInConsole,
+  merchants.changeMerchant,
+  merchants.issueApiKeyInConsole,
+  merchants.revokeApiKeyInConsole,
+  partners.listPartnersInConsole,
+  partners.showPartner,
+  partners.createPartnerInConsole,
+  partners.changePartner,
+  partners.issueClient,
+  partners.revokeClient,
+  partners.issueSealKey,
+  partners.retireSealKeyInConsole,
+  companies.listCompaniesInConsole,
+  companies.showCompany,
+  companies.createCompanyInConsole,
+  accounts.listCardAccountsInConsole,
+  accounts.showCardAccount,
+  accounts.createCardAccountInConsole,
+  accounts.fundCardAccountInConsole,
+  users.listUsersInConsole,
+  users.showUser,
+  users.createUserInConsole,
+  qrCodes.listQrCodes,
+  qrCodes.showQrCode,
+  qrCodes.createQrCodeInConsole,
+  qrCodes.cancelQrCodeInConsole,
+  qrCodes.payQrCodeInConsole,
+  cards.listCards,
+  cards.showCard,
+  cards.changeCardStatusInConsole,
+  cards.spendFromCard,
+  cards.refundToCard,
+  coins.listCoinConfigs,
+  coins.showCoinConfig,
+  coins.tryAllocation,
+  coins.showUserCoins,
+  ledger.listLedgerAccounts,
+  ledger.showLedgerAccount,
+  ledger.listTransfers,
+  ledger.showReconciliation,
+  ledger.runReconciliation,
+  requests.listRequests,
+  requests.showRequest,
+  audit.listAudit,
+  operators.listOperators,
+  operators.createOperator,
+  operators.changeOperator,
+  operators.resetOperatorPassword,
+]

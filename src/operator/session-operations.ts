@@ -1,0 +1,246 @@
+import { Type } from 'typebox'
+import { fail } from '../errors.ts'
+import { rfc3339 } from '../kernel/time.ts'
+import { recordAudit } from '../platform/audit.ts'
+import { query, type Services } from '../platform/http/operation.ts'
+import { VERSION } from '../version.ts'
+import { actorOf } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
+import {
+  findCredentials,
+  findOperator,
+  insertOperator,
+  type OperatorAccount,
+  setPasswordHash,
+} from './operator-store.ts'
+import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { isLocalName, isLoopback } from './request-origin.ts'
+import { type Session, sessionsOf } from './sessions.ts'
+import { SignInGate } from './sign-in-gate.ts'
+
+const TAG = 'Session'
+
+const SessionRecord = record('Session', {
+  operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
+  expiresOn: text('When it ends at the latest, RFC 3339'),
+  idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+})
+
+export const NewPassword = Type.String({
+  minLength: PASSWORD_CHARS_MIN,
+  maxLength: PASSWORD_CHARS_MAX,
+  'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
+})
+
+const gates = new WeakMap<Services, SignInGate>()
+function gateOf(services: Services): SignInGate {
+  let gate = gates.get(services)
+  if (!gate) {
+    gate = new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE)
+    gates.set(services, gate)
+  }
+  return gate
+}
+
+const wire = (
+  { operator: { actorId: operatorId, name, role }, expiresAt }: Session,
+  { config }: Pick<Services, 'config'>,
+): string =>
+  JSON.stringify({
+    operator: { operatorId, name, role },
+    expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
+    idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
+  })
+
+type Headers = Parameters<ReturnType<typeof sessionsOf>['digestOf']>[0]['headers']
+
+async function begin(services: Services, operator: OperatorAccount, headers: Headers, requestId: string) {
+  const sessions = sessionsOf(services)
+  const by = { actor: `operator ${operator.name}`, requestId }
+  return services.database.operate(
+    async (tx) => {
+      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
+      await recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId }])
+      return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
+    },
+    'read committed',
+    by,
+  )
+}
+
+/** What the page must know before anybody is signed in. */
+export const showAbout = query({
+  id: 'showAbout',
+  method: 'GET',
+  path: `${CONSOLE_API}/about`,
+  tag: TAG,
+  summary: 'What runs here, and how to sign in',
+  auth: 'none',
+  family: 'problem',
+  result: record('About', {
+    mode: Type.Enum(['sandbox', 'live']),
+    version: text(),
+    timeZone: text('Business time zone; dates are shown in it'),
+    sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+  }),
+  errors: [],
+  mount({ config }) {
+    const mode = config.SVC_MODE
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return ({ address, headers }) => ({
+      body: JSON.stringify({
+        mode,
+        version: VERSION,
+        timeZone,
+        sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+      }),
+    })
+  },
+})
+
+export const signIn = query({
+  id: 'signIn',
+  method: 'POST',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Sign in',
+  description:
+    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes.',
+  auth: 'none',
+  family: 'problem',
+  body: closed({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    password: Type.String({ minLength: 1, maxLength: 256 }),
+  }),
+  result: SessionRecord,
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services) {
+    const gate = gateOf(services)
+    return async ({ address, body: { name, password }, headers, requestId }) => {
+      await gate.enter(address, name)
+      const known = await services.database.operate((tx) => findCredentials(tx, name))
+      const fits = await isPassword(known?.passwordHash, password)
+      if (known && fits) return begin(services, known.operator, headers, requestId)
+      await gate.failed(address, name)
+      return fail('wrong_password')
+    }
+  },
+})
+
+/** Who signs in with one click. */
+const SANDBOX_OPERATOR = 'sandbox'
+
+/** One click, without a password: in sandbox mode only, and from this machine only. */
+export const signInToSandbox = query({
+  id: 'signInToSandbox',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/sandbox`,
+  tag: TAG,
+  summary: 'Sign in to the sandbox with one click',
+  description: 'As the administrator `sandbox`. Exists in sandbox mode only, and only over loopback.',
+  auth: 'loopback',
+  family: 'problem',
+  sandboxOnly: true,
+  result: SessionRecord,
+  errors: ['route_not_found'],
+  mount(services) {
+    return async ({ headers, requestId }) => {
+      const { database, random } = services
+      const operator = await database.operate(
+        async (tx) =>
+          (await findOperator(tx, SANDBOX_OPERATOR)) ??
+          (await insertOperator(tx, random, { name: SANDBOX_OPERATOR, role: 'admin', passwordHash: null })),
+      )
+      if (operator.disabledAt)
+        fail('not_signed_in', {
+          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc operator enable ${SANDBOX_OPERATOR}`,
+        })
+      return begin(services, operator, headers, requestId)
+    }
+  },
+})
+
+export const showSession = query({
+  ...consoleOperation,
+  id: 'showSession',
+  method: 'GET',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Who is signed in',
+  role: 'viewer',
+  result: SessionRecord,
+  errors: [],
+  mount(services) {
+    const sessions = sessionsOf(services)
+    return async ({ headers }) => {
+      const digest = sessions.digestOf({ headers })
+      const session = digest && (await sessions.find(digest))
+      return { body: wire(session ?? fail('not_signed_in'), services) }
+    }
+  },
+})
+
+export const signOut = query({
+  ...consoleOperation,
+  id: 'signOut',
+  method: 'DELETE',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Sign out',
+  role: 'viewer',
+  result: closed({ signedOut: Type.Boolean() }),
+  errors: [],
+  mount(services) {
+    const sessions = sessionsOf(services)
+    return async ({ caller, headers, requestId }) => {
+      const cookie = await services.database.operate(
+        async (tx) => {
+          const ended = await sessions.end(tx, sessions.digestOf({ headers })!)
+          await recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
+          return ended
+        },
+        'read committed',
+        { actor: actorOf(caller), requestId },
+      )
+      return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
+    }
+  },
+})
+
+export const changeOwnPassword = query({
+  ...consoleOperation,
+  id: 'changeOwnPassword',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/password`,
+  tag: TAG,
+  summary: 'Change your own password',
+  description: 'Ends all other sessions of yours.',
+  role: 'viewer',
+  body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
+  result: closed({ changed: Type.Boolean() }),
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services) {
+    const { database } = services
+    const gate = gateOf(services)
+    const sessions = sessionsOf(services)
+    return async ({ address, body, caller, headers, requestId }) => {
+      const { actorId, name } = caller.actor!
+      await gate.enter(address, name)
+      const known = await database.operate((tx) => findCredentials(tx, name))
+      if (!(await isPassword(known?.passwordHash, body.password))) {
+        await gate.failed(address, name)
+        fail('wrong_password')
+      }
+      const passwordHash = await hashPassword(body.newPassword)
+      await database.operate(
+        async (tx) => {
+          await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))
+          await recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
+        },
+        'read committed',
+        { actor: actorOf(caller), requestId },
+      )
+      return { body: '{"changed":true}' }
+    }
+  },
+})

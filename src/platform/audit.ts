@@ -1,0 +1,36 @@
+import type { Tx } from './db/database.ts'
+import { statement } from './db/statement.ts'
+import type { Answer } from './db/stored-answers.ts'
+
+/** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
+export interface AuditedBy {
+  readonly actor: string
+  readonly requestId?: string
+}
+
+/** One action to put on record, in the transaction that does it; without an actor it is the transaction's own. */
+export interface AuditEntry extends Partial<AuditedBy> {
+  /** Noun and what was done, such as `card.blocked`. */
+  readonly action: string
+  readonly target: string
+  readonly tenantId?: string
+  /** Never a secret, never a person's data. */
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** The same of a command, whose target may only be known from its answer. */
+export interface CommandAudit extends Omit<AuditEntry, 'target'> {
+  readonly target: string | ((answer: Answer) => string)
+}
+
+const APPEND = statement(
+  'audit_append',
+  `select append_audit(coalesce($1, nullif(current_setting('svc.actor', true), ''), 'role ' || session_user), $2, $3, $4,
+     coalesce($5, nullif(current_setting('svc.request_id', true), '')), $6::jsonb, clock_timestamp())`,
+)
+
+/** The last thing that a transaction does before its COMMIT: the chain has one writer at a time. */
+export async function recordAudit(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
+  for (const { actor, action, target, tenantId, requestId, details } of entries)
+    await tx.query(APPEND, [actor, action, target, tenantId, requestId, JSON.stringify(details ?? {})])
+}

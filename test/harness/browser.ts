@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const CANDIDATES = [
+  process.env['CHROMIUM_PATH'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** The browser that the tests drive, or nothing where none is installed. */
+export const BROWSER = CANDIDATES.find((path) => path !== undefined && existsSync(path))
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: BROWSER!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+
+export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const
+
+export type Size = keyof typeof SIZES
+export type Scheme = 'light' | 'dark'
+
+/** A person at the console: a browser of their own, and everything that went wrong in it. */
+export interface Visitor {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors of the page, broken policies, and requests that left the service's address; empty when all is well. */
+  readonly trouble: readonly string[]
+  close(): Promise<void>
+}
+
+interface VisitorOptions {
+  readonly baseUrl: string
+  readonly size?: Size
+  readonly scheme?: Scheme
+  /** Failures of calls that a test makes on purpose; the browser reports each as an error of the page. */
+  readonly expected?: readonly RegExp[]
+}
+
+/** Opens an empty browser window on the service; anything that asks another address is stopped and counted. */
+export async function newVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
+  const { baseUrl, size = 'desk', scheme = 'light', expected = [] } = options
+  const trouble: string[] = []
+  const note = (text: string) => {
+    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text)
+  }
+  const context = await browser.newContext({
+    viewport: SIZES[size],
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    baseURL: baseUrl,
+    locale: 'en-IN',
+    timezoneId: 'Europe/Lisbon',
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...(size === 'phone' && { isMobile: true, hasTouch: true }),
+  })
+  const { origin } = new URL(baseUrl)
+  await context.route(
+    (url) => url.origin !== origin && url.protocol !== 'data:',
+    (route) => {
+      note(`asked elsewhere: ${route.request().url()}`)
+      return route.abort()
+    },
+  )
+  // What a hostile text would call if it were ever run as script.
+  await context.exposeFunction('pwned', (from: string) => note(`injected script ran: ${from}`))
+  await context.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (event) =>
+      console.error('policy broken: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`,
+  )
+  const page = await context.newPage()
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      note(`${message.type()}: ${message.text()} (${message.location().url})`)
+  })
+  page.on('pageerror', (error) => note(`uncaught: ${error.message}`))
+  page.setDefaultTimeout(15_000)
+  return { page, context, trouble, close: () => context.close() }
+}
+
+/** Serious and critical faults of accessibility, as one line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) =>
+      nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
+    )
+}
+
+/** Whether something sticks out sideways, so that the whole page would have to be scrolled. */
+export const overflowPx = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
