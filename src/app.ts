@@ -115,7 +115,12 @@ export class App {
       isLeaving: () => this.#leaving,
       selfCall: ({ method, path, headers = {}, body }) =>
         this.#inside.run(true, async () => {
-          const answer = await this.http.inject({ method, url: path, headers, ...(body && { payload: body }) })
+          const answer = await this.http.inject({
+            method,
+            url: path,
+            headers,
+            ...(body && { payload: body }),
+          })
           return { status: answer.statusCode, body: answer.body }
         }),
     }
