@@ -69,8 +69,7 @@ export class Balancer {
       ready: true,
     }))
     this.#timer = setInterval(() => {
-      for (const target of this.#targets)
-        void target.member.isReady().then((ready) => (target.ready = ready))
+      for (const target of this.#targets) void target.member.isReady().then((ready) => (target.ready = ready))
     }, HEALTH_MS)
   }
 

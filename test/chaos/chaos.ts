@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { FAULTS } from './faults.ts'
-import { type Plan, runChaos } from './run.ts'
 import { printReport } from './report.ts'
+import { type Plan, runChaos } from './run.ts'
 
 const HELP = `Crash and fault runs: the service as several processes on a PostgreSQL of its own, under load, while things break.
 

@@ -31,8 +31,7 @@ export interface Fault {
   readonly inject: (trial: Trial) => Promise<Outcome>
 }
 
-const allReady = ({ members }: Bed): Promise<unknown> =>
-  Promise.all(members.map((member) => member.ready()))
+const allReady = ({ members }: Bed): Promise<unknown> => Promise.all(members.map((member) => member.ready()))
 
 /** Resolves once this many more things were acknowledged: the load is through the fault. */
 async function acknowledgedMore({ load }: Trial, more: number, withinMs = 60_000): Promise<boolean> {
@@ -89,7 +88,8 @@ const databaseKill: Fault = {
 const CUTS_AT_ONCE = 25
 const cuts: Fault = {
   name: 'cut at COMMIT',
-  description: 'the connection is cut before COMMIT arrives, or after it was carried out and before its answer',
+  description:
+    'the connection is cut before COMMIT arrives, or after it was carried out and before its answer',
   share: 4,
   async inject(trial) {
     const { proxy } = trial.bed

@@ -10,6 +10,8 @@ import { Record } from './record.ts'
 const CALLERS_A_GROUP = 4
 const COINS_EVENT = 'chaos.award'
 const COINS_AN_AWARD = 10
+/** Share of acknowledged writes that are sent once more at once. */
+const REPEATED = 0.25
 const COINS = '/api/v0/svc-coins'
 const CARDS = '/api/v0/partner/svcCard'
 
@@ -129,9 +131,19 @@ export class Load {
     return this.#told(intent, await this.caller.send(intent))
   }
 
-  #told(intent: Intent, answer: Answered): { answer: Answered; payload: Json; word: string } {
-    if (answer.status === 200 && intent.method !== 'GET') this.record.keep(intent, answer)
+  async #told(intent: Intent, answer: Answered): Promise<{ answer: Answered; payload: Json; word: string }> {
+    if (answer.status === 200 && intent.method !== 'GET') await this.#keep(intent, answer)
     return this.#read(answer)
+  }
+
+  /** Keeps the answer, and at times asks again at once, like a caller who lost it (promise E5). */
+  async #keep(intent: Intent, answer: Answered): Promise<void> {
+    this.record.keep(intent, answer)
+    if (this.#random.next() > REPEATED) return
+    this.record.repeats++
+    const { status, text } = await this.caller.send(intent)
+    if (status !== answer.status || text !== answer.text)
+      this.record.surprise(`a repeat of ${intent.method} ${intent.path} was answered otherwise`)
   }
 
   #read(answer: Answered): { answer: Answered; payload: Json; word: string } {
@@ -171,7 +183,7 @@ export class Load {
     const answer = await this.caller.send(intent)
     const told = this.#read(answer)
     // Without a key a repeat is answered with the payment as it is then, which a refund changes.
-    if (!told.word && (keyed || told.payload.status === 'ACCEPTED')) this.record.keep(intent, answer)
+    if (!told.word && (keyed || told.payload.status === 'ACCEPTED')) await this.#keep(intent, answer)
     if (told.word) return this.#unexpected('a credit', told)
     const { status, reason, paymentId } = told.payload
     this.record.acknowledge('payment', paymentId)
@@ -185,7 +197,7 @@ export class Load {
     const headers = { 'idempotency-key': `refund ${utr}`.replace(' ', '-') }
     const body = JSON.stringify({ utr })
     const intent: Intent = { method: 'POST', path: '/rails/upi/refunds', railKey, headers, body }
-    const told = this.#told(intent, await this.caller.send(intent))
+    const told = await this.#told(intent, await this.caller.send(intent))
     if (told.payload.status !== 'REFUNDED') this.#unexpected('a refund', told)
   }
 
@@ -227,7 +239,7 @@ export class Load {
   async #readCode({ merchant }: Group, { qrCodeId }: Code, multipleUse: boolean): Promise<void> {
     const path = `/api/v0/qr-code/${qrCodeId}`
     const intent: Intent = { method: 'GET', path, as: merchant.login }
-    const told = this.#told(intent, await this.caller.send(intent))
+    const told = await this.#told(intent, await this.caller.send(intent))
     if (told.word) return this.#unexpected('a look at an acknowledged code', told)
     const op = { kind: 'read', status: told.payload.status } as const
     this.record.observe(`code ${qrCodeId}`, qrCodeModel(multipleUse), told.answer, op)
@@ -242,7 +254,7 @@ export class Load {
     )
     const headers = this.#random.next() < 0.5 ? { 'idempotency-key': key() } : {}
     const intent: Intent = { method: 'POST', path: CARDS, as: this.#partner, headers, body }
-    const told = this.#told(intent, await this.caller.send(intent))
+    const told = await this.#told(intent, await this.caller.send(intent))
     if (told.word) return this.#unexpected('an order of a card', told)
     this.record.acknowledge('gift card', told.payload.svcCardId)
     group.cardId ??= told.payload.svcCardId
@@ -255,7 +267,7 @@ export class Load {
     const reads = this.#random.next() < 0.4
     const intent: Intent = { method: 'GET', path: `${CARDS}/${cardId}`, as: this.#partner }
     const told = reads
-      ? this.#told(intent, await this.caller.send(intent))
+      ? await this.#told(intent, await this.caller.send(intent))
       : await this.#write(this.#partner, `${CARDS}/${cardId}/status`, { status }, 'PATCH')
     if (told.word) return this.#unexpected('a card', told)
     const op = { kind: reads ? 'read' : 'set', status: told.payload.cardStatus.name } as const
@@ -288,7 +300,7 @@ export class Load {
 
   async #balance({ userId }: Group): Promise<void> {
     const intent: Intent = { method: 'GET', path: `${COINS}/users/${userId}/balance`, as: this.#partner }
-    const told = this.#told(intent, await this.caller.send(intent))
+    const told = await this.#told(intent, await this.caller.send(intent))
     if (told.word) return this.#unexpected('a look at coins', told)
     const op = { kind: 'read', balance: told.payload.active } as const
     this.record.observe(`wallet ${userId}`, walletModel, told.answer, op)

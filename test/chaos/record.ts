@@ -19,8 +19,13 @@ export class Record {
   readonly replayable: Replayable[] = []
   /** Answers that no caller should get, in words. */
   readonly surprises = new Map<string, number>()
-  readonly #histories = new Map<string, { model: Model<unknown, unknown>; operations: Operation<unknown>[] }>()
+  readonly #histories = new Map<
+    string,
+    { model: Model<unknown, unknown>; operations: Operation<unknown>[] }
+  >()
   operations = 0
+  /** Acknowledged writes that were sent once more while faults went on. */
+  repeats = 0
 
   acknowledge(kind: Kind, id: string): void {
     const ids = this.acknowledged.get(kind) ?? new Map<string, number>()

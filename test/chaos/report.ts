@@ -1,30 +1,42 @@
 import type { Report } from './run.ts'
 
 /** The report for people: faults, what was acknowledged and found, and all that is wrong. */
-export function printReport({ seed, seconds, faults, attempts, acceptedP99Ms, logged, verdict, broken }: Report): void {
-  console.log(`\nSeed ${seed}, ${seconds} s. Attempts: ${list(attempts)}; p99 of those that succeeded ${acceptedP99Ms} ms.\n`)
-  console.table(
-    faults.map(({ name, injected, survived, figures, skipped }) => ({
-      fault: name,
-      injected,
-      survived,
-      measured:
-        skipped === undefined
-          ? Object.entries(figures)
-              .map(([what, { median, max }]) => `${what}: median ${median}, max ${max}`)
-              .join('; ')
-          : `skipped: ${skipped}`,
-    })),
+export function printReport({
+  seed,
+  seconds,
+  faults,
+  attempts,
+  acceptedP99Ms,
+  logged,
+  verdict,
+  broken,
+}: Report): void {
+  console.log(
+    `\nSeed ${seed}, ${seconds} s. Attempts: ${list(attempts)}; p99 of those that succeeded ${acceptedP99Ms} ms.\n`,
   )
-  console.table(verdict.counts)
+  console.table(
+    faults.map(({ name, injected, survived, skipped }) => ({ fault: name, injected, survived, skipped })),
+  )
+  for (const { name, figures } of faults)
+    for (const [what, { median, max }] of Object.entries(figures))
+      console.log(`${name}: ${what}: median ${median}, largest ${max}`)
+  console.table([...verdict.counts])
   const { events, replays, history } = verdict
   console.log(`Events: ${events.committed} committed, ${events.received} received.`)
-  console.log(`Replays: ${replays.sent} acknowledged writes repeated, ${Object.values(replays.different).reduce((sum, times) => sum + times, 0)} answered otherwise.`)
-  console.log(`Histories: ${history.operations} operations on ${history.objects} objects, ${history.anomalies.length} without a serial order.`)
+  console.log(
+    `Repeats: ${replays.repeats} at once while faults went on, ${replays.sent} at the end, ${Object.values(replays.different).reduce((sum, times) => sum + times, 0)} answered otherwise.`,
+  )
+  console.log(
+    `Histories: ${history.operations} operations on ${history.objects} objects, ${history.anomalies.length} without a serial order.`,
+  )
   console.log(`Reconciliation: ${verdict.reconciled ? 'the books add up' : 'DIFFERENCES'}.`)
   if (Object.keys(logged).length > 0) console.log(`Logged as errors: ${list(logged)}`)
   const all = [...broken, ...verdict.broken]
-  console.log(all.length === 0 ? '\nNothing lost, nothing doubled.' : `\nBROKEN:\n${all.map((what) => `  ${what}`).join('\n')}`)
+  console.log(
+    all.length === 0
+      ? '\nNothing lost, nothing doubled.'
+      : `\nBROKEN:\n${all.map((what) => `  ${what}`).join('\n')}`,
+  )
 }
 
 const list = (counts: Readonly<Record<string, number>>): string =>

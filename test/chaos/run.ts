@@ -80,10 +80,16 @@ export async function runChaos(plan: Plan, tell: (line: string) => void): Promis
 }
 
 /** Chooses the next fault; `undefined` when the plan is done. */
-function chooser(plan: Plan, faults: readonly Fault[], tallies: ReadonlyMap<string, Tally>, { random }: Trial) {
+function chooser(
+  plan: Plan,
+  faults: readonly Fault[],
+  tallies: ReadonlyMap<string, Tally>,
+  { random }: Trial,
+) {
   const endMs = plan.minutes === undefined ? undefined : performance.now() + plan.minutes * 60_000
   const left = (fault: Fault) =>
-    (plan.wanted.get(fault.name) ?? (plan.wanted.size > 0 ? 0 : fault.share)) - tallies.get(fault.name)!.injected
+    (plan.wanted.get(fault.name) ?? (plan.wanted.size > 0 ? 0 : fault.share)) -
+    tallies.get(fault.name)!.injected
   return (): Fault | undefined => {
     if (endMs !== undefined && performance.now() >= endMs) return undefined
     const open = endMs === undefined ? faults.filter((fault) => left(fault) > 0) : faults
@@ -112,10 +118,16 @@ async function injectAll(plan: Plan, trial: Trial, tell: (line: string) => void)
     for (const what of outcome.broken ?? []) broken.push(`${fault.name}: ${what}`)
     if (outcome.survived < outcome.injected && !outcome.broken?.length)
       broken.push(`${fault.name}: the service did not go on after it`)
-    const figures = Object.entries(outcome.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value)}`)
+    const figures = Object.entries(outcome.figures ?? {}).map(
+      ([name, value]) => `${name} ${Math.round(value)}`,
+    )
     const seconds = ((performance.now() - beganMs) / 1_000).toFixed(1)
     const state = `${trial.load.record.replayable.length} writes acknowledged`
-    tell([`${fault.name} ${tally.injected}`, `${seconds} s`, state, ...figures, ...(outcome.broken ?? [])].join(', '))
+    tell(
+      [`${fault.name} ${tally.injected}`, `${seconds} s`, state, ...figures, ...(outcome.broken ?? [])].join(
+        ', ',
+      ),
+    )
     await sleep(trial.random.below(300))
   }
   return { tallies, broken }

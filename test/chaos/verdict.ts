@@ -15,7 +15,12 @@ export interface KindCount {
 export interface Verdict {
   readonly counts: readonly KindCount[]
   readonly events: { readonly committed: number; readonly received: number; readonly faults: readonly string[] }
-  readonly replays: { readonly sent: number; readonly different: Readonly<Record<string, number>> }
+  /** Of acknowledged writes: `repeats` while faults went on, `sent` all of them once more at the end. */
+  readonly replays: {
+    readonly repeats: number
+    readonly sent: number
+    readonly different: Readonly<Record<string, number>>
+  }
   readonly history: { readonly objects: number; readonly operations: number; readonly anomalies: readonly string[] }
   readonly reconciled: boolean
   /** All that is wrong, in words; empty when the run is passed. */
@@ -138,7 +143,7 @@ async function replayAll({ record, caller }: Load): Promise<Verdict['replays']> 
     }
   }
   await Promise.all(Array.from({ length: REPLAYERS }, replay))
-  return { sent: record.replayable.length, different: Object.fromEntries(different) }
+  return { repeats: record.repeats, sent: record.replayable.length, different: Object.fromEntries(different) }
 }
 
 async function reconcile({ operate }: Bed): Promise<{ reconciled: boolean; why: string }> {

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reconcile } from '../../src/ledger/reconcile.ts'
 import { type ApiAnswer, Client, payloadOf } from '../harness/client.ts'
-import { asPartner, CREATE, newPartner, sealFor } from '../harness/partner.ts'
+import { asPartner, CREATE, createCard, newPartner, sealFor } from '../harness/partner.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 const PROCESSES = 3
 const CALLERS = 64
+/** Promise E4 is tested with 200. */
+const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 3)
 let service: TestService
 let dataDir: string
 let processes: ServiceProcess[]
@@ -75,3 +77,22 @@ test('64 callers on three processes drain one account: as many cards as it pays 
   expect(rows[0].holders).toBe(rows[0].mobiles)
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 240_000)
+
+test(`funds for 50 cards, 100 orders at once on three processes, ${ROUNDS} times: exactly 50 cards`, async () => {
+  const open = await Promise.all(processes.map(({ baseUrl }) => Client.open(baseUrl)))
+  for (let round = 0; round < ROUNDS; round++) {
+    const partner = await newPartner(service, { fundsPaise: 50n * 10_00n })
+    const clients = await Promise.all(open.map((client) => asPartner(client, partner)))
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        createCard(clients[n % PROCESSES]!, partner, {
+          mobile: String(7_000_000_000 + n),
+          loadAmount: 10,
+        }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+    expect(answers.filter(({ error }) => error === 'insufficient_funds')).toHaveLength(50)
+  }
+  expect((await reconcile(service.app.services.database)).ok).toBe(true)
+}, 1_200_000)

@@ -134,7 +134,9 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   const wrong = cards.filter(
     ({ svc_card_id: id, number_sealed: sealed, number_digest: digest }) =>
       !sealed.toString('latin1').startsWith(done.keyId) ||
-      !keyring.digest('card_number_digest', keyring.open('card_number', sealed, id).toString()).equals(digest),
+      !keyring
+        .digest('card_number_digest', keyring.open('card_number', sealed, id).toString())
+        .equals(digest),
   )
   expect(wrong).toEqual([])
   if (process.env['KEY_ROTATION_ROWS']) console.log({ ROWS, calls: counts, left: left!.rows, ...done })

@@ -117,8 +117,7 @@ const READ = 'begin read only'
 
 const DISK_FULL = '53100'
 // New pages are what a full disk refuses: a row that fits into an old one, or into old log, proves nothing.
-const TAKE_ROOM =
-  'create temp table svc_room on commit drop as select n from generate_series(1, 20000) as n'
+const TAKE_ROOM = 'create temp table svc_room on commit drop as select n from generate_series(1, 20000) as n'
 
 /** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
 export class ClientTx implements Tx {

@@ -21,9 +21,7 @@ const read = (status: string): QrCodeOp => ({ kind: 'read', status })
 
 test('a credit at the same time as a cancel may win or lose', () => {
   for (const outcome of ['ACCEPTED', 'qr_code_cancelled'] as const)
-    expect(
-      findAnomaly(qrCodeModel(true), [at(0, 10, cancel()), at(5, 15, credit(outcome))]),
-    ).toBeUndefined()
+    expect(findAnomaly(qrCodeModel(true), [at(0, 10, cancel()), at(5, 15, credit(outcome))])).toBeUndefined()
 })
 
 test('a credit that was sent after a cancel was answered and was accepted is an anomaly', () => {
@@ -52,7 +50,9 @@ test('a request that was never answered may have taken effect at any time, or no
 test('a card that reads as it was before the last change is an anomaly, unless the change was under way', () => {
   const set = (status: string): CardOp => ({ kind: 'set', status })
   const see = (status: string): CardOp => ({ kind: 'read', status })
-  expect(findAnomaly(cardModel, [at(0, 10, set('L')), at(2, 3, see('UL')), at(4, 5, see('L'))])).toBeUndefined()
+  expect(
+    findAnomaly(cardModel, [at(0, 10, set('L')), at(2, 3, see('UL')), at(4, 5, see('L'))]),
+  ).toBeUndefined()
   expect(findAnomaly(cardModel, [at(0, 10, set('L')), at(2, 3, see('L')), at(4, 5, see('UL'))])).toBeDefined()
 })
 
