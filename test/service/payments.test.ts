@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setMerchantDisabled } from '../../src/access/merchant.ts'
+import { reconcile } from '../../src/ledger/reconcile.ts'
+import { PAYMENT_CHECKS } from '../../src/qr-codes/reconcile-payments.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
 import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
@@ -225,4 +227,23 @@ test('a held notice survives a restart, and is refunded when its code was cancel
   expect(await settled(kept)).toMatchObject([{ status: 'ACCEPTED', amount: 10 }])
   expect(await settled(dead)).toMatchObject([{ status: 'REFUNDED', reason: 'qr_code_cancelled' }])
   await second.close()
+})
+
+// Found by the simulation: seed 8, 1500 steps.
+test('a clock set back between a payment and the cancel does not date the cancel before the payment', async () => {
+  const own = await openService()
+  try {
+    const merchant = await own.as(await own.newMerchant())
+    const code = await newCode(own, merchant, { multipleUse: true })
+    const day = 86_400_000
+    own.clock.advance(day)
+    const ahead = await own.client.notify('/rails/upi/credits', creditOf(code.tr), RAIL_KEY, own.clock.now())
+    own.clock.advance(-day)
+    const cancelled = payloadOf(await cancel(merchant, code.qrCodeId))
+    expect(Date.parse(cancelled.modifiedOn)).toBeGreaterThanOrEqual(Date.parse(payloadOf(ahead).createdOn))
+    const { checks } = await reconcile(own.app.services.database, PAYMENT_CHECKS)
+    expect(checks.filter(({ ok }) => !ok)).toEqual([])
+  } finally {
+    await own.close()
+  }
 })

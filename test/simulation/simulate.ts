@@ -5,7 +5,11 @@
  *   npm run simulate -- --seed 7 --steps 2000              one seed, again
  *   npm run simulate -- --minutes 30                       as many seeds as fit
  *
- * Exit code 1 when an invariant was broken; it then prints the last lines and the command that shows it again.
+ * --lines says how much of the trace is printed, --violations after how many it gives up, --counts what was called,
+ * --hash a digest of each seed's trace: the same for the same seed and code.
+ *
+ * A step is one request (a repeat and a doubled one too), one thing that the service or its operator does besides, or one
+ * fault. Exit code 1 when an invariant was broken; it then prints the last lines and the command that shows it again.
  */
 import { parseArgs } from 'node:util'
 import { Chance } from './chance.ts'
@@ -20,11 +24,14 @@ const { values } = parseArgs({
     steps: { type: 'string', default: '2000' },
     minutes: { type: 'string' },
     lines: { type: 'string', default: '60' },
+    violations: { type: 'string', default: '5' },
     counts: { type: 'boolean', default: false },
     hash: { type: 'boolean', default: false },
   },
 })
-const number = (name: 'seed' | 'seeds' | 'steps' | 'minutes' | 'lines'): number | undefined => {
+const number = (
+  name: 'seed' | 'seeds' | 'steps' | 'minutes' | 'lines' | 'violations',
+): number | undefined => {
   const text = values[name]
   if (text === undefined) return undefined
   if (!/^\d+$/.test(text)) {
@@ -38,6 +45,7 @@ const minutes = number('minutes')
 const first = number('seed') ?? Math.floor(Math.random() * 2 ** 31)
 const seeds = number('seeds') ?? (minutes === undefined ? 1 : Number.POSITIVE_INFINITY)
 const lines = number('lines')!
+const violationsMax = number('violations')!
 
 const began = realTimeMs()
 const elapsedS = (): number => (realTimeMs() - began) / 1_000
@@ -83,7 +91,7 @@ for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60
     toldAtS = elapsedS()
     console.log(progress())
   }
-  if (total.violations >= 5) break
+  if (total.violations >= violationsMax) break
 }
 console.log(progress())
 if (values.counts)

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test, vi } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** For longer runs than a change can wait for. */
+const STEPS = process.env['SIMULATION_STEPS'] ?? '700'
+
+vi.setConfig({ testTimeout: 300_000 })
+
+/** In a process of its own: it takes over the clock, the timers and the chance of its process. */
+function simulate(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const command = ['--import', 'tsx', 'test/simulation/simulate.ts', ...args]
+  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (part: Buffer) => (output += part.toString()))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
+}
+
+test('with faults all around, no invariant breaks in fresh seeds', async () => {
+  const { code, output } = await simulate('--seeds', '2', '--steps', STEPS)
+  console.log(output)
+  expect(code, output).toBe(0)
+})
+
+test('the same seed takes the same steps', async () => {
+  const hashes = async () => {
+    const { output } = await simulate('--seed', '7', '--steps', '400', '--hash')
+    return /^7 [0-9a-f]{64}$/m.exec(output)?.[0] ?? output
+  }
+  const first = await hashes()
+  expect(first).toMatch(/^7 [0-9a-f]{64}$/)
+  expect(await hashes()).toBe(first)
+})
+
+test('a word where a number belongs is refused, with an example', async () => {
+  const { code, output } = await simulate('--seed', 'seven')
+  expect(code).toBe(2)
+  expect(output).toContain('--seed must be a whole number, such as --seed 20')
+})
