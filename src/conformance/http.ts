@@ -109,9 +109,8 @@ export class Http {
       lines.push(`-H ${redactor.quote(`${name}: ${value}`)}`)
     if (sealed !== undefined)
       lines.push(body?.toString().startsWith('"') ? '-d "\\"$SEALED\\""' : '-d "$SEALED"')
-    else if (body !== undefined) lines.push(`--data-binary ${redactor.quote(shorten(body.toString()))}`)
-    const note =
-      sealed === undefined ? '' : `# SEALED is the compact JWE of: ${redactor.redact(shorten(sealed))}\n`
+    else if (body !== undefined) lines.push(`--data-binary ${redactor.quote(body.toString())}`)
+    const note = sealed === undefined ? '' : `# SEALED is the compact JWE of: ${redactor.redact(sealed)}\n`
     return note + lines.join(' \\\n  ')
   }
 

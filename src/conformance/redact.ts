@@ -3,6 +3,10 @@ const NUMBERS =
   /(?<![A-Za-z0-9-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}[ -]\d{6}[ -]\d{5})(?![A-Za-z0-9-])/g
 /** Compact JWS and JWE: three or five parts. */
 const TOKENS = /\beyJ[\w-]*(?:\.[\w-]*){2,4}/g
+/** What would move the cursor of a terminal; line ends and tabs stay. */
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** A filler of one letter, so long that nobody reads it. */
+const FILLERS = /(([\w ])\2{199,})/
 const API_KEYS = /\bsvc_(?:test|live)_\w+/g
 
 /** What secrets are called where people read along. Shell variables, so that a printed command runs once they are set. */
@@ -20,7 +24,7 @@ export class Redactor {
 
   /** The text without secrets, tokens and card numbers. */
   redact(text: string): string {
-    let clean = text
+    let clean = text.replace(CONTROL, '\ufffd')
     for (const [secret, name] of this.#known) clean = clean.replaceAll(secret, name)
     return clean
       .replace(TOKENS, '[token]')
@@ -28,18 +32,22 @@ export class Redactor {
       .replace(NUMBERS, (digits) => (looksLikeCardNumber(digits) ? '[card number]' : digits))
   }
 
-  /** A word of a shell: literal but for the names of secrets. */
+  /** A word of a shell: literal, but for the names of secrets, and for long fillers, which the shell makes. */
   quote(text: string): string {
+    const known = new Set(this.#names.values())
     const parts = this.redact(text).split(/(\$[A-Z][A-Z_]*)/)
-    const quoted = parts.map((part, i) =>
-      i % 2 === 1 && [...this.#names.values()].includes(part)
-        ? `"${part}"`
-        : part === ''
-          ? ''
-          : `'${part.replaceAll("'", `'\\''`)}'`,
+    return (
+      parts.map((part, i) => (i % 2 === 1 && known.has(part) ? `"${part}"` : quoteLiteral(part))).join('') ||
+      "''"
     )
-    return quoted.join('') || "''"
   }
+}
+
+function quoteLiteral(text: string): string {
+  const [before = '', filler, letter, ...after] = text.split(FILLERS)
+  const literal = before === '' ? '' : `'${before.replaceAll("'", `'\\''`)}'`
+  if (filler === undefined || letter === undefined) return literal
+  return `${literal}"$(printf '${letter}%.0s' {1..${filler.length}})"${quoteLiteral(after.join(''))}`
 }
 
 /** Luhn's check over 13 to 19 digits (ISO/IEC 7812); an instant in milliseconds is no card number. */

@@ -46,7 +46,7 @@ function summaryHtml({ sections, outcomes }: Result): string {
   const cells = (own: readonly Outcome[]) => {
     const counts = tally(own)
     return (['passed', 'failed', 'blocked', 'skipped'] as const)
-      .map((status) => `<td class="n${counts[status] > 0 ? ` ${status}` : ''}">${counts[status]}</td>`)
+      .map((status) => `<td class="n${counts[status] > 0 ? ` ${status}` : ''}">${counts[status] || '·'}</td>`)
       .join('')
   }
   const rows = sections.map(({ id, title }) => {
@@ -68,7 +68,13 @@ export function htmlReport(result: Result): string {
   const parts = sections.map(({ id, title }) => {
     const own = outcomes.filter(({ section }) => section === id)
     const sorted = [...own].sort((a, b) => order[a.status] - order[b.status])
-    return `<h2 id="s${escape(id)}">${escape(id)} ${escape(title)}</h2>${sorted.map(outcomeHtml).join('\n')}`
+    const passing = sorted.filter(({ status }) => status === 'passed')
+    const rest = sorted.filter(({ status }) => status !== 'passed')
+    const folded =
+      passing.length === 0
+        ? ''
+        : `<details><summary><span class="status passed">${passing.length} passed</span></summary>${passing.map(outcomeHtml).join('\n')}</details>`
+    return `<h2 id="s${escape(id)}">${escape(id)} ${escape(title)}</h2>${rest.map(outcomeHtml).join('\n')}${folded}`
   })
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,0 +1,53 @@
+import type { Json } from './client.ts'
+import type { Asked, Mutation, Told } from './mutant-proxy.ts'
+
+/** A server that is wrong in one way, and the checks that must find it: these ids, and none beyond these and `also`. */
+export interface Mutant extends Mutation {
+  readonly name: string
+  readonly fails: readonly string[]
+  /** Checks that the same fault may break too. */
+  readonly also?: RegExp
+}
+
+export const TOKEN = '/api/v0/merchant/token'
+export const CARD = '/api/v0/partner/svcCard'
+export const SEARCH = `${CARD}/search`
+export const QR = '/api/v0/qr-code'
+
+export type On = (asked: Asked, told: Told) => boolean
+export const cancels: On = ({ method }) => method === 'PATCH'
+export const creates: On = ({ path, method }) => path === CARD && method === 'POST'
+export const searches: On = ({ path }) => path === SEARCH
+export const coins: On = ({ path }) => path.startsWith('/api/v0/svc-coins')
+export const tokens: On = ({ path }) => path === TOKEN
+export const makesCode: On = ({ path, method }) => path === QR && method === 'POST'
+export const pays: On = ({ path }) => path === '/sandbox/upi/pay'
+
+/** Changes answers of one sort that have this status. */
+export const tells = (
+  on: On,
+  status: number,
+  change: (json: Json, told: Told, asked: Asked) => void,
+): Mutation => ({
+  tell(told, asked) {
+    if (told.status === status && on(asked, told) && told.json) change(told.json, told, asked)
+  },
+})
+
+export const inEach = (json: Json, change: (record: Json) => void): void => json.payload.data.forEach(change)
+
+/** A failure of the same form with another description. */
+export function describe(json: Json, description: string): void {
+  const error = JSON.parse(json.payload)
+  json.payload = JSON.stringify({ ...error, error_description: description })
+  json.errorResponse.errorMessage = json.payload
+}
+
+export function turnInto(told: Told, status: number, json: Json): void {
+  told.status = status
+  told.json = json
+  told.headers['content-type'] = 'application/json; charset=utf-8'
+  delete told.headers['www-authenticate']
+}
+
+export const SUCCESS = { code: 0, message: 'Success', payload: {} }

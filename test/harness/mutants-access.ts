@@ -1,0 +1,228 @@
+import type { SandboxFile } from '../../src/sandbox/demo.ts'
+import { CARD, coins, describe, type Mutant, SEARCH, TOKEN, tokens, turnInto } from './mutant.ts'
+
+export function accessMutants({ incentivePartner: partner, merchant }: SandboxFile): readonly Mutant[] {
+  const lastGood = new Map<string, string>()
+  return [
+    // Section 4.1
+    {
+      name: 'the token’s expiry is a duration',
+      ...tells(tokens, 200, (json) => (json.expiry = 3_600_000)),
+      fails: ['4.1.expiry.absolute'],
+    },
+    {
+      name: 'the token’s expiry is in seconds',
+      ...tells(tokens, 200, (json) => (json.expiry /= 1_000)),
+      fails: ['4.1.expiry.absolute'],
+      also: /^4\.1\.expiry$/,
+    },
+    {
+      name: 'the token’s resultCode is text',
+      ...tells(tokens, 200, (json) => (json.resultCode = '0')),
+      fails: ['4.1.resultCode', '4.1.resultCode.zero'],
+    },
+    {
+      name: 'the token’s resultMessage is left out',
+      ...tells(tokens, 200, (json) => delete json.resultMessage),
+      fails: ['4.1.fields', '4.1.resultMessage', '4.1.resultMessage.success'],
+    },
+    {
+      name: 'the token result has a fifth field',
+      ...tells(tokens, 200, (json) => (json.tokenType = 'Bearer')),
+      fails: ['4.1.fields'],
+    },
+    {
+      name: 'the token operation answers 201',
+      ...tells(tokens, 200, (_, told) => (told.status = 201)),
+      fails: ['4.1.status', '4.1.no-body', '4.1.header-name', '4.1.empty-object'],
+    },
+    {
+      name: 'every key gets a token',
+      ask(asked) {
+        if (asked.path === TOKEN) asked.headers['api-key'] = merchant.apiKey
+      },
+      fails: [
+        '4.1.key.missing',
+        '4.1.key.unknown',
+        '4.1.key.altered',
+        '4.1.key.elsewhere',
+        '4.1.key.token',
+        '4.1.key.status',
+        '4.1.key.result',
+      ],
+      also: /^4\.1\.key\.alike$|^7\.(token|words)|^5\.other-merchant$|foreign/,
+    },
+    {
+      name: 'the refusal of a key has no resultCode',
+      ...tells(tokens, 401, (json) => delete json.resultCode),
+      fails: ['4.1.key.result', '7.token.envelope'],
+    },
+    {
+      name: 'well-formed unknown keys are refused in other words',
+      ...tells(
+        tokens,
+        401,
+        (json, _, { headers }) => headers['api-key']?.startsWith('svc_') && describe(json, 'No such key'),
+      ),
+      fails: ['4.1.key.alike'],
+    },
+    // Section 5
+    {
+      name: 'tokens without a signature are good',
+      ask(asked) {
+        const { authorization = '' } = asked.headers
+        const [head = '', claims = '', signature] = authorization.replace('Bearer ', '').split('.')
+        const header = Buffer.from(head, 'base64url').toString()
+        if (signature === '' && header.includes('none'))
+          asked.headers['authorization'] = lastGood.get(claims) ?? authorization
+        else if (signature && !lastGood.has(claims)) lastGood.set(claims, authorization)
+      },
+      fails: [
+        '5.create.token.unsigned',
+        '5.search.token.unsigned',
+        '5.coins.token.unsigned',
+        '5.cancel.token.unsigned',
+      ],
+      also: /^5\.\w+\.token\.status$/,
+    },
+    {
+      name: 'any scheme will do for a token',
+      ask(asked) {
+        const { authorization } = asked.headers
+        if (authorization?.startsWith('Token '))
+          asked.headers['authorization'] = authorization.replace('Token', 'Bearer')
+      },
+      fails: [
+        '5.create.token.scheme',
+        '5.search.token.scheme',
+        '5.coins.token.scheme',
+        '5.cancel.token.scheme',
+      ],
+      also: /^5\.\w+\.token\.status$/,
+    },
+    {
+      name: 'partnerId is not looked at',
+      ask(asked) {
+        if (asked.path === CARD || asked.path === SEARCH)
+          asked.headers['partnerid'] = lastGood.get(asked.headers['authorization'] ?? '') ?? partner.partnerId
+      },
+      fails: ['5.create.partnerId.other', '5.search.partnerId.missing', '5.search.partnerId.other'],
+      also: /^5\.(create|search)\.partnerId\.|^4\.[34]|^7\.|^8\./,
+    },
+    {
+      name: 'the session cookie can be read by scripts',
+      tell(told) {
+        const cookie = told.headers['set-cookie']
+        if (cookie) told.headers['set-cookie'] = String(cookie).replace('; HttpOnly', '')
+      },
+      fails: ['5.oauth.cookie'],
+    },
+    {
+      name: 'the partner token answers may be stored',
+      tell(told, { path }) {
+        if (path === '/oauth/token') delete told.headers['cache-control']
+      },
+      fails: ['5.oauth.no-store'],
+    },
+    // Sections 8 and 9
+    {
+      name: 'the version in the path does not count',
+      ask: (asked) => void (asked.path = asked.path.replace('/api/v1/', '/api/v0/')),
+      fails: ['9.other-version'],
+    },
+    {
+      name: 'paths are found in any case',
+      ask(asked) {
+        if (asked.path.toLowerCase() === CARD.toLowerCase()) asked.path = CARD
+      },
+      fails: ['9.exact'],
+    },
+    {
+      name: 'the coin look-up is not there',
+      ...tells(coins, 401, (_, told) => turnInto(told, 501, { error: 'not implemented' })),
+      fails: ['9.path.coins', '4.5.401.missing.status', '4.5.401.missing.payload'],
+      also: /^4\.5\.|^5\.coins\./,
+    },
+    {
+      name: 'numbers lose their last digits',
+      ask(asked) {
+        if (asked.body.toString().includes('100.00000000000000001'))
+          asked.body = Buffer.from('{"amount":100}')
+      },
+      fails: ['8.numbers'],
+    },
+    {
+      name: 'bodies of any size are read',
+      ask(asked) {
+        if (asked.method === 'PATCH' && asked.body.length > 64 * 1024) asked.body = Buffer.from('{}')
+      },
+      fails: ['8.body.over'],
+    },
+    {
+      name: 'the token is empty',
+      ...tells(tokens, 200, (json) => (json.token = '')),
+      fails: ['4.1.token', '4.1.token.bearer'],
+    },
+    {
+      name: 'the token is said to be plain text',
+      ...tells(tokens, 200, (_, told) => (told.headers['content-type'] = 'text/plain')),
+      fails: ['4.1.content-type'],
+    },
+    {
+      name: 'the token’s expiry is text',
+      ...tells(tokens, 200, (json) => (json.expiry = String(json.expiry))),
+      fails: ['4.1.expiry', '4.1.expiry.absolute'],
+    },
+    {
+      name: 'fresh tokens are refused',
+      ...tells(
+        ({ path }) => path.includes('no-such-code'),
+        404,
+        (_, told) => (told.status = 401),
+      ),
+      fails: ['4.1.works', '4.1.again'],
+    },
+    {
+      name: 'the body of the token request is not looked at',
+      ask(asked) {
+        if (asked.path === TOKEN) asked.body = Buffer.from('')
+      },
+      fails: ['4.1.unknown-field'],
+    },
+    {
+      name: 'a wrong method is a wrong path',
+      ...tells(
+        () => true,
+        405,
+        (_, told) => (told.status = 404),
+      ),
+      fails: ['4.1.method', '7.method.word'],
+    },
+
+    {
+      name: 'all merchants get one token',
+      tell(told, { path }) {
+        if (path !== TOKEN || told.status !== 200) return
+        told.json.token = lastGood.get('token') ?? told.json.token
+        lastGood.set('token', told.json.token)
+      },
+      fails: ['5.other-merchant', '4.2.foreign', '4.2.foreign.untouched', '2.3.get.foreign'],
+      also: /^4\.2\.accessKey/,
+    },
+    {
+      name: 'headers of any size are read',
+      ask: ({ headers }) => void delete headers['x-filler'],
+      fails: ['8.headers.over'],
+    },
+    {
+      name: 'the version may be left out',
+      ask: (asked) => void (asked.path = asked.path.replace('/api/merchant/', '/api/v0/merchant/')),
+      fails: ['9.no-version'],
+    },
+    {
+      name: 'the document of all operations is not served',
+      ask: (asked) => void (asked.path === '/openapi.json' && (asked.path = '/nowhere')),
+      fails: ['9.openapi'],
+    },
+  ]
+}
