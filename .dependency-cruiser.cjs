@@ -62,7 +62,7 @@ module.exports = {
       'nothing-reaches-up',
       'Only main and cli stand above the composition root; cli is on top.',
       '^src/(operations|app|installation|main)\\.ts$',
-      ['^src/(?!cli/)[^/]+/', '^src/(operations|app|installation)\\.ts$', ...FOR_ALL],
+      ['^src/(?!cli/)[^/]+/', '^src/(operations|examples|app|installation)\\.ts$', ...FOR_ALL],
     ),
     {
       name: 'src-stands-alone',

@@ -7,6 +7,7 @@ import { SECURITY_SCHEMES } from '../src/app.ts'
 import { newProgram } from '../src/cli/program.ts'
 import { SETTINGS } from '../src/config.ts'
 import { eventTable } from '../src/events.ts'
+import { EXAMPLES } from '../src/examples.ts'
 import { OPERATIONS } from '../src/operations.ts'
 import { documented } from '../src/platform/http/openapi.ts'
 import { errorTable, serveReference } from '../src/platform/http/reference.ts'
@@ -110,6 +111,7 @@ async function openapi(): Promise<string> {
     version: VERSION,
     publicUrl: () => 'http://127.0.0.1:8080',
     securitySchemes: SECURITY_SCHEMES,
+    examples: async () => EXAMPLES,
   }
   await serveReference(app, OPERATIONS, about)
   for (const operation of OPERATIONS) {

@@ -166,6 +166,7 @@ export class App {
       version: VERSION,
       publicUrl: () => this.#publicUrl,
       securitySchemes: SECURITY_SCHEMES,
+      examples: async () => (await import('./examples.ts')).EXAMPLES,
     })
     mountOperations(this.http, operations, this.#serverOptions)
     await this.http.ready()
