@@ -74,7 +74,7 @@ module.exports = {
       'nothing-reaches-up',
       'Only main and cli stand above the composition root; cli is on top.',
       '^src/(operations|event-records|app|installation|main)\\.ts$',
-      ['^src/(?!cli/)[^/]+/', '^src/(operations|event-records|app|installation)\\.ts$', ...FOR_ALL],
+      ['^src/(?!cli/)[^/]+/', '^src/(operations|event-records|examples|app|installation)\\.ts$', ...FOR_ALL],
     ),
     {
       name: 'src-stands-alone',

@@ -10,6 +10,7 @@ import { SETTINGS } from '../src/config.ts'
 import { WEBHOOKS } from '../src/event-records.ts'
 import { SECTIONS } from '../src/conformance/registry.ts'
 import { eventTable } from '../src/events.ts'
+import { EXAMPLES } from '../src/examples.ts'
 import { OPERATIONS } from '../src/operations.ts'
 import { CONSOLE_OPERATIONS } from '../src/operator/console-operations.ts'
 import { CONSOLE_SCHEMES } from '../src/operator/console-schema.ts'
@@ -142,6 +143,7 @@ async function openapi(operations: readonly Operation[], given: Partial<About> =
     publicUrl: () => 'http://127.0.0.1:8080',
     securitySchemes: SECURITY_SCHEMES,
     webhooks: WEBHOOKS,
+    examples: async () => EXAMPLES,
     ...given,
   }
   await serveDocument(app, operations, about)

@@ -185,6 +185,7 @@ export class App {
       publicUrl: () => this.#publicUrl,
       securitySchemes: SECURITY_SCHEMES,
       webhooks: WEBHOOKS,
+      examples: async () => (await import('./examples.ts')).EXAMPLES,
     })
     mountOperations(this.http, operations, this.#serverOptions)
     if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)

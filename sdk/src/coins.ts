@@ -41,7 +41,7 @@ export class Coins {
   /**
    * Changes a configuration that you have read: when somebody changed it meanwhile, nothing happens.
    *
-   * @throws SvcError `revision_changed`
+   * @throws SvcError `revision_mismatch`
    */
   async updateConfig(
     { coinConfigId, revision }: Pick<CoinConfig, 'coinConfigId' | 'revision'>,

@@ -1549,7 +1549,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The merchant’s API key (required) */
+                /**
+                 * @description The merchant’s API key (required)
+                 * @example svc_test_wtdk1smmnn9gzxsjp1xx59z4hx4gasvv_r23xq0
+                 */
                 "API-Key"?: string;
             };
             path?: never;
@@ -1723,7 +1726,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                /**
+                 * @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte
+                 * @example order-1042-qr
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1796,7 +1802,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example qr_01m7yx4b000000000000000007
+                 */
                 qrCodeId: string;
             };
             cookie?: never;
@@ -1907,14 +1916,20 @@ export interface operations {
     listPayments: {
         parameters: {
             query?: {
-                /** @description Records a page, 50 by default, 500 at most */
+                /**
+                 * @description Records a page, 50 by default, 500 at most
+                 * @example 10
+                 */
                 limit?: string;
                 /** @description The `next` of the page before */
                 after?: string;
             };
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example qr_01m7yx4b000000000000000007
+                 */
                 qrCodeId: string;
             };
             cookie?: never;
@@ -1962,7 +1977,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example qr_01m7yx4b000000000000000020
+                 */
                 qrCodeId: string;
             };
             cookie?: never;
@@ -2002,9 +2020,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
-                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                /**
+                 * @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte
+                 * @example gift-1042
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2046,7 +2070,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000048
+                 */
                 partnerId?: string;
                 /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
                 "Idempotency-Key"?: string;
@@ -2095,11 +2122,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000048
+                 */
                 partnerId?: string;
             };
             path: {
-                /** @description The id that the upload answered */
+                /**
+                 * @description The id that the upload answered
+                 * @example blk_01m7yx4b000000000000000071
+                 */
                 jobId: string;
             };
             cookie?: never;
@@ -2133,17 +2166,26 @@ export interface operations {
     listBulkResults: {
         parameters: {
             query?: {
-                /** @description 50 by default, 500 at most */
+                /**
+                 * @description 50 by default, 500 at most
+                 * @example 10
+                 */
                 limit?: string;
                 /** @description The `next` of the page before */
                 after?: string;
             };
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000048
+                 */
                 partnerId?: string;
             };
             path: {
-                /** @description The id that the upload answered */
+                /**
+                 * @description The id that the upload answered
+                 * @example blk_01m7yx4b000000000000000071
+                 */
                 jobId: string;
             };
             cookie?: never;
@@ -2184,11 +2226,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -2223,7 +2271,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
                 /** @description The `SVCSESSION` cookie that came with the token (required) */
                 Cookie?: string;
@@ -2280,13 +2331,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
                 /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -2330,13 +2387,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
                 /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000061
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -2375,13 +2438,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
                 /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -2426,17 +2495,26 @@ export interface operations {
     listCardChanges: {
         parameters: {
             query?: {
-                /** @description Records a page, 50 by default, 500 at most */
+                /**
+                 * @description Records a page, 50 by default, 500 at most
+                 * @example 2
+                 */
                 limit?: string;
                 /** @description The `next` of the page before */
                 after?: string;
             };
             header?: {
-                /** @description The partner’s id, shared at sign-up (required) */
+                /**
+                 * @description The partner’s id, shared at sign-up (required)
+                 * @example par_01m7yx4b000000000000000032
+                 */
                 partnerId?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -2481,7 +2559,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example ccf_01m7yx4b000000000000000083
+                 */
                 coinConfigId: string;
             };
             cookie?: never;
@@ -2524,13 +2605,19 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of the look-up, such as `"3"` (required) */
+                /**
+                 * @description The `ETag` of the look-up, such as `"3"` (required)
+                 * @example "1"
+                 */
                 "If-Match"?: string;
                 /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example ccf_01m7yx4b000000000000000083
+                 */
                 coinConfigId: string;
             };
             cookie?: never;
@@ -2730,7 +2817,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example ccf_01m7yx4b000000000000000083
+                 */
                 coinConfigId: string;
             };
             cookie?: never;
@@ -2776,7 +2866,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example ccf_01m7yx4b000000000000000083
+                 */
                 coinConfigId: string;
             };
             cookie?: never;
@@ -2924,7 +3017,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A user of a company of the partner */
+                /**
+                 * @description A user of a company of the partner
+                 * @example usr_01m7yx4b000000000000000096
+                 */
                 userId: string;
             };
             cookie?: never;
@@ -2966,7 +3062,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description A user of a company of the partner */
+                /**
+                 * @description A user of a company of the partner
+                 * @example usr_01m7yx4b000000000000000096
+                 */
                 userId: string;
             };
             cookie?: never;
@@ -3007,9 +3106,15 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The `next` of the page before; 0, the default, begins with the first event */
+                /**
+                 * @description The `next` of the page before; 0, the default, begins with the first event
+                 * @example 0
+                 */
                 after?: string;
-                /** @description Events in a page, 50 by default, 500 at most */
+                /**
+                 * @description Events in a page, 50 by default, 500 at most
+                 * @example 10
+                 */
                 limit?: string;
                 /** @description Only this type; the numbers then have gaps */
                 type?: "qr_code.created" | "qr_code.credited" | "qr_code.payment_refunded" | "qr_code.cancelled" | "qr_code.expired" | "card.created" | "card.status_changed" | "card.spent" | "card.refunded" | "coins.allocated" | "coins.redeemed" | "coins.expired" | "coin_config.changed" | "api_key.revoked";
@@ -3185,7 +3290,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3222,7 +3330,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3261,7 +3372,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3314,7 +3428,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3358,14 +3475,20 @@ export interface operations {
             query?: {
                 /** @description Only attempts with this event */
                 eventId?: string;
-                /** @description Attempts in a page, 50 by default, 500 at most */
+                /**
+                 * @description Attempts in a page, 50 by default, 500 at most
+                 * @example 10
+                 */
                 limit?: string;
                 /** @description The `next` of the page before */
                 after?: string;
             };
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3408,7 +3531,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3453,7 +3579,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example whe_01m7yx4b000000000000000110
+                 */
                 endpointId: string;
             };
             cookie?: never;
@@ -3710,7 +3839,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -3763,7 +3895,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The id that the create operation answered */
+                /**
+                 * @description The id that the create operation answered
+                 * @example card_01m7yx4b000000000000000035
+                 */
                 svcCardId: string;
             };
             cookie?: never;

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FAILURES, fail } from '../../errors.ts'
 import { documentedBody, documentedHeaders, nameSchemas } from './openapi.ts'
 import type { Operation } from './operation.ts'
+import { addExamples, type Examples } from './worked-examples.ts'
 
 export interface About {
   readonly version: string
@@ -12,6 +13,8 @@ export interface About {
   readonly securitySchemes: Record<string, object>
   /** What is sent to those who want to be told, by name. */
   readonly webhooks: Readonly<Record<string, object>>
+  /** Loaded when the document is first asked for. */
+  readonly examples: () => Promise<Examples>
 }
 
 const DESCRIPTION = `Merchants get tokens and run UPI QR codes; card partners issue gift cards with sealed requests and search them; rewards partners search employees' cards and run coin configurations; everyone follows events.
@@ -60,13 +63,19 @@ export async function serveDocument(
   })
   let text: string | undefined
   app.get('/openapi.json', { schema: { hide: true }, config: { operation: 'openapi' } }, async (_, reply) => {
-    const document = nameSchemas({
-      ...withOptionalBodies(app.swagger() as never as Document),
-      webhooks: about.webhooks,
-    })
-    text ??= JSON.stringify({ ...document, servers: [{ url: about.publicUrl() }] })
+    text ??= documentText(
+      { ...withOptionalBodies(app.swagger() as never as Document), webhooks: about.webhooks },
+      about,
+      await about.examples(),
+    )
     return reply.type('application/json; charset=utf-8').send(text)
   })
+}
+
+function documentText(document: Document, { publicUrl }: About, examples: Examples): string {
+  const named = nameSchemas(document)
+  addExamples(named.paths as never, examples)
+  return JSON.stringify({ ...named, servers: [{ url: publicUrl() }] })
 }
 
 interface Document {

@@ -1,0 +1,137 @@
+import { OPERATIONS } from '../../src/operations.ts'
+import { signNotice } from '../../src/platform/http/notice-signature.ts'
+import type { ApiAnswer, Client } from './client.ts'
+import { RAIL_KEY } from './service.ts'
+
+/** What a worked example sends; what it leaves out is not sent. */
+export interface Asked {
+  readonly params?: Record<string, string>
+  readonly query?: Record<string, string>
+  readonly headers?: Record<string, string>
+  /** JSON, or the text as it is. */
+  readonly body?: object | string
+  /** Of a sealed body, what is inside. */
+  readonly sealed?: object
+  /** Instead of the operation's own: a client without credentials, or with others. */
+  readonly as?: Client
+}
+
+interface Recorded {
+  readonly name: string
+  readonly summary: string
+  readonly request: Omit<Asked, 'as'>
+  readonly status: number
+  readonly mediaType: string
+  readonly answer: unknown
+}
+
+/** Calls operations and keeps what was sent and answered, as the reference shows it. */
+export class Recorder {
+  readonly examples: Record<string, Recorded[]> = {}
+  /** Failures that did not come, all told at once. */
+  readonly differences: string[] = []
+  readonly #plain: Client
+
+  constructor(plain: Client) {
+    this.#plain = plain
+  }
+
+  /** A success, and for operations that want credentials the same without them. */
+  async works(id: string, summary: string, client: Client, asked: Asked = {}): Promise<ApiAnswer> {
+    const answer = await this.#call(id, client, asked)
+    if (answer.status !== 200) throw new Error(`${id} failed: ${answer.text}`)
+    this.#keep(id, 'success', summary, asked, answer)
+    if (operationOf(id).auth === 'none') return answer
+    const refused = await this.#call(id, this.#plain, asked, false)
+    this.#keep(id, refused.error!, 'Without credentials', {}, refused)
+    return answer
+  }
+
+  /** A failure with this word. */
+  async fails(id: string, word: string, summary: string, client: Client, asked: Asked = {}): Promise<void> {
+    const answer = await this.#call(id, client, asked)
+    if (answer.error !== word) this.differences.push(`${id} did not fail with ${word}: ${answer.text}`)
+    this.#keep(id, word, summary, asked, answer)
+  }
+
+  async #call(id: string, client: Client, asked: Asked, signs = true): Promise<ApiAnswer> {
+    const { path, method, auth } = operationOf(id)
+    const { params = {}, query, headers = {}, body } = asked
+    const url = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
+    const search = query ? `?${new URLSearchParams(query)}` : ''
+    const text = typeof body === 'object' ? JSON.stringify(body) : body
+    const type = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
+    const signature =
+      auth === 'rail' && signs
+        ? { 'x-rail-signature': signNotice(Buffer.from(text!), RAIL_KEY, Date.now()) }
+        : {}
+    // The client has a `partnerid` of its own, and names differ by case only.
+    const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+    return client.send(method, url + search, text, {
+      ...type,
+      ...signature,
+      ...(Object.fromEntries(lower) as Record<string, string>),
+    })
+  }
+
+  #keep(id: string, name: string, summary: string, asked: Asked, answer: ApiAnswer): void {
+    const { as: _, ...request } = asked
+    const mediaType = String(answer.headers['content-type']).split(';')[0]!
+    const recorded = { name, summary, request, status: answer.status, mediaType }
+    ;(this.examples[id] ??= []).push({ ...recorded, answer: answer.json ?? answer.text })
+  }
+}
+
+export const operationOf = (id: string) => OPERATIONS.find((operation) => operation.id === id)!
+
+/** Values that differ from run to run, by the name of their field. */
+const BY_FIELD: Record<string, unknown> = {
+  qrCodeBase64: 'iVBORw0KGgoAAAANSUhEUgAAAOQAAADkAQAAAACWaDlg…',
+  secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+  apiKey: 'svc_test_0000000000000000000000000_000000',
+  kid: 'key_1',
+  n: 'pjdss8ZaDfEH6K6U7GeW2nxDqR4IP049fk1fK0lndimbMMVBdPv_hSpm8T8EtBDxrUdi1OHZfMhUixGaut-3nQ4GG9nM249oxhCtxqqNvEXrmQRGqczyLxuh…',
+  x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+  y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  key: 'whpk_f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU=',
+  expiry: 1_775_039_645_000,
+  expiryMonth: '04',
+  expiryYear: '2027',
+  durationMs: 12,
+}
+const JWE = /\beyJ[\w-]+(?:\.[\w-]+){4}/g
+const JWT = /\beyJ[\w-]+(?:\.[\w-]+){2}/g
+
+/** The same recording for the same behaviour: ids are counted, times and secrets are fixed. */
+export function normalized(recording: unknown): unknown {
+  const ids = new Map<string, string>()
+  const fixed = (prefix: string, id: string, digits: number) => {
+    const known = ids.get(id) ?? `${prefix}01M7YX4B00${String(ids.size + 1).padStart(digits - 10, '0')}`
+    ids.set(id, known)
+    return known
+  }
+  const inText = (text: string): string =>
+    text
+      .replace(/\b([a-z]{2,8}_)[0-9a-z]{26}\b/g, (id, prefix: string) => fixed(prefix, id, 26).toLowerCase())
+      .replace(/\b(SBX|SVC)[0-9A-Z]{26}\b/g, (id, prefix: string) => fixed(prefix, id, 26))
+      .replace(JWE, 'eyJhbGciOiJBMjU2S1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoia2V5XzEifQ.ZUVjZnlw…')
+      .replace(JWT, 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ0ZW5hbnQifQ.c2ln…')
+      .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+05:30|Z)/g, '2026-04-01T15:04:05.123+05:30')
+      .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '2026-04-01 15:04:05')
+      .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d [AP]M\b/g, 'Apr 1, 2026 3:04:05 PM')
+      .replace(/\b\d{6}X{6}\d{4}\b/g, '999912XXXXXX1234')
+      .replace(/\bsvc_test_\w+/g, 'svc_test_wtdk1smmnn9gzxsjp1xx59z4hx4gasvv_r23xq0')
+      .replace(/\bsvc_secret_\w+/g, 'svc_secret_0123456789abcdefghjkmnpqrstvwxyz01234567')
+      .replace(/\bmak_\w+/g, 'mak_0123456789abcdefghjkmnpq')
+      .replace(/http:\/\/127\.0\.0\.1:\d+\/hook/g, 'http://127.0.0.1:3000/hook')
+      .replace(/http:\/\/127\.0\.0\.1:(?!3000)\d+/g, 'http://127.0.0.1:8080')
+  const walk = (node: unknown, name?: string): unknown => {
+    if (name !== undefined && name in BY_FIELD && typeof node === typeof BY_FIELD[name]) return BY_FIELD[name]
+    if (name === 'next' && typeof node === 'string') return 'MTc3NTAzOTY0NTEyMyBxcl8wMW03…'
+    if (typeof node === 'string') return inText(node)
+    if (Array.isArray(node)) return node.map((item) => walk(item))
+    if (node === null || typeof node !== 'object') return node
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [inText(key), walk(value, key)]))
+  }
+  return walk(recording)
+}
