@@ -73,12 +73,14 @@ function readLogLine(line: string): Record<string, unknown> {
   }
 }
 
-/** Runs a command of the CLI to its end; answers its exit code and what it printed. */
+/** Runs a command of the CLI to its end; answers its exit code and what it printed. The signal kills it with `kill -9`. */
 export async function runCli(
   args: readonly string[],
   env: Environment,
+  kill?: AbortSignal,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawnCli(args, env)
+  kill?.addEventListener('abort', () => child.kill('SIGKILL'))
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name]!.on('data', (part: Buffer) => (texts[name] += part.toString()))
