@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, truncate } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { verifyBackup } from '../../src/backup/read-backup.ts'
 import { reconcileAll } from '../../src/cli/reconcile-all.ts'
 import { Secret } from '../../src/kernel/secret.ts'
@@ -22,6 +22,9 @@ import {
   type TestService,
   tokenOf,
 } from '../harness/service.ts'
+
+// Minutes on a machine that does much else: each command is a process, or waits for one.
+vi.setConfig({ testTimeout: 240_000 })
 
 const KEYS = new MasterKeys([new Secret(MASTER_KEY)])
 
@@ -69,6 +72,15 @@ async function contentOf(client: pg.ClientBase): Promise<Json> {
 }
 const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
 
+/** Until the relay has given every event its number: then nothing changes by itself. */
+const settled = (db: TestDatabase): Promise<void> =>
+  asSuperuser(db.database, async (client) => {
+    for (let left = 1; left > 0; ) {
+      const { rows } = await client.query('select from outbox where sequence is null')
+      left = rows.length
+    }
+  })
+
 /** A service with something in every corner of it. */
 async function lively(): Promise<{ service: TestService; partner: TestPartner }> {
   const service = await openService()
@@ -76,8 +88,9 @@ async function lively(): Promise<{ service: TestService; partner: TestPartner }>
   const tenant = await service.as(await service.newMerchant())
   payloadOf(
     await tenant.post('/api/v0/webhook-endpoints', {
-      url: 'http://127.0.0.1:9/hook',
+      url: 'http://127.0.0.1:34567/hook',
       headers: { 'x-a': 'b' },
+      enabled: false,
     }),
   )
   for (const qrName of ['a b\\c', 'línea', '\u{1f600} \\N \\.'])
@@ -89,6 +102,7 @@ async function lively(): Promise<{ service: TestService; partner: TestPartner }>
       createCard(caller, partner, { mobile: String(9_000_000_000 + i) }, { 'idempotency-key': `c${i}` }),
     ),
   )
+  await settled(service.db)
   return { service, partner }
 }
 
@@ -126,6 +140,7 @@ test('a backup under the load of several processes holds all that was acknowledg
   expect(during).toBeGreaterThan(0)
 
   // At rest: the same rows, to the last byte, and the service works on them.
+  await settled(db)
   const still = newFile()
   await svc(db, 'backup', still)
   const copy = await newDatabase()
@@ -190,6 +205,7 @@ test('a restore that is killed in the middle leaves the former data, and can be 
   await svc(db, 'backup', file)
   const tenant = await service.as(await service.newMerchant())
   await newCode(service, tenant)
+  await settled(db)
   const former = await contentIn(db)
   const waiting = () =>
     asSuperuser(db.database, async (client) => {
