@@ -18,6 +18,7 @@ import { documented } from '../src/platform/http/openapi.ts'
 import type { Operation } from '../src/platform/http/operation.ts'
 import { type About, errorTable, serveDocument } from '../src/platform/http/reference.ts'
 import { magicTable } from '../src/sandbox/magic.ts'
+import { provocationTable } from '../src/sandbox/provoke.ts'
 import { VERSION } from '../src/version.ts'
 import { sdkRegistry, sdkSchema } from './sdk-types.ts'
 
@@ -79,10 +80,26 @@ curl -s http://127.0.0.1:8080/sandbox/upi/pay -H 'Content-Type: application/json
 
 The payment takes the way of a real one: a signed notice to \`POST /rails/upi/credits\`. A credit that the code cannot take is returned at once, and reads back as \`REFUNDED\` with its \`reason\`. What is held back is kept in the database and survives a crash.
 
-## Fail on purpose
+## Payments that go wrong
 
 ${magicTable()}
 An explicit \`delayMs\` or \`duplicates\` wins over the table.
+
+## Fail on purpose
+
+Any request to any operation may carry the header \`Sandbox-Fail\`, and is answered with that failure before anything else is looked at, credentials included: nothing is done, but for \`answer_lost\`.
+
+\`\`\`sh
+curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{}' \\
+  -H 'Sandbox-Fail: temporarily_unavailable; times=2' -H 'Idempotency-Key: order-1042'
+\`\`\`
+
+With \`; times=2\` the first two requests with this \`Idempotency-Key\` fail and the third goes through: that is how to see that your retries work. \`Sandbox-Delay: 3000\` holds a request back for so many milliseconds, at most a minute, with \`Sandbox-Fail\` or without. In live mode both headers mean nothing.
+
+${provocationTable()}
+## Begin anew, go back
+
+\`svc sandbox reset\` throws everything away and makes fresh demo tenants; \`svc sandbox snapshot save <name>\`, \`load <name>\`, \`list\` and \`delete <name>\` keep states and bring them back. The service may run meanwhile: it notices, drops all that it remembers, and goes on. Tokens from before are refused.
 `
 
 const RECORDS = await readdir(new URL('../docs/decisions/', import.meta.url))

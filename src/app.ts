@@ -28,6 +28,7 @@ import type { Log } from './platform/log.ts'
 import { openMetrics } from './platform/metrics.ts'
 import { authenticateRail } from './qr-codes/authenticate-rail.ts'
 import { keepExpiring } from './qr-codes/expire-qr-codes.ts'
+import { provokeFailures } from './sandbox/provoke.ts'
 import { UpiSwitch } from './sandbox/upi-switch.ts'
 import { VERSION } from './version.ts'
 import { Deliveries } from './webhooks/deliveries.ts'
@@ -131,6 +132,7 @@ export class App {
     this.#requestLog = new RequestLog(this.services, OPERATIONS)
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
+    if (config.SVC_MODE === 'sandbox') provokeFailures(this.http)
     this.coinSweep = new CoinSweep(this.services)
     this.#upiSwitch = config.SVC_MODE === 'sandbox' ? new UpiSwitch(this.services) : undefined
     this.#bulkWorker = new BulkWorker(this.services)

@@ -74,19 +74,20 @@ function readLogLine(line: string): Record<string, unknown> {
 }
 
 /**
- * Runs a command of the CLI to its end; answers its exit code and what it printed. `killWhen` is asked after each piece
- * of standard error, and ends it with SIGKILL.
+ * Runs a command of the CLI to its end; answers its exit code and what it printed. SIGKILL ends it at the signal, or
+ * once `when`, asked after each piece of standard error, says so.
  */
 export async function runCli(
   args: readonly string[],
   env: Environment,
-  killWhen?: (stderr: string) => boolean,
+  kill: { when?: (stderr: string) => boolean; signal?: AbortSignal } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawnCli(args, env)
+  kill.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name]!.on('data', (part: Buffer) => (texts[name] += part.toString()))
-  child.stderr!.on('data', () => killWhen?.(texts.stderr) && child.kill('SIGKILL'))
+  child.stderr!.on('data', () => kill.when?.(texts.stderr) && child.kill('SIGKILL'))
   const closed = new Promise((resolve) => child.once('close', resolve))
   const { code } = await endOf(child)
   await closed

@@ -88,7 +88,9 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   let rotated = false
   const rotate = async () => {
     const command = ['keys', 'rotate', 'card_number', '--json']
-    const killed = await runCli(command, env, (stderr) => stderr.includes('rows sealed anew'))
+    const killed = await runCli(command, env, {
+      when: (stderr) => stderr.includes('rows sealed anew'),
+    })
     const left = (await statesOf('card_number')).find(({ keyId }) => keyId === former.keyId)
     return { killed, left, resumed: await runCli(command, env) }
   }

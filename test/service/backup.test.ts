@@ -1,0 +1,394 @@
+import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { verifyBackup } from '../../src/backup/read-backup.ts'
+import { reconcileAll } from '../../src/cli/reconcile-all.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
+import { findSystemPostgres, openEmbedded } from '../../src/platform/db/embedded.ts'
+import { runHere } from '../harness/cli.ts'
+import { Client, type Json, payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { runCli, startProcess, startProcesses } from '../harness/processes.ts'
+import { newCode } from '../harness/qr-codes.ts'
+import {
+  asSuperuser,
+  MASTER_KEY,
+  newDatabase,
+  openService,
+  type TestDatabase,
+  type TestService,
+  tokenOf,
+} from '../harness/service.ts'
+
+// Minutes on a machine that does much else: each command is a process, or waits for one.
+vi.setConfig({ testTimeout: 240_000 })
+
+const KEYS = new MasterKeys([new Secret(MASTER_KEY)])
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-backup-'))
+})
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+let files = 0
+const newFile = (): string => join(dir, `${files++}.tar`)
+const envOf = ({ url }: { url: string }) => ({
+  DATABASE_URL: url,
+  SVC_MASTER_KEY: MASTER_KEY,
+  DATA_DIR: dir,
+})
+
+async function svc(db: { url: string }, ...args: string[]): Promise<Json> {
+  const { code, stdout, stderr } = await runHere([...args, '--json'], envOf(db))
+  expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
+  return JSON.parse(stdout)
+}
+async function refusal(db: { url: string }, args: string[], env = {}): Promise<string> {
+  const { code, stderr } = await runHere(args, { ...envOf(db), ...env })
+  expect(code, stderr).toBe(1)
+  return stderr
+}
+
+/** A digest of the rows of every table that a backup holds. */
+async function contentOf(client: pg.ClientBase): Promise<Json> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind = 'r'
+       and relname not in ('installation', 'migrations', 'migrations_lock', 'webhook_leases') order by relname`,
+  )
+  const content: Record<string, string> = {}
+  for (const { name } of tables) {
+    // A restore retires the keys that signed tokens.
+    const row = name === 'keyring' ? `(to_jsonb(t) - 'retired_at')::text` : 't::text'
+    const { rows } = await client.query<{ digest: string }>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(md5(${row}), '' order by ${row})), '') as digest from svc.${name} t`,
+    )
+    content[name] = rows[0]!.digest
+  }
+  return content
+}
+const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
+
+/** Until the relay has given every event its number: then nothing changes by itself. */
+const settled = (db: TestDatabase): Promise<void> =>
+  asSuperuser(db.database, async (client) => {
+    for (let left = 1; left > 0; ) {
+      const { rows } = await client.query('select from outbox where sequence is null')
+      left = rows.length
+    }
+  })
+
+/** A service with something in every corner of it. */
+async function lively(): Promise<{ service: TestService; partner: TestPartner }> {
+  const service = await openService()
+  onTestFinished(() => service.close())
+  const tenant = await service.as(await service.newMerchant())
+  payloadOf(
+    await tenant.post('/api/v0/webhook-endpoints', {
+      url: 'http://127.0.0.1:34567/hook',
+      headers: { 'x-a': 'b' },
+      enabled: false,
+    }),
+  )
+  for (const qrName of ['a b\\c', 'línea', '\u{1f600} \\N \\.'])
+    await newCode(service, tenant, { qrName, customParams: { note: 'a\\nb "c"' } })
+  const partner = await newPartner(service)
+  const caller = await asPartner(service.client, partner)
+  await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      createCard(caller, partner, { mobile: String(9_000_000_000 + i) }, { 'idempotency-key': `c${i}` }),
+    ),
+  )
+  await settled(service.db)
+  return { service, partner }
+}
+
+test('a backup under the load of several processes holds all that was acknowledged before it, and its books add up', async () => {
+  const service = await openService()
+  const db = service.db
+  const partner = await newPartner(service, { fundsPaise: 1_000_000_000_00n })
+  const processes = await startProcesses(2, { ...envOf(db) }, await mkdtemp(join(dir, 'p')))
+  const acknowledged: string[] = []
+  let writing = true
+  const writers = processes.flatMap(({ baseUrl }) =>
+    Array.from({ length: 8 }, async () => {
+      const client = await asPartner(await Client.open(baseUrl), partner)
+      while (writing)
+        acknowledged.push(payloadOf(await createCard(client, partner, { loadAmount: 1 })).svcCardId)
+    }),
+  )
+  while (acknowledged.length < 200) await new Promise((resolve) => setTimeout(resolve, 20))
+  const before = [...acknowledged]
+  const file = newFile()
+  await svc(db, 'backup', file)
+  const during = acknowledged.length - before.length
+  writing = false
+  await Promise.all(writers)
+  for (const process of processes) await process.end('SIGTERM')
+  const target = await newDatabase()
+  const restored = await svc(target, 'restore', file)
+  expect(restored.reconciliation.ok).toBe(true)
+  const { rows } = await asSuperuser(target.database, (client) =>
+    client.query('select svc_card_id from cards'),
+  )
+  const cards = new Set(rows.map((row) => row.svc_card_id))
+  expect(before.filter((id) => !cards.has(id))).toEqual([])
+  // Nobody waited for the backup.
+  expect(during).toBeGreaterThan(0)
+
+  // At rest: the same rows, to the last byte, and the service works on them.
+  await settled(db)
+  const still = newFile()
+  await svc(db, 'backup', still)
+  const copy = await newDatabase()
+  await svc(copy, 'restore', still)
+  expect(await contentIn(copy)).toEqual(await contentIn(db))
+  await service.close()
+  const again = await openService({ db: copy })
+  payloadOf(await createCard(await asPartner(again.client, partner), partner, { loadAmount: 1 }))
+  expect((await reconcileAll(again.app.services.database)).ok).toBe(true)
+  await again.close()
+})
+
+test('a backup of which any byte is another, or that is not whole, is refused before anything is changed', async () => {
+  const { service } = await lively()
+  const file = newFile()
+  await svc(service.db, 'backup', file)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect((await readdir(dir)).filter((name) => name.endsWith('.part'))).toEqual([])
+  const { size } = await stat(file)
+  const damaged = newFile()
+  const places = [
+    0,
+    100,
+    511,
+    512,
+    size - 1,
+    size - 1_024,
+    size - 1_025,
+    size - 1_536,
+    size - 2_048,
+    size - 2_049,
+  ]
+  for (let i = 0; i < 100; i++) places.push(Math.floor(Math.random() * size))
+  await copyFile(file, damaged)
+  const handle = await open(damaged, 'r+')
+  for (const place of places) {
+    const byte = Buffer.alloc(1)
+    await handle.read(byte, 0, 1, place)
+    await handle.write(Buffer.of(byte[0]! ^ (1 << (place % 8))), 0, 1, place)
+    await expect(verifyBackup(damaged, KEYS), `byte ${place} of ${size}`).rejects.toThrow()
+    await handle.write(byte, 0, 1, place)
+  }
+  await handle.write(Buffer.of(1), 0, 1, size >> 1)
+  const target = await newDatabase()
+  const former = await contentIn(target)
+  expect(await refusal(target, ['backup', 'verify', damaged])).toContain('is not sound')
+  expect(await refusal(target, ['restore', damaged])).toContain('Nothing was changed')
+  for (const length of [0, 1_000, size - 1_024, size - 1, size - 512]) {
+    await copyFile(file, damaged)
+    await truncate(damaged, length)
+    expect(await refusal(target, ['restore', damaged]), String(length)).toContain('Nothing was changed')
+  }
+  await handle.close()
+  expect(await contentIn(target)).toEqual(former)
+  expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
+})
+
+test('a restore that is killed in the middle leaves the former data, and can be done again', async () => {
+  const { service } = await lively()
+  const { db } = service
+  const file = newFile()
+  await svc(db, 'backup', file)
+  const tenant = await service.as(await service.newMerchant())
+  await newCode(service, tenant)
+  await settled(db)
+  const former = await contentIn(db)
+  const waiting = () =>
+    asSuperuser(db.database, async (client) => {
+      const { rows } = await client.query(
+        `select from pg_stat_activity where datname = current_database() and query like 'lock table svc_former%'`,
+      )
+      return rows.length > 0
+    })
+  // Everything is filled in when the restore waits for a reader of the former data.
+  await asSuperuser(db.database, async (reader) => {
+    await reader.query('begin; lock table tenants in access share mode')
+    const env = envOf(db)
+    const kill = new AbortController()
+    const run = runCli(['restore', file, '--replace'], env, kill)
+    while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 20))
+    kill.abort()
+    expect((await run).code).not.toBe(0)
+    await reader.query('commit')
+  })
+  expect(await contentIn(db)).toEqual(former)
+  const { rows } = await asSuperuser(db.database, (client) =>
+    client.query(`select nspname from pg_namespace where nspname like 'svc%'`),
+  )
+  expect(rows).toEqual([{ nspname: 'svc' }])
+  await newCode(service, tenant)
+  expect((await svc(db, 'restore', file, '--replace')).reconciliation.ok).toBe(true)
+  expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
+})
+
+test('a restore says what is in its way: data, another master key, a newer schema; an older one is migrated', async () => {
+  const { service } = await lively()
+  const { db } = service
+  const file = newFile()
+  await svc(db, 'backup', file)
+  const former = await contentIn(db)
+  expect(await refusal(db, ['restore', file])).toContain('--replace')
+  const other = { SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
+  const target = await newDatabase()
+  const unopened = await refusal(target, ['restore', file], other)
+  expect(unopened).toContain('wrapped by master key')
+  expect(unopened).toContain('Nothing was changed')
+  expect(await refusal(target, ['backup', file])).toContain('there already')
+  expect(await contentIn(db)).toEqual(former)
+
+  const names = (await readdir('migrations')).filter((name) => name.endsWith('.sql')).sort()
+  const newest = names.at(-1)!.replace('.sql', '')
+  await asSuperuser(db.database, (client) =>
+    client.query(`insert into migrations values ('9999_from_the_future', 'x')`),
+  )
+  const newer = newFile()
+  await svc(db, 'backup', newer)
+  expect(await refusal(target, ['restore', newer])).toContain('9999_from_the_future')
+  await asSuperuser(db.database, (client) =>
+    client.query(`delete from migrations where name = '9999_from_the_future'`),
+  )
+
+  // As it was before the table came that this migration makes.
+  const older = await newDatabase()
+  await asSuperuser(older.database, (client) =>
+    client.query(`drop table installation; delete from migrations where name = '0014_installation_epoch'`),
+  )
+  const old = newFile()
+  const taken = await svc(older, 'backup', old)
+  expect(taken.schema).not.toBe('0014_installation_epoch')
+  await svc(target, 'restore', old, '--replace')
+  const { rows } = await asSuperuser(target.database, (client) =>
+    client.query(
+      'select (select max(name) from migrations) as newest, (select count(*)::int from installation) as epochs',
+    ),
+  )
+  expect(rows).toEqual([{ newest, epochs: 1 }])
+})
+
+test('after a restore the service’s roles may do what they may, and no more', async () => {
+  const { service } = await lively()
+  const { db } = service
+  const rights = () =>
+    asSuperuser(db.database, async (client) => {
+      const { rows } = await client.query(
+        `select c.relname, c.relrowsecurity, c.relowner::regrole::text as owner, c.relacl::text[] as rights,
+           array(select a.attname || ' ' || a.attacl::text from pg_attribute a where a.attrelid = c.oid and a.attacl is not null order by 1) as columns,
+           array(select p.polname || ' ' || p.polroles::regrole[]::text || ' ' || coalesce(pg_get_expr(p.polqual, p.polrelid), '')
+             from pg_policy p where p.polrelid = c.oid order by 1) as policies
+         from pg_class c where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'S') order by 1`,
+      )
+      const functions = await client.query(
+        `select proname, proacl::text[] as rights, prosecdef, proconfig from pg_proc where pronamespace = 'svc'::regnamespace order by 1`,
+      )
+      return [...rows, ...functions.rows]
+    })
+  const former = await rights()
+  const file = newFile()
+  await svc(db, 'backup', file)
+  await svc(db, 'restore', file, '--replace')
+  expect(await rights()).toEqual(former)
+})
+
+const fifteen = findSystemPostgres().find(({ version }) => version.startsWith('15'))
+const isEighteen = process.env['TEST_POSTGRES'] === 'package'
+
+test.skipIf(!fifteen || !isEighteen)(
+  'a backup of PostgreSQL 18 is restored on 15, and one of 15 on 18',
+  async () => {
+    const { service } = await lively()
+    const { db } = service
+    const eighteen = newFile()
+    await svc(db, 'backup', eighteen)
+    const server = await openEmbedded({
+      dataDir: await mkdtemp(join(dir, '15-')),
+      binaries: { binDir: fifteen!.binDir },
+    })
+    onTestFinished(async () => void (await server.release()))
+    const admin = new pg.Client({
+      host: server.host,
+      port: server.port,
+      user: 'postgres',
+      database: 'postgres',
+    })
+    await admin.connect()
+    await admin.query('create database old')
+    await admin.end()
+    const url = `postgresql://postgres@localhost/old?host=${encodeURIComponent(server.host)}&port=${server.port}`
+    await svc({ url }, 'restore', eighteen)
+    const there = new pg.Client({
+      host: server.host,
+      port: server.port,
+      user: 'postgres',
+      database: 'old',
+      options: '-c search_path=svc',
+    })
+    await there.connect()
+    expect(await contentOf(there)).toEqual(await contentIn(db))
+    await there.end()
+    const back = newFile()
+    expect((await svc({ url }, 'backup', back)).postgres).toMatch(/^15/)
+    const target = await newDatabase()
+    await svc(target, 'restore', back)
+    expect(await contentIn(target)).toEqual(await contentIn(db))
+  },
+)
+
+test('a snapshot is loaded and the sandbox reset while the service runs: it works on, and nothing of before is taken', async () => {
+  const db = await newDatabase()
+  const dataDir = await mkdtemp(join(dir, 'sandbox-'))
+  const env = { ...envOf(db), DATA_DIR: dataDir }
+  const process = await startProcess(env)
+  const client = await Client.open(process.baseUrl)
+  const sandbox = async (): Promise<Json> => JSON.parse(await readFile(join(dataDir, 'sandbox.json'), 'utf8'))
+  const login = async () =>
+    client.with({ authorization: `Bearer ${await tokenOf(client, (await sandbox()).merchant.apiKey)}` })
+  const run = async (...args: string[]): Promise<Json> => {
+    const { code, stdout, stderr } = await runHere(['sandbox', ...args, '--json'], env)
+    expect(code, stderr).toBe(0)
+    return JSON.parse(stdout)
+  }
+  const make = (caller: Client) =>
+    caller.post('/api/v0/qr-code', { referenceNumber: 'same' }, { 'idempotency-key': 'k' })
+
+  const first = await login()
+  await run('snapshot', 'save', 'one')
+  const made = payloadOf(await make(first))
+  expect(await run('snapshot', 'load', 'one')).toMatchObject({ service: 'runs on it' })
+  expect((await make(first)).status).toBe(401)
+  const second = await login()
+  expect((await second.get(`/api/v0/qr-code/${made.qrCodeId}`)).error).toBe('qr_code_not_found')
+  // The stored answer is gone with its code.
+  const anew = payloadOf(await make(second))
+  expect(anew.qrCodeId).not.toBe(made.qrCodeId)
+  const feed = async (caller: Client) => payloadOf(await caller.get('/api/v0/events')).data
+  for (let events = await feed(second); ; events = await feed(second)) {
+    if (!events.some(({ data }: Json) => data.qrCodeId === anew.qrCodeId)) continue
+    expect(events.map(({ sequence }: Json) => sequence)).toEqual(events.map((_: Json, i: number) => i + 1))
+    expect(events.some(({ data }: Json) => data.qrCodeId === made.qrCodeId)).toBe(false)
+    break
+  }
+  const formerKey = (await sandbox()).merchant.apiKey
+  expect(await run('reset')).toMatchObject({ demoTenants: 'made anew' })
+  expect((await second.get('/api/v0/events')).status).toBe(401)
+  expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': formerKey })).status).toBe(401)
+  payloadOf(await make(await login()))
+  expect((await run('snapshot', 'list')).map(({ name }: Json) => name)).toEqual(['one'])
+  expect((await process.end('SIGTERM')).code).toBe(0)
+
+  const live = await runHere(['sandbox', 'reset'], { ...env, SVC_MODE: 'live' })
+  expect(live.stderr).toContain('sandbox only')
+})
