@@ -9,6 +9,7 @@ import { fail } from './errors.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
+import { AuditAnchors } from './operator/audit-anchors.ts'
 import { mountConsole } from './operator/mount-console.ts'
 import { RequestLog } from './operator/request-log.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
@@ -70,6 +71,7 @@ export class App {
   readonly services: Services
   readonly #database: Database
   readonly #requestLog: RequestLog
+  readonly #auditAnchors: AuditAnchors
   readonly #serverOptions: ServerOptions
   readonly #upiSwitch: UpiSwitch | undefined
   readonly coinSweep: CoinSweep
@@ -115,6 +117,7 @@ export class App {
       },
     }
     this.#requestLog = new RequestLog(this.services, OPERATIONS)
+    this.#auditAnchors = new AuditAnchors(this.services)
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
     this.coinSweep = new CoinSweep(this.services)
@@ -185,6 +188,7 @@ export class App {
     this.#upiSwitch?.start()
     this.#stopExpiring = keepExpiring(this.services)
     this.#requestLog.start()
+    this.#auditAnchors.start()
     this.#relay.start()
     this.#deliveries.start()
     this.coinSweep.start()
@@ -209,6 +213,7 @@ export class App {
     ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
     await this.#requestLog.close()
+    await this.#auditAnchors.close()
     await this.#database.close()
   }
 }

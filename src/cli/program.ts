@@ -4,6 +4,7 @@ import { COIN_CHECKS } from '../coins/reconcile-coins.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import { PAYMENT_CHECKS } from '../qr-codes/reconcile-payments.ts'
 import { VERSION } from '../version.ts'
+import { addAuditCommands } from './audit-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
@@ -11,6 +12,7 @@ import { migrateInstallation, withInstallation } from './context.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
+import { addOperatorCommands } from './operator-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
@@ -53,6 +55,8 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addWebhookCommands(program)
   addEventCommands(program)
   addKeysCommands(program)
+  addOperatorCommands(program)
+  addAuditCommands(program)
   addReconcileCommand(program)
   addQrCommands(program)
   return program
