@@ -146,5 +146,11 @@ create constraint trigger audited after insert on users deferrable initially def
   when (coalesce(current_setting('svc.actor', true), '') <> '')
   execute function audit_change('user', 'user_id', 'partner_id', 'company_id');
 
-revoke execute on function append_audit, audit_change, refuse_change from public;
-grant execute on function append_audit to svc_service, svc_operator;
+-- The end of the chain, for the anchor that every process writes to its log.
+create function audit_head()
+  returns table (sequence bigint, hash bytea)
+  language sql stable security definer set search_path = svc
+  as $$ select l.sequence, l.hash from audit_log l order by l.sequence desc limit 1 $$;
+
+revoke execute on function append_audit, audit_change, refuse_change, audit_head from public;
+grant execute on function append_audit, audit_head to svc_service, svc_operator;

@@ -45,16 +45,19 @@ create table minute_sums (
 grant select, insert, update on minute_sums to svc_service;
 grant select on minute_sums to svc_operator;
 
-create table reconciliations (
-  reconciliation_id bigint generated always as identity primary key,
-  started_at        timestamptz not null,
-  started_by        text not null,
-  finished_at       timestamptz,
-  result            jsonb,
+-- Long checks that the console begins in the background: the books, the audit chain.
+create table console_checks (
+  check_id    bigint generated always as identity primary key,
+  kind        text not null check (kind in ('ledger', 'audit')),
+  started_at  timestamptz not null,
+  started_by  text not null,
+  finished_at timestamptz,
+  result      jsonb,
   -- why it broke off
-  problem           text
+  problem     text
 );
-grant select, insert, update, delete on reconciliations to svc_operator;
+create index console_checks_latest on console_checks (kind, check_id);
+grant select, insert, update, delete on console_checks to svc_operator;
 
 -- The service deletes no rows of its tables itself; a bounded number goes at a call, oldest first.
 create function forget_requests(before_id text, excess bigint)

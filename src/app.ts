@@ -11,6 +11,7 @@ import { WEBHOOKS } from './event-records.ts'
 import type { RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
+import { AuditAnchors } from './operator/audit-anchors.ts'
 import { mountConsole } from './operator/mount-console.ts'
 import { RequestLog } from './operator/request-log.ts'
 import { Keyring } from './platform/crypto/keyring.ts'
@@ -78,6 +79,7 @@ export class App {
   readonly services: Services
   readonly #database: Database
   readonly #requestLog: RequestLog
+  readonly #auditAnchors: AuditAnchors
   readonly #serverOptions: ServerOptions
   readonly #upiSwitch: UpiSwitch | undefined
   readonly coinSweep: CoinSweep
@@ -130,6 +132,7 @@ export class App {
       },
     }
     this.#requestLog = new RequestLog(this.services, OPERATIONS)
+    this.#auditAnchors = new AuditAnchors(this.services)
     this.#serverOptions = this.#options()
     this.http = buildServer(this.#serverOptions)
     if (config.SVC_MODE === 'sandbox') provokeFailures(this.http)
@@ -208,6 +211,7 @@ export class App {
     this.#upiSwitch?.start()
     this.#stopExpiring = keepExpiring(this.services)
     this.#requestLog.start()
+    this.#auditAnchors.start()
     this.#relay.start()
     this.#deliveries.start()
     this.coinSweep.start()
@@ -238,6 +242,7 @@ export class App {
     ])
     await Promise.all([...this.services.lanes.open].map((lane) => lane.drain()))
     await this.#requestLog.close()
+    await this.#auditAnchors.close()
     await this.#database.close()
   }
   /** The listener first: once Fastify closes, it takes no requests to ourselves either, on which others may wait. */

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const brand: MantineColorsTuple = [
   '#edf2ff',
@@ -27,4 +27,22 @@ export const theme = createTheme({
   // White or black on a filled colour, whichever can be read.
   autoContrast: true,
   luminanceThreshold: 0.35,
+})
+
+const COLORS = ['brand', 'teal', 'orange', 'red', 'yellow', 'grape', 'gray', 'blue']
+const forEach = (make: (color: string) => string, names = COLORS) =>
+  Object.fromEntries(names.map((color) => [`--mantine-color-${color}-light-color`, make(color)]))
+
+/** Coloured words on a light ground of their colour, and dimmed ones, are a shade too pale in the theme to be read with ease. */
+export const readable: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
+    ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-9) 65%, black)`),
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-3) 70%, white)`),
+  },
 })

@@ -20,9 +20,9 @@ export const CARD_STATUSES = [
   { value: 'AP', label: 'Activation in progress' },
 ] as const
 
-/** `upi_credit` as `Upi credit`. */
+/** `upi_credit` as `Upi credit`, `cardStatus` as `Card status`. */
 export const wordy = (word: string): string => {
-  const text = word.replaceAll('_', ' ').toLowerCase()
+  const text = word.replaceAll('_', ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
+import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
@@ -10,6 +11,7 @@ import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
+import { addOperatorCommands } from './operator-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
@@ -54,6 +56,8 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addWebhookCommands(program)
   addEventCommands(program)
   addKeysCommands(program)
+  addOperatorCommands(program)
+  addAuditCommands(program)
   addReconcileCommand(program)
   addInvariantsCommand(program)
   addBackupCommands(program)

@@ -38,8 +38,7 @@ export function base32(bytes: Uint8Array): string {
  * 26 characters of Crockford base 32: 48 bits of time in milliseconds, then 80 random bits (the layout of a
  * ULID), so that ids made later sort later and index pages stay warm.
  */
-export const sortableId = (nowMs: number, random: RandomBytes): string =>
-  timeOfId(nowMs) + base32(random(10))
+export const sortableId = (nowMs: number, random: RandomBytes): string => timeOfId(nowMs) + base32(random(10))
 
 /** The first ten characters of ids made at this millisecond. */
 function timeOfId(nowMs: number): string {
@@ -53,7 +52,8 @@ function timeOfId(nowMs: number): string {
 }
 
 /** What no id made before sorts after, and every later one does: instants as bounds of a range of ids. */
-export const idFloor = (prefix: string, at: Date): string => `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
+export const idFloor = (prefix: string, at: Date): string =>
+  `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
 
 /** A public id such as `qr_01jq…`: the prefix tells people what it is, callers treat it as opaque. */
 export const newId = (prefix: string, nowMs: number, random: RandomBytes): string =>

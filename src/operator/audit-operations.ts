@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
 import { parseRfc3339, rfc3339 } from '../kernel/time.ts'
-import { query } from '../platform/http/operation.ts'
+import { type Verdict, verifyChain } from '../platform/audit-chain.ts'
+import { query, type Services } from '../platform/http/operation.ts'
+import { actorOf } from './as-operator.ts'
+import { BackgroundCheck } from './background-check.ts'
 import {
   CONSOLE_API,
   consoleOperation,
@@ -9,6 +12,7 @@ import {
   listOf,
   listQuery,
   maybe,
+  maybeInstant,
   record,
   since,
   text,
@@ -91,4 +95,81 @@ export const listAudit = query({
       return { body: JSON.stringify(page) }
     }
   },
+})
+
+const verifications = new WeakMap<Services, BackgroundCheck<Verdict>>()
+
+function verificationsOf(services: Services): BackgroundCheck<Verdict> {
+  let check = verifications.get(services)
+  if (!check) {
+    const { database, log } = services
+    check = new BackgroundCheck(services, 'audit', async () => {
+      const verdict = await verifyChain((work) => database.operate(work))
+      if (!verdict.whole) log.error({ verdict }, 'the audit chain is broken')
+      return verdict
+    })
+    verifications.set(services, check)
+  }
+  return check
+}
+
+async function latestVerification(services: Services) {
+  const { ended, running } = await verificationsOf(services).latest()
+  if (!ended) return { state: 'unknown', running, entries: 0 }
+  const { problem, result, startedAt } = ended
+  const checkedOn = rfc3339(startedAt, services.config.BUSINESS_TIME_ZONE)
+  if (!result) return { state: 'failed', running, checkedOn, entries: 0, problem }
+  return result.whole
+    ? { state: 'intact', running, checkedOn, entries: result.head.sequence }
+    : {
+        state: 'broken',
+        running,
+        checkedOn,
+        entries: result.sequence - 1,
+        brokenAt: result.sequence,
+        problem: result.problem,
+      }
+}
+
+const VerificationRecord = record('AuditVerification', {
+  state: Type.Enum(['intact', 'broken', 'failed', 'unknown'], {
+    description: '`unknown`: never run; `failed`: the last run broke off',
+  }),
+  running: Type.Boolean(),
+  checkedOn: maybeInstant,
+  entries: Type.Integer({ description: 'Entries that follow from each other' }),
+  brokenAt: Type.Optional(Type.Integer({ description: 'The first entry that does not fit' })),
+  problem: maybe('What is wrong with it'),
+})
+
+export const showAuditVerification = query({
+  ...consoleOperation,
+  id: 'showAuditVerification',
+  method: 'GET',
+  path: `${CONSOLE_API}/audit/verification`,
+  tag: 'Audit',
+  summary: 'Show whether the chain was whole when it was last walked',
+  role: 'viewer',
+  result: VerificationRecord,
+  errors: [],
+  mount: (services) => async () => ({ body: JSON.stringify(await latestVerification(services)) }),
+})
+
+export const runAuditVerification = query({
+  ...consoleOperation,
+  id: 'runAuditVerification',
+  method: 'POST',
+  path: `${CONSOLE_API}/audit/verification`,
+  tag: 'Audit',
+  summary: 'Walk the chain now',
+  description: 'Begins in the background; ask for the result while `running`.',
+  role: 'operator',
+  result: VerificationRecord,
+  errors: [],
+  mount:
+    (services) =>
+    async ({ caller }) => {
+      await verificationsOf(services).start(actorOf(caller))
+      return { body: JSON.stringify(await latestVerification(services)) }
+    },
 })

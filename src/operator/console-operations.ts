@@ -11,7 +11,9 @@ import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as requests from './request-operations.ts'
+import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
+import { showCatalogue } from './show-catalogue.ts'
 import * as users from './user-operations.ts'
 
 /** Every operation of the console's own API, apart from the integrators'. */
@@ -69,6 +71,10 @@ export const CONSOLE_OPERATIONS: readonly Operation[] = [
   requests.listRequests,
   requests.showRequest,
   audit.listAudit,
+  audit.showAuditVerification,
+  audit.runAuditVerification,
+  searchEverything,
+  showCatalogue,
   operators.listOperators,
   operators.createOperator,
   operators.changeOperator,

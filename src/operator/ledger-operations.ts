@@ -20,7 +20,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, type PageRequest, readList } from './list.ts'
-import { reconciliationsOf } from './reconciliations.ts'
+import { latestReconciliation, reconciliationsOf } from './reconciliations.ts'
 
 const TAG = 'Ledger'
 const PATH = `${CONSOLE_API}/ledger`
@@ -256,8 +256,7 @@ export const showReconciliation = query({
   result: ReconciliationRecord,
   errors: [],
   mount(services) {
-    const reconciliations = reconciliationsOf(services)
-    return async () => ({ body: JSON.stringify(await reconciliations.latest()) })
+    return async () => ({ body: JSON.stringify(await latestReconciliation(services)) })
   },
 })
 
@@ -276,7 +275,7 @@ export const runReconciliation = query({
     const reconciliations = reconciliationsOf(services)
     return async ({ caller }) => {
       await reconciliations.start(actorOf(caller))
-      return { body: JSON.stringify(await reconciliations.latest()) }
+      return { body: JSON.stringify(await latestReconciliation(services)) }
     }
   },
 })

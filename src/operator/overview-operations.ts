@@ -13,7 +13,7 @@ import {
   oneOf,
   record,
 } from './console-schema.ts'
-import { reconciliationsOf } from './reconciliations.ts'
+import { latestReconciliation, reconciliationsOf } from './reconciliations.ts'
 
 const count = (description: string) => Type.Integer({ description })
 
@@ -130,10 +130,9 @@ function bucketsOf(rows: readonly SumRow[], range: Range, nowMs: number, timeZon
 }
 
 async function ledgerHealth(services: Services) {
-  const reconciliations = reconciliationsOf(services)
-  const { accounts, checks, running, startedOn, state, transfers } = await reconciliations.latest()
+  const { accounts, checks, running, startedOn, state, transfers } = await latestReconciliation(services)
   const ageMs = startedOn === undefined ? Number.POSITIVE_INFINITY : Date.now() - Date.parse(startedOn)
-  if (!running && ageMs > RECONCILED_EVERY_MS) await reconciliations.start('service')
+  if (!running && ageMs > RECONCILED_EVERY_MS) await reconciliationsOf(services).start('service')
   return {
     state: state === 'failed' ? 'unknown' : state,
     checkedOn: startedOn,

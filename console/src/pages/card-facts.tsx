@@ -1,4 +1,4 @@
-import { SimpleGrid } from '@mantine/core'
+import { SimpleGrid, Stack } from '@mantine/core'
 import type { Schemas } from '../api.ts'
 import { type Fact, Facts, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -110,14 +110,14 @@ function Rest({ detail: { card } }: CardFactsProps) {
       <Section title="Card">
         <Facts cols={2} facts={cardFacts(card)} />
       </Section>
-      <div>
+      <Stack>
         <Section title="Where it may be used">
           <Facts cols={3} facts={channelFacts(card)} />
         </Section>
         <Section title="Other fields of the record">
           <Facts cols={2} facts={otherFacts(card)} />
         </Section>
-      </div>
+      </Stack>
     </SimpleGrid>
   )
 }

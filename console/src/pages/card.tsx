@@ -1,4 +1,4 @@
-import { Alert, Button, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -49,9 +49,11 @@ export function Card() {
             <Section
               title="Ledger entries"
               aside={
-                <ThingLink kind="ledgerAccount" id={detail.ledgerAccountId}>
-                  All of its account
-                </ThingLink>
+                <Text size="sm">
+                  <ThingLink kind="ledgerAccount" id={detail.ledgerAccountId}>
+                    All of its account
+                  </ThingLink>
+                </Text>
               }
             >
               <TransferTable accountId={detail.ledgerAccountId} transfers={detail.transfers} />
@@ -70,24 +72,12 @@ function Figures({ detail: { card, balance } }: { readonly detail: Detail }) {
       title="Money"
       aside={
         <Group gap="md">
-          <Button
-            component={Link}
-            to="/requests"
-            search={{ objectId: card.svcCardId } as never}
-            variant="default"
-            size="compact-sm"
-          >
+          <Anchor component={Link} to="/requests" search={{ objectId: card.svcCardId } as never} size="sm">
             Requests about it
-          </Button>
-          <Button
-            component={Link}
-            to="/audit"
-            search={{ target: card.svcCardId } as never}
-            variant="default"
-            size="compact-sm"
-          >
+          </Anchor>
+          <Anchor component={Link} to="/audit" search={{ target: card.svcCardId } as never} size="sm">
             Audit
-          </Button>
+          </Anchor>
         </Group>
       }
     >

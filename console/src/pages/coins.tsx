@@ -128,8 +128,7 @@ function Verdict({ outcome }: { readonly outcome: Schemas['CoinAllocation'] }) {
             : `${count(outcome.amount)} coins; the balance would be ${count(outcome.balance)}.`}
         </Text>
         {(outcome.considered ?? []).length > 0 && (
-          <Table withRowBorders={false} w="auto">
-            <Table.Caption className="heard">Configurations that were considered</Table.Caption>
+          <Table withRowBorders={false} w="auto" aria-label="Configurations that were considered">
             <Table.Tbody>
               {outcome.considered!.map(({ coinConfigId, configuration, amount, verdict }) => (
                 <Table.Tr key={coinConfigId}>

@@ -44,11 +44,12 @@ export default function OverviewChart({ overview, series, label }: OverviewChart
           valueFormatter={count}
           yAxisProps={{ allowDecimals: false, width: 48 }}
           xAxisProps={{ minTickGap: 40 }}
+          areaChartProps={{ accessibilityLayer: false }}
           areaProps={{ isAnimationActive: false }}
         />
       </div>
-      <Table className="heard">
-        <Table.Caption>{label}</Table.Caption>
+      <div className="heard">
+      <Table aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>From</Table.Th>
@@ -68,6 +69,7 @@ export default function OverviewChart({ overview, series, label }: OverviewChart
           ))}
         </Table.Tbody>
       </Table>
+      </div>
     </>
   )
 }

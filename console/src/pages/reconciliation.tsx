@@ -71,8 +71,7 @@ function Result({ result }: { readonly result: Schemas['Reconciliation'] }) {
       {result.checks.length > 0 && (
         <Section title="Checks">
           <Table.ScrollContainer minWidth={320} scrollAreaProps={{ tabIndex: -1 }}>
-            <Table>
-              <Table.Caption className="heard">Checks of the books</Table.Caption>
+            <Table aria-label="Checks of the books">
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Check</Table.Th>

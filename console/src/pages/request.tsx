@@ -6,6 +6,7 @@ import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { Prose } from '../parts/prose.tsx'
 import { HttpStatus, Mark } from '../parts/status-badge.tsx'
 import { Id, IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { isKind, wordOf } from '../things.ts'
@@ -56,11 +57,11 @@ function Why({ request: { error, description, help, status } }: { readonly reque
             The caller was told: <b>{description}</b>
           </Text>
         )}
-        {help && <Text size="sm">What helps: {help.remedy}</Text>}
+        {help && <Text size="sm">What helps: <Prose text={help.remedy} /></Text>}
         <Group gap="sm">
           <Code>{error}</Code>
           {help && (
-            <Anchor href={help.href} target="_blank" rel="noreferrer" size="sm">
+            <Anchor href={help.href} target="_blank" rel="noreferrer" size="sm" c="inherit" td="underline">
               About this error
             </Anchor>
           )}

@@ -41,8 +41,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 function Grid<Row>({ caption, columns, rows, rowKey, sorting }: DataTableProps<Row>) {
   return (
     <Table.ScrollContainer minWidth={Math.min(columns.length * 120, 760)} scrollAreaProps={{ tabIndex: -1 }}>
-      <Table verticalSpacing="xs" horizontalSpacing="sm" highlightOnHover>
-        <Table.Caption className="heard">{caption}</Table.Caption>
+      <Table verticalSpacing="xs" horizontalSpacing="sm" highlightOnHover aria-label={caption}>
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (

@@ -22,12 +22,13 @@ export const relativeTo = (at: string): string => relative(new Date(at))
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** An instant in the business zone, such as `21 Nov 2026, 3:04:05 pm`. */
-function wordy(at: Date, timeZone: string): string {
-  let format = formats.get(timeZone)
+/** An instant in the business zone, such as `21 Nov 2026, 3:04 pm`; `medium` with seconds. */
+function wordy(at: Date, timeZone: string, timeStyle: 'short' | 'medium'): string {
+  const key = `${timeZone} ${timeStyle}`
+  let format = formats.get(key)
   if (!format) {
-    format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone })
-    formats.set(timeZone, format)
+    format = new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle, timeZone })
+    formats.set(key, format)
   }
   return format.format(at)
 }
@@ -46,7 +47,7 @@ export function Instant({ at, long = false }: InstantProps) {
   const date = new Date(at)
   // Some records of the specification say dates in words, in the business zone already.
   if (Number.isNaN(date.getTime()) || !at.includes('T')) return <span>{at}</span>
-  const text = wordy(date, timeZone)
+  const text = wordy(date, timeZone, long ? 'medium' : 'short')
   const hint = relative(date)
   const time = (
     <time dateTime={at} style={{ whiteSpace: 'nowrap' }}>
@@ -56,11 +57,11 @@ export function Instant({ at, long = false }: InstantProps) {
   if (long)
     return (
       <span>
-        {time} <Text span c="dimmed" size="sm" style={{ whiteSpace: 'nowrap' }}>({hint})</Text>
+        {time} <Text span inherit c="dimmed" style={{ whiteSpace: 'nowrap' }}>({hint})</Text>
       </span>
     )
   return (
-    <Tooltip label={`${hint} · ${timeZone}`} openDelay={200}>
+    <Tooltip label={`${hint}: ${wordy(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
       {time}
     </Tooltip>
   )

@@ -86,7 +86,7 @@ export function Facts({ facts, cols = 3 }: { readonly facts: readonly Fact[]; re
           <Text component="dt" size="xs" c="dimmed">
             {label}
           </Text>
-          <Box component="dd" m={0} style={{ overflowWrap: 'anywhere' }}>
+          <Box component="dd" m={0} fz="sm" style={{ overflowWrap: 'anywhere' }}>
             {value === '' || value === null || value === undefined ? (
               <Text span inherit c="dimmed">
                 –

@@ -10,7 +10,7 @@ interface TileProps {
 /** One figure, to be read at a glance. */
 export function Tile({ label, value, hint }: TileProps) {
   return (
-    <Box className="tile">
+    <Box>
       <Text size="xs" c="dimmed">
         {label}
       </Text>

@@ -82,13 +82,12 @@ function FindButton({ onClick }: { readonly onClick: () => void }) {
       variant="default"
       onClick={onClick}
       leftSection={<SearchIcon />}
-      aria-label="Find by id, UTR or e-mail"
       aria-keyshortcuts="/"
       fw={400}
     >
       <Box component="span" visibleFrom="sm">
-        Find by id, UTR, e-mail{' '}
-        <Kbd size="xs" ml={6}>
+        Find by id, UTR, e-mail
+        <Kbd size="xs" ml={8} aria-hidden="true">
           /
         </Kbd>
       </Box>

@@ -126,6 +126,16 @@ async function servePage(app: FastifyInstance): Promise<void> {
     })
     return reply.code(made.statusCode).send(made.rawPayload)
   }
+  app.get('/docs/errors', { schema: { hide: true }, config: { operation: 'docs' } }, async (_, reply) =>
+    reply
+      .headers({
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+      })
+      .type('text/html; charset=utf-8')
+      .send(errorPage()),
+  )
   for (const url of ['/docs', '/docs/*'])
     app.get(url, { schema: { hide: true }, config: { operation: 'docs' } }, answer)
   app.addHook('onClose', async () => (await page)?.close())
@@ -154,6 +164,27 @@ async function openPage(): Promise<FastifyInstance> {
   })
   await page.ready()
   return page as unknown as FastifyInstance
+}
+
+const marked = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+
+/** The error words as a page, each with an anchor to point people at. */
+function errorPage(): string {
+  const rows = Object.entries(FAILURES).map(
+    ([word, { status, errorType, description, remedy }]) =>
+      `<section id="${word}"><h2><a href="#${word}"><code>${word}</code></a></h2>` +
+      `<p>${status} · ${errorType}</p><p><b>${marked(description)}.</b> ${marked(remedy)}</p></section>`,
+  )
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>svc errors</title><link rel="icon" href="${ICON}">
+<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:44rem;margin:2rem auto;padding:0 1rem}
+h2{font-size:1.1rem;margin:2rem 0 0}p{margin:.2rem 0}a{color:inherit;text-decoration:none}section:target{outline:2px solid #0a7a5a;outline-offset:.6rem;border-radius:2px}</style>
+<h1>Errors</h1><p>Every failure carries one of these words in <code>error</code>. <a href="/docs"><u>Operations</u></a></p>
+${rows.join('\n')}</html>`
 }
 
 /** The error words as a Markdown table, for the generated reference. */

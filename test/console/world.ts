@@ -1,0 +1,186 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { seal } from '../../src/platform/crypto/seal.ts'
+import type { Json } from '../harness/client.ts'
+
+/** Text that calls `pwned` if a page ever takes it for markup or script. */
+const hostile = (field: string): string => `<img src=x onerror=pwned('${field}')> ${field}`
+
+/** A service with a little of everything in it, and names of the worst kind. */
+export interface World {
+  readonly merchantId: string
+  readonly merchantName: string
+  readonly accountName: string
+  readonly partnerId: string
+  readonly companyId: string
+  readonly cardAccountId: string
+  readonly userId: string
+  readonly svcCardId: string
+  readonly qrCodeId: string
+  readonly utr: string
+  readonly coinConfigId: string
+  /** Request that was refused since its seal could not be opened. */
+  readonly badSealRequestId: string
+  /** Request that was to spend more than the card has. */
+  readonly refusedSpendId: string
+  readonly viewer: { readonly name: string; readonly password: string }
+  readonly operator: { readonly name: string; readonly password: string }
+}
+
+type Headers = Record<string, string>
+type Call = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Json>
+
+/** Plain HTTP, as the page and as callers send it; throws on failures unless told otherwise. */
+function caller(baseUrl: string, prefix: string, always: Headers): Call {
+  return async (method, path, body, headers = {}) => {
+    const answer = await fetch(baseUrl + prefix + path, {
+      method,
+      headers: { ...always, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const json = (await answer.json()) as Json
+    if (!answer.ok && headers['x-expect'] === undefined)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(json)}`)
+    return { ...json, requestId: answer.headers.get('x-request-id'), status: answer.status }
+  }
+}
+
+/** Signs in to the sandbox, and answers a caller of the console's own operations. */
+async function openConsole(baseUrl: string): Promise<Call> {
+  const entered = await fetch(`${baseUrl}/console/api/v0/session/sandbox`, {
+    method: 'POST',
+    headers: { 'x-svc-console': '1' },
+  })
+  if (!entered.ok) throw new Error(`no session: ${await entered.text()}`)
+  const cookie = entered.headers.getSetCookie()[0]!.split(';')[0]!
+  return caller(baseUrl, '/console/api/v0', { cookie, 'x-svc-console': '1' })
+}
+
+const REFUSED = { 'x-expect': 'refusal' }
+const tail = () => randomBytes(3).toString('hex')
+
+export async function makeWorld(baseUrl: string): Promise<World> {
+  const operate = await openConsole(baseUrl)
+  const people = await makeOperators(operate)
+  const shop = await makeShop(operate)
+  const cards = await makeCards(baseUrl, operate)
+  return { ...people, ...shop, ...cards }
+}
+
+async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
+  const viewer = { name: `vera.${tail()}`, password: 'a long pass phrase to look' }
+  const operator = { name: `asha.${tail()}`, password: 'a long pass phrase to act' }
+  await operate('POST', '/operators', { ...viewer, role: 'viewer' })
+  await operate('POST', '/operators', { ...operator, role: 'operator' })
+  return { viewer, operator }
+}
+
+async function makeShop(operate: Call) {
+  const merchantName = hostile('merchant')
+  const { merchant } = await operate('POST', '/merchants', {
+    name: merchantName,
+    vpa: `corner.${tail()}@bank`,
+    mcc: '5411',
+  })
+  const { qrCodeId } = await operate('POST', '/qr-codes', {
+    merchantId: merchant.merchantId,
+    qrCode: {
+      qrName: hostile('qrName'),
+      amount: 99999.5,
+      multipleUse: true,
+      description: hostile('description'),
+      referenceNumber: `order-${tail()}`,
+      customerName: hostile('customer'),
+      customParams: { [`<b onmouseover=pwned('key')>`]: hostile('param') },
+    },
+  })
+  await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
+  const { payments } = await untilPaid(operate, qrCodeId)
+  return { merchantId: merchant.merchantId as string, merchantName, qrCodeId: qrCodeId as string, utr: payments[0].utr as string }
+}
+
+/** The sandbox's bank sends its notice a moment after the payer has paid. */
+async function untilPaid(operate: Call, qrCodeId: string): Promise<Json> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const detail = await operate('GET', `/qr-codes/${qrCodeId}`)
+    if (detail.payments.length > 0) return detail
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('the payment never arrived')
+}
+
+async function makeCards(baseUrl: string, operate: Call) {
+  const { partner, client } = await operate('POST', '/partners', {
+    name: hostile('partner'),
+    products: ['incentive', 'employee_rewards'],
+    plainRequests: true,
+  })
+  const { partnerId } = partner
+  const { companyId } = await operate('POST', '/companies', { partnerId, name: hostile('company') })
+  const accountName = hostile('programme')
+  const { cardAccountId } = await operate('POST', '/card-accounts', {
+    companyId,
+    product: 'incentive',
+    accountType: 'GIFT',
+    binType: 'GIFT',
+    programme: accountName,
+    denomination: 2_500,
+  })
+  await operate('POST', `/card-accounts/${cardAccountId}/funds`, { amount: '1234567.50', reason: hostile('reason') })
+  const sealKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
+  const call = await asPartner(baseUrl, partnerId, client)
+  const { payload: card } = await call('POST', '/api/v0/partner/svcCard', {
+    companyId,
+    cardAccountId,
+    email: `holder.${tail()}@example.com`,
+    mobile: '9876543210',
+    firstName: hostile('first'),
+    lastName: hostile('last'),
+    address: hostile('address'),
+    city: 'Pune',
+    state: hostile('state'),
+  })
+  const { svcCardId, userId } = card
+  await operate('POST', `/cards/${svcCardId}/spend`, { amount: 149.5, channel: 'pos', merchantName: hostile('shop') })
+  await operate('POST', `/cards/${svcCardId}/status`, { status: 'L', reason: hostile('lock') })
+  await operate('POST', `/cards/${svcCardId}/status`, { status: 'UL', reason: 'found again' })
+  const coinConfigId = await makeCoins(call, companyId, userId)
+  const failures = await makeFailures(baseUrl, call, svcCardId, { companyId, cardAccountId }, sealKey)
+  return { partnerId, companyId, cardAccountId, accountName, svcCardId, userId, coinConfigId, ...failures }
+}
+
+async function asPartner(baseUrl: string, partnerId: string, client: Json): Promise<Call> {
+  const { clientId, clientSecret } = client
+  const granted = await fetch(`${baseUrl}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  })
+  const { access_token: token } = (await granted.json()) as Json
+  const cookie = granted.headers.getSetCookie()[0]!.split(';')[0]!
+  return caller(baseUrl, '', { authorization: `Bearer ${token}`, partnerid: partnerId, cookie })
+}
+
+async function makeCoins(call: Call, companyId: string, userId: string): Promise<string> {
+  const { payload: config } = await call('POST', '/api/v0/svc-coins', {
+    event: 'referral',
+    amount: 50,
+    title: hostile('title'),
+    description: hostile('about'),
+  })
+  const { coinConfigId } = config
+  await call('PATCH', `/api/v0/svc-coins/${coinConfigId}`, { amount: 75 }, { 'if-match': '"1"' })
+  await call('POST', '/api/v0/svc-coins/allocate', { requestId: `first-${tail()}`, companyId, userId, event: 'referral' })
+  return coinConfigId
+}
+
+/** An order whose seal was damaged on the way, and one that the card's money is not enough for. */
+async function makeFailures(baseUrl: string, call: Call, svcCardId: string, order: object, sealKey: Json) {
+  const key = createSecretKey(Buffer.from(sealKey.k, 'base64url'))
+  const sealed = await seal(Buffer.from(JSON.stringify(order)), { ...sealKey, key })
+  const [header, encryptedKey, iv, text, tag] = sealed.split('.')
+  const damaged = [header, encryptedKey, iv, text, tag!.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))].join('.')
+  const badSeal = await call('POST', '/api/v0/partner/svcCard', JSON.stringify(damaged), REFUSED)
+  const terminal = caller(baseUrl, '', {})
+  const refused = await terminal('POST', `/sandbox/cards/${svcCardId}/spend`, { amount: 9_999, channel: 'pos' }, REFUSED)
+  return { badSealRequestId: badSeal.requestId as string, refusedSpendId: refused.requestId as string }
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { request } from 'undici'
+import type { Role } from '../../src/operator/console-schema.ts'
+import { insertOperator } from '../../src/operator/operator-store.ts'
+import { hashPassword } from '../../src/operator/password.ts'
+import type { Json } from './client.ts'
+import { Contract } from './contract.ts'
+import type { TestService } from './service.ts'
+
+export const API = '/console/api/v0'
+/** What the console's own page sends with everything that is not a GET. */
+export const OWN = { 'x-svc-console': '1' }
+export const PASSWORD = 'correct horse battery staple'
+
+const document = new URL('../../docs/reference/console-openapi.json', import.meta.url)
+const contract = new Contract(JSON.parse(await readFile(document, 'utf8')))
+
+export interface ConsoleAnswer {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly text: string
+  readonly json: Json
+  /** `type` of the problem; undefined on success. */
+  readonly error: string | undefined
+}
+
+/** A browser without a page: keeps the cookie, sends what the page sends. Every answer is held against the document. */
+export class Browser {
+  readonly #baseUrl: string
+  cookie: string | undefined
+
+  constructor({ client }: Pick<TestService, 'client'>) {
+    this.#baseUrl = client.baseUrl
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = method === 'GET' ? {} : OWN,
+  ): Promise<ConsoleAnswer> {
+    const answer = await request(`${this.#baseUrl}${API}${path}`, {
+      method: method as 'GET',
+      headers: {
+        ...(this.cookie && { cookie: this.cookie }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.body.text()
+    const isJson = String(answer.headers['content-type']).includes('json')
+    const json: Json = isJson && text ? JSON.parse(text) : undefined
+    contract.check(method, `${API}${path}`, answer.statusCode, answer.headers, isJson ? json : text)
+    const set = answer.headers['set-cookie']
+    if (typeof set === 'string') this.cookie = set.split(';')[0]!
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text,
+      json,
+      error: answer.statusCode >= 400 ? json?.type : undefined,
+    }
+  }
+
+  get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer> {
+    return this.send('GET', path, undefined, headers)
+  }
+
+  post(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ConsoleAnswer> {
+    return this.send('POST', path, body, { ...OWN, ...headers })
+  }
+
+  signIn(name: string, password = PASSWORD): Promise<ConsoleAnswer> {
+    return this.post('/session', { name, password })
+  }
+}
+
+let operators = 0
+let hash: Promise<string> | undefined
+
+/** An operator of this role with the password of the tests. */
+export async function newOperator(
+  { app }: TestService,
+  role: Role,
+): Promise<{ operatorId: string; name: string }> {
+  const { database, random } = app.services
+  const passwordHash = await (hash ??= hashPassword(PASSWORD))
+  return database.operate((tx) =>
+    insertOperator(tx, random, { name: `${role}.${operators++}`, role, passwordHash }),
+  )
+}
+
+/** A browser in which an operator of this role is signed in. */
+export async function signedIn(service: TestService, role: Role): Promise<Browser> {
+  const browser = new Browser(service)
+  const { name } = await newOperator(service, role)
+  const answer = await browser.signIn(name)
+  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`)
+  return browser
+}
