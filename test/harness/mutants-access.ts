@@ -1,5 +1,5 @@
 import type { SandboxFile } from '../../src/sandbox/demo.ts'
-import { CARD, coins, describe, type Mutant, SEARCH, TOKEN, tokens, turnInto } from './mutant.ts'
+import { CARD, coins, describe, type Mutant, SEARCH, TOKEN, tells, tokens, turnInto } from './mutant.ts'
 
 export function accessMutants({ incentivePartner: partner, merchant }: SandboxFile): readonly Mutant[] {
   const lastGood = new Map<string, string>()

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SvcError } from '../../sdk/src/index.ts'
 import { registerPublicKey } from '../../src/access/seal-keys.ts'
 import { retireKey } from '../../src/platform/crypto/key-rotation.ts'
+import { newKeyBytes } from '../../src/platform/crypto/keyring.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { partnerClient, sharedKeyOf } from '../harness/sdk.ts'
@@ -119,7 +120,7 @@ test('a published key that is replaced while orders are under way costs no order
   await cards.create(orderOf(rotated))
   const { database, keyring } = service.app.services
   const [former] = keyring.all('seal_p256')
-  await database.operate((tx) => keyring.add(tx, 'seal_p256', 0))
+  await database.operate((tx) => keyring.add(tx, 'seal_p256', 0, newKeyBytes('seal_p256')))
   await database.operate((tx) => retireKey(tx, former!.keyId))
   await keyring.refresh()
   // The first of these loses its answer too: carried out or refused, the next attempt must come to the same end.
@@ -146,7 +147,7 @@ test('an order that was carried out before its key was retired is not carried ou
   const made = cards.create(orderOf(unlucky))
   while (proxy.at(CREATE).length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
   const [former] = keyring.all('seal_rsa')
-  await database.operate((tx) => keyring.add(tx, 'seal_rsa', 0))
+  await database.operate((tx) => keyring.add(tx, 'seal_rsa', 0, newKeyBytes('seal_rsa')))
   await database.operate((tx) => retireKey(tx, former!.keyId))
   await keyring.refresh()
   retired = Promise.resolve()

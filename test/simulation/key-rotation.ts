@@ -21,7 +21,7 @@ export function rotateKeys(world: World, tenants: readonly Tenant[]): () => Prom
   const { database, keyring } = world.app.services
   const purpose = world.chance.pick(PURPOSES)
   return async () => {
-    const { begun } = await database.operate((tx) => beginRotation(tx, keyring, purpose))
+    const { begun } = await beginRotation(database, keyring, purpose)
     if (begun) return
     const newest = liveKeys(await database.operate(listKeys), purpose).at(-1)!
     if (newest.effectiveForMs < SETTLED_AFTER_MS) return

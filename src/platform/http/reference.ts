@@ -80,6 +80,7 @@ function documentText(document: Document, { publicUrl }: About, examples: Exampl
 
 interface Document {
   components?: { schemas?: Record<string, unknown> }
+  readonly webhooks?: Readonly<Record<string, object>>
   readonly paths?: Record<
     string,
     Record<string, { requestBody?: { required?: boolean; content: Record<string, { schema?: object }> } }>
