@@ -8,9 +8,12 @@ const wanted = [
   {
     name: 'chromium',
     isThere: () =>
-      [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].some(
-        (path) => path && existsSync(path),
-      ),
+      [
+        process.env.CHROMIUM_PATH,
+        '/usr/bin/chromium',
+        '/usr/bin/chromium-browser',
+        '/usr/bin/google-chrome',
+      ].some((path) => path && existsSync(path)),
     without: 'the tests of the console in a real browser will be skipped',
   },
   {

@@ -127,7 +127,12 @@ export class App {
       isLeaving: () => this.#leaving,
       selfCall: async ({ method, path, headers, body }) => {
         const own = { ...headers, [INSIDE]: this.#inside }
-        const answer = await this.http.inject({ method, url: path, headers: own, ...(body && { payload: body }) })
+        const answer = await this.http.inject({
+          method,
+          url: path,
+          headers: own,
+          ...(body && { payload: body }),
+        })
         return { status: answer.statusCode, body: answer.body }
       },
     }

@@ -882,7 +882,246 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "qr_code.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A QR code was made */
+        post: operations["on_qr_code_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.credited": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A payment was accepted through a QR code */
+        post: operations["on_qr_code_credited"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.payment_refunded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A payment that its QR code could not take was returned to its payer */
+        post: operations["on_qr_code_payment_refunded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A QR code takes no payment any more: it was cancelled, or its one use is over */
+        post: operations["on_qr_code_cancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The `expiry` of an active QR code passed; nobody has to ask for it */
+        post: operations["on_qr_code_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A card was issued */
+        post: operations["on_card_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.status_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A card was locked, unlocked, blocked or activated */
+        post: operations["on_card_status_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.spent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Money was spent from a card */
+        post: operations["on_card_spent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.refunded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Money that was spent came back to a card */
+        post: operations["on_card_refunded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.allocated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Coins were given to a user */
+        post: operations["on_coins_allocated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.redeemed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A user spent coins */
+        post: operations["on_coins_redeemed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Coins of a user passed their last day */
+        post: operations["on_coins_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coin_config.changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A coin configuration was created, changed or switched on or off */
+        post: operations["on_coin_config_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key was revoked for good */
+        post: operations["on_api_key_revoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** About */
@@ -1291,6 +1530,18 @@ export interface components {
                 amount: number;
             }[];
         };
+        /** CoinRedemption */
+        CoinRedemption: {
+            redemptionId: string;
+            requestId: string;
+            userId: string;
+            /** @description Coins */
+            amount: number;
+            /** @description The user’s active coins right after it */
+            balance: number;
+            /** @description RFC 3339 with milliseconds and zone offset */
+            createdOn: string;
+        };
         /** Company */
         Company: {
             companyId: string;
@@ -1311,6 +1562,28 @@ export interface components {
             cardAccounts: components["schemas"]["CardAccount"][];
             users: components["schemas"]["Total"];
         };
+        /** Credit */
+        Credit: {
+            /** @description Absent when the credit fitted no code */
+            qrCodeId?: string;
+            paymentId: string;
+            /** @description The bank’s reference */
+            utr: string;
+            /** @description Rupees */
+            amount: number;
+            payerVpa: string;
+            /** @enum {unknown} */
+            status: "ACCEPTED" | "REFUND_PENDING" | "REFUNDED" | "SUSPENSE";
+            /**
+             * @description Why the credit was not accepted; absent when it was
+             * @enum {unknown}
+             */
+            reason?: "qr_code_cancelled" | "qr_code_expired" | "qr_code_used" | "amount_mismatch" | "amount_over_limit" | "merchant_disabled" | "unknown_code";
+            /** @description RFC 3339 with milliseconds and zone offset */
+            createdOn: string;
+            /** @description When the rail confirmed the refund */
+            refundedOn?: string;
+        };
         /** ErrorHelp */
         ErrorHelp: {
             description: string;
@@ -1324,6 +1597,18 @@ export interface components {
             error: string;
             status: number;
             description: string;
+        };
+        /** ExpiredCoins */
+        ExpiredCoins: {
+            userId: string;
+            /** @description Coins that expired */
+            amount: number;
+            allocations: {
+                allocationId: string;
+                amount: number;
+            }[];
+            /** @description The user’s active coins right after it */
+            balance: number;
         };
         /** FailureCount */
         FailureCount: {
@@ -1405,7 +1690,7 @@ export interface components {
             status: number;
             durationMs: number;
             /** @enum {unknown} */
-            error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
+            error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "events_forgotten" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
             /** @description Absent when nobody was authenticated */
             tenantId?: string;
         };
@@ -1424,7 +1709,7 @@ export interface components {
             status: number;
             durationMs: number;
             /** @enum {unknown} */
-            error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
+            error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "events_forgotten" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
             /** @description Absent when nobody was authenticated */
             tenantId?: string;
             /** @description What the caller was told, for failures */
@@ -1593,7 +1878,7 @@ export interface components {
              * @description The stable word of the failure
              * @enum {unknown}
              */
-            type: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
+            type: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "events_forgotten" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
             title: string;
             status: number;
             /** @description For people */
@@ -1694,6 +1979,16 @@ export interface components {
                 subject: string;
                 detail: string;
             }[];
+        };
+        /** RevokedApiKey */
+        RevokedApiKey: {
+            apiKeyId: string;
+            name: string;
+            prefix: string;
+            /** @description RFC 3339 */
+            createdOn: string;
+            /** @description RFC 3339 */
+            revokedOn: string;
         };
         /** SealKey */
         SealKey: {
@@ -1828,6 +2123,33 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -1893,8 +2215,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2010,6 +2359,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -2050,7 +2408,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2077,8 +2435,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2124,7 +2518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2144,6 +2538,42 @@ export interface operations {
             };
             /** @description `route_not_found` */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2261,6 +2691,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -2339,8 +2778,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2429,8 +2895,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2568,6 +3061,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -2644,8 +3146,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2771,6 +3300,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -2889,6 +3427,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -2930,7 +3477,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2966,8 +3513,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3056,8 +3639,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3178,6 +3788,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -3254,8 +3873,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3381,6 +4027,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -3499,6 +4154,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -3544,7 +4208,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3580,8 +4244,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3629,7 +4329,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssuedSealKey"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,8 +4365,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3719,7 +4455,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3755,8 +4491,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3845,8 +4617,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3971,6 +4770,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -4047,8 +4855,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4141,8 +4976,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4283,6 +5145,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -4359,8 +5230,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4500,6 +5398,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -4583,8 +5490,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4721,6 +5655,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -4797,8 +5740,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4897,8 +5867,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5072,6 +6069,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -5148,8 +6154,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5182,6 +6215,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @example qr_01m7yx4b000000000000000020 */
                 qrCodeId: string;
             };
             cookie?: never;
@@ -5197,7 +6231,7 @@ export interface operations {
                     "application/json": components["schemas"]["QrCode"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5233,8 +6267,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5387,6 +6457,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -5480,8 +6559,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5565,8 +6671,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5602,6 +6735,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @example card_01m7yx4b000000000000000035 */
                 svcCardId: string;
             };
             cookie?: never;
@@ -5709,6 +6843,15 @@ export interface operations {
             };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5851,6 +6994,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -5986,6 +7138,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -6075,8 +7236,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6160,8 +7348,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6291,6 +7506,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -6370,8 +7594,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6462,8 +7713,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6547,8 +7825,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6644,8 +7949,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6718,8 +8050,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6765,7 +8124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reconciliation"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6792,8 +8151,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6829,7 +8224,7 @@ export interface operations {
                 /** @description Only these */
                 outcome?: "failure" | "success";
                 /** @description Failed with this word */
-                error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
+                error?: "validation_failed" | "malformed_body" | "bad_request" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "invalid_token" | "invalid_api_key" | "invalid_signature" | "invalid_client" | "invalid_session" | "not_signed_in" | "wrong_password" | "role_too_low" | "cross_site_request" | "invalid_request" | "unsupported_grant_type" | "invalid_scope" | "seal_rejected" | "payload_not_sealed" | "not_acceptable" | "partner_mismatch" | "access_key_mismatch" | "route_not_found" | "method_not_allowed" | "qr_code_not_found" | "payment_not_found" | "operator_not_found" | "merchant_not_found" | "partner_not_found" | "credential_not_found" | "ledger_account_not_found" | "request_not_found" | "company_not_found" | "card_account_not_found" | "user_not_found" | "card_not_found" | "coin_config_not_found" | "bulk_job_not_found" | "already_exists" | "last_administrator" | "invalid_transition" | "seal_replayed" | "reference_in_use" | "reference_paid" | "refund_not_due" | "utr_conflict" | "coin_config_overlaps" | "request_id_conflict" | "revision_mismatch" | "revision_required" | "insufficient_funds" | "load_over_limit" | "card_not_usable" | "channel_not_allowed" | "refund_over_spent" | "mcc_not_allowed" | "no_coin_config" | "coin_daily_limit_reached" | "insufficient_coins" | "idempotency_key_reused" | "too_many_failed_attempts" | "rate_limited" | "webhook_endpoint_not_found" | "event_not_found" | "events_forgotten" | "webhook_url_refused" | "webhook_endpoint_disabled" | "too_many_webhook_endpoints" | "too_many_event_streams" | "too_many_streams" | "internal_error" | "overloaded" | "temporarily_unavailable";
                 /** @description Of this operation, by its id */
                 operation?: string;
                 /** @description Of this merchant or partner */
@@ -6894,8 +8289,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6979,8 +8401,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7077,8 +8526,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7151,8 +8627,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7198,7 +8701,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditVerification"];
                 };
             };
-            /** @description `validation_failed`, `bad_request` */
+            /** @description `validation_failed`, `bad_request`, `malformed_body` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7225,8 +8728,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7304,8 +8843,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7381,8 +8947,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7460,8 +9053,35 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `request_timeout` */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7581,6 +9201,15 @@ export interface operations {
             };
             /** @description `rate_limited` */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers_too_large` */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7717,6 +9346,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -7835,6 +9473,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `headers_too_large` */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `internal_error` */
             500: {
                 headers: {
@@ -7852,6 +9499,552 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    on_qr_code_created: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.created";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_credited: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.credited";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Credit"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_payment_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.payment_refunded";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Credit"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_cancelled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.cancelled";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.expired";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_created: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.created";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Card"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_status_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.status_changed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Card"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_spent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.spent";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CardReceipt"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.refunded";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CardReceipt"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_allocated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.allocated";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinAllocation"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_redeemed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.redeemed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinRedemption"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.expired";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["ExpiredCoins"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coin_config_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coin_config.changed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinConfig"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_api_key_revoked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "api_key.revoked";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["RevokedApiKey"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

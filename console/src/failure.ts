@@ -36,6 +36,10 @@ export function readFailure(response: Response, body: unknown): CallFailed {
 export function asCallFailed(error: unknown): CallFailed {
   if (error instanceof CallFailed) return error
   if (error instanceof TypeError && /fetch|network|load/i.test(error.message))
-    return new CallFailed(0, 'not_reached', 'The service cannot be reached. Is it running, and are you online?')
+    return new CallFailed(
+      0,
+      'not_reached',
+      'The service cannot be reached. Is it running, and are you online?',
+    )
   return new CallFailed(0, 'page_fault', error instanceof Error ? error.message : String(error))
 }

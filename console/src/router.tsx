@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
 import { onSignedOut } from './api.ts'
 import { parseSearch, type Search, stringifySearch } from './list-search.ts'
 import { Waiting } from './parts/loaded.tsx'

@@ -10,7 +10,9 @@ const mayHelp = (error: unknown) => {
 }
 
 export const queryClient = new QueryClient({
-  defaultOptions: { queries: { staleTime: 5_000, retry: (failures, error) => failures < 2 && mayHelp(error) } },
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: (failures, error) => failures < 2 && mayHelp(error) },
+  },
 })
 
 export const aboutQuery = queryOptions({

@@ -22,7 +22,10 @@ export const CARD_STATUSES = [
 
 /** `upi_credit` as `Upi credit`, `cardStatus` as `Card status`. */
 export const wordy = (word: string): string => {
-  const text = word.replaceAll('_', ' ').replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  const text = word
+    .replaceAll('_', ' ')
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
@@ -40,4 +43,6 @@ export const personName = (person: { title?: string; firstName?: string; lastNam
 
 /** A key for a command of money: a repeat with it does nothing twice. */
 export const newIdempotencyKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )

@@ -14,6 +14,10 @@ export type ErrorWord =
   | 'invalid_signature'
   | 'invalid_client'
   | 'invalid_session'
+  | 'not_signed_in'
+  | 'wrong_password'
+  | 'role_too_low'
+  | 'cross_site_request'
   | 'invalid_request'
   | 'unsupported_grant_type'
   | 'invalid_scope'
@@ -26,12 +30,20 @@ export type ErrorWord =
   | 'method_not_allowed'
   | 'qr_code_not_found'
   | 'payment_not_found'
+  | 'operator_not_found'
+  | 'merchant_not_found'
+  | 'partner_not_found'
+  | 'credential_not_found'
+  | 'ledger_account_not_found'
+  | 'request_not_found'
   | 'company_not_found'
   | 'card_account_not_found'
   | 'user_not_found'
   | 'card_not_found'
   | 'coin_config_not_found'
   | 'bulk_job_not_found'
+  | 'already_exists'
+  | 'last_administrator'
   | 'invalid_transition'
   | 'seal_replayed'
   | 'reference_in_use'
@@ -56,6 +68,7 @@ export type ErrorWord =
   | 'rate_limited'
   | 'webhook_endpoint_not_found'
   | 'event_not_found'
+  | 'events_forgotten'
   | 'webhook_url_refused'
   | 'webhook_endpoint_disabled'
   | 'too_many_webhook_endpoints'
@@ -90,6 +103,11 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/svc-coins/allocate',
   'POST /api/v0/svc-coins/redeem',
   'POST /api/v0/webhook-endpoints',
+  'PATCH /api/v0/webhook-endpoints/{endpointId}',
+  'DELETE /api/v0/webhook-endpoints/{endpointId}',
+  'POST /api/v0/webhook-endpoints/{endpointId}/rotate-secret',
+  'POST /api/v0/webhook-endpoints/{endpointId}/resend',
+  'POST /api/v0/webhook-endpoints/{endpointId}/replay',
   'POST /rails/upi/credits',
   'POST /rails/upi/refunds',
   'POST /sandbox/cards/{svcCardId}/spend',

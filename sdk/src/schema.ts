@@ -552,7 +552,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Oldest first. `sequence` counts 1, 2, 3 … for each tenant, without gaps, and no number appears before a smaller one: whoever passes `next` back as `after` misses nothing.
+         * @description Oldest first. `sequence` counts 1, 2, 3 … for each tenant, without gaps, and no number appears before a smaller one: whoever passes `next` back as `after` misses nothing. Events are kept for `EVENTS_DAYS`; an `after` from before is answered 410.
          */
         get: operations["listEvents"];
         put?: never;
@@ -615,7 +615,10 @@ export interface paths {
         get: operations["getWebhookEndpoint"];
         put?: never;
         post?: never;
-        /** Delete a webhook endpoint */
+        /**
+         * Delete a webhook endpoint
+         * @description With its secrets, its attempts and what was still to be sent to it.
+         */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
@@ -637,7 +640,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Answers a new secret, once. Until the time of grace ends every delivery carries a signature with each of the live secrets, so that your receivers can change over one by one. A repeat makes yet another secret and takes none of the former away before its time.
+         * @description Answers a new secret, once. Until the time of grace ends every delivery carries a signature with each of the live secrets, so that your receivers can change over one by one. A repeat without an `Idempotency-Key` makes yet another secret and takes none of the former away before its time.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -875,7 +878,246 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "qr_code.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A QR code was made */
+        post: operations["on_qr_code_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.credited": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A payment was accepted through a QR code */
+        post: operations["on_qr_code_credited"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.payment_refunded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A payment that its QR code could not take was returned to its payer */
+        post: operations["on_qr_code_payment_refunded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.cancelled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A QR code takes no payment any more: it was cancelled, or its one use is over */
+        post: operations["on_qr_code_cancelled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "qr_code.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The `expiry` of an active QR code passed; nobody has to ask for it */
+        post: operations["on_qr_code_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A card was issued */
+        post: operations["on_card_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.status_changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A card was locked, unlocked, blocked or activated */
+        post: operations["on_card_status_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.spent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Money was spent from a card */
+        post: operations["on_card_spent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "card.refunded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Money that was spent came back to a card */
+        post: operations["on_card_refunded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.allocated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Coins were given to a user */
+        post: operations["on_coins_allocated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.redeemed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A user spent coins */
+        post: operations["on_coins_redeemed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coins.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Coins of a user passed their last day */
+        post: operations["on_coins_expired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "coin_config.changed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A coin configuration was created, changed or switched on or off */
+        post: operations["on_coin_config_changed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "api_key.revoked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An API key was revoked for good */
+        post: operations["on_api_key_revoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** BulkJob */
@@ -1170,6 +1412,28 @@ export interface components {
             /** @description RFC 3339 with milliseconds and zone offset */
             createdOn: string;
         };
+        /** Credit */
+        Credit: {
+            /** @description Absent when the credit fitted no code */
+            qrCodeId?: string;
+            paymentId: string;
+            /** @description The bank’s reference */
+            utr: string;
+            /** @description Rupees */
+            amount: number;
+            payerVpa: string;
+            /** @enum {unknown} */
+            status: "ACCEPTED" | "REFUND_PENDING" | "REFUNDED" | "SUSPENSE";
+            /**
+             * @description Why the credit was not accepted; absent when it was
+             * @enum {unknown}
+             */
+            reason?: "qr_code_cancelled" | "qr_code_expired" | "qr_code_used" | "amount_mismatch" | "amount_over_limit" | "merchant_disabled" | "unknown_code";
+            /** @description RFC 3339 with milliseconds and zone offset */
+            createdOn: string;
+            /** @description When the rail confirmed the refund */
+            refundedOn?: string;
+        };
         /** Event */
         Event: {
             /** @description Unique; the `webhook-id` of every delivery */
@@ -1182,6 +1446,18 @@ export interface components {
             createdOn: string;
             /** @description The record as the API answers it; see the event reference */
             data: Record<string, never>;
+        };
+        /** ExpiredCoins */
+        ExpiredCoins: {
+            userId: string;
+            /** @description Coins that expired */
+            amount: number;
+            allocations: {
+                allocationId: string;
+                amount: number;
+            }[];
+            /** @description The user’s active coins right after it */
+            balance: number;
         };
         /** Failure */
         Failure: {
@@ -1459,6 +1735,16 @@ export interface components {
             customerMobile?: string;
             customerId?: string;
             referenceNumber?: string;
+        };
+        /** RevokedApiKey */
+        RevokedApiKey: {
+            apiKeyId: string;
+            name: string;
+            prefix: string;
+            /** @description RFC 3339 */
+            createdOn: string;
+            /** @description RFC 3339 */
+            revokedOn: string;
         };
         /** RewardsCard */
         RewardsCard: {
@@ -3107,7 +3393,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next` of the page before; 0, the default, begins with the first event
+                 * @description The `next` of the page before; without it the page begins with the oldest event that is kept
                  * @example 0
                  */
                 after?: string;
@@ -3161,7 +3447,7 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Begin after this number; `Last-Event-ID` wins over it */
+                /** @description Begin after this number; `Last-Event-ID` wins over it. Without both, with the oldest event that is kept */
                 after?: string;
                 /** @description Only this type */
                 type?: "qr_code.created" | "qr_code.credited" | "qr_code.payment_refunded" | "qr_code.cancelled" | "qr_code.expired" | "card.created" | "card.status_changed" | "card.spent" | "card.refunded" | "coins.allocated" | "coins.redeemed" | "coins.expired" | "coin_config.changed" | "api_key.revoked";
@@ -3181,7 +3467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": string;
+                    "text/event-stream": string;
                 };
             };
             /** @description Failure */
@@ -3328,7 +3614,10 @@ export interface operations {
     deleteWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id that the create operation answered
@@ -3370,7 +3659,10 @@ export interface operations {
     updateWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id that the create operation answered
@@ -3426,7 +3718,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id that the create operation answered
@@ -3529,7 +3824,10 @@ export interface operations {
     resendWebhookEvent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id that the create operation answered
@@ -3577,7 +3875,10 @@ export interface operations {
     replayWebhookEvents: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 255 visible characters. A repeat with the same key and request gets the first answer, byte for byte */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description The id that the create operation answered
@@ -4031,6 +4332,552 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Failure"];
                 };
+            };
+        };
+    };
+    on_qr_code_created: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.created";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_credited: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.credited";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Credit"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_payment_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.payment_refunded";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Credit"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_cancelled: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.cancelled";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_qr_code_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "qr_code.expired";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["QrCode"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_created: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.created";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Card"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_status_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.status_changed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["Card"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_spent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.spent";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CardReceipt"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_card_refunded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "card.refunded";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CardReceipt"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_allocated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.allocated";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinAllocation"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_redeemed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.redeemed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinRedemption"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coins_expired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coins.expired";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["ExpiredCoins"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_coin_config_changed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "coin_config.changed";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["CoinConfig"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_api_key_revoked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Unique; the `webhook-id` of every delivery */
+                    id: string;
+                    /** @description Its number in the tenant’s feed: 1, 2, 3 … without gaps */
+                    sequence: number;
+                    /** @constant */
+                    type: "api_key.revoked";
+                    /** @description RFC 3339 with milliseconds and zone offset */
+                    createdOn: string;
+                    data: components["schemas"]["RevokedApiKey"];
+                };
+            };
+        };
+        responses: {
+            /** @description Taken, as any 2xx. Everything else is tried again, but for 410 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -14,14 +14,22 @@ export interface KindCount {
 
 export interface Verdict {
   readonly counts: readonly KindCount[]
-  readonly events: { readonly committed: number; readonly received: number; readonly faults: readonly string[] }
+  readonly events: {
+    readonly committed: number
+    readonly received: number
+    readonly faults: readonly string[]
+  }
   /** Of acknowledged writes: `repeats` while faults went on, `sent` all of them once more at the end. */
   readonly replays: {
     readonly repeats: number
     readonly sent: number
     readonly different: Readonly<Record<string, number>>
   }
-  readonly history: { readonly objects: number; readonly operations: number; readonly anomalies: readonly string[] }
+  readonly history: {
+    readonly objects: number
+    readonly operations: number
+    readonly anomalies: readonly string[]
+  }
   readonly reconciled: boolean
   /** All that is wrong, in words; empty when the run is passed. */
   readonly broken: readonly string[]
@@ -62,7 +70,10 @@ export async function judge(bed: Bed, load: Load, tell: (progress: string) => vo
   tell('looking for a serial order of each history')
   const anomalies = record
     .anomalies()
-    .map(({ object, anomaly }) => `${object}: ${JSON.stringify(anomaly.at)} fits no order of ${JSON.stringify(anomaly.before.slice(-8))}`)
+    .map(
+      ({ object, anomaly }) =>
+        `${object}: ${JSON.stringify(anomaly.at)} fits no order of ${JSON.stringify(anomaly.before.slice(-8))}`,
+    )
   const { reconciled, why } = await reconcile(bed)
   const broken = [
     ...counts.flatMap(({ kind, lost, doubled }) => [

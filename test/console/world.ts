@@ -95,7 +95,12 @@ async function makeShop(operate: Call) {
   })
   await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
   const { payments } = await untilPaid(operate, qrCodeId)
-  return { merchantId: merchant.merchantId as string, merchantName, qrCodeId: qrCodeId as string, utr: payments[0].utr as string }
+  return {
+    merchantId: merchant.merchantId as string,
+    merchantName,
+    qrCodeId: qrCodeId as string,
+    utr: payments[0].utr as string,
+  }
 }
 
 /** The sandbox's bank sends its notice a moment after the payer has paid. */
@@ -125,7 +130,10 @@ async function makeCards(baseUrl: string, operate: Call) {
     programme: accountName,
     denomination: 2_500,
   })
-  await operate('POST', `/card-accounts/${cardAccountId}/funds`, { amount: '1234567.50', reason: hostile('reason') })
+  await operate('POST', `/card-accounts/${cardAccountId}/funds`, {
+    amount: '1234567.50',
+    reason: hostile('reason'),
+  })
   const sealKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
   const { payload: card } = await call('POST', '/api/v0/partner/svcCard', {
@@ -140,7 +148,11 @@ async function makeCards(baseUrl: string, operate: Call) {
     state: hostile('state'),
   })
   const { svcCardId, userId } = card
-  await operate('POST', `/cards/${svcCardId}/spend`, { amount: 149.5, channel: 'pos', merchantName: hostile('shop') })
+  await operate('POST', `/cards/${svcCardId}/spend`, {
+    amount: 149.5,
+    channel: 'pos',
+    merchantName: hostile('shop'),
+  })
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'L', reason: hostile('lock') })
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'UL', reason: 'found again' })
   const coinConfigId = await makeCoins(call, companyId, userId)
@@ -169,7 +181,12 @@ async function makeCoins(call: Call, companyId: string, userId: string): Promise
   })
   const { coinConfigId } = config
   await call('PATCH', `/api/v0/svc-coins/${coinConfigId}`, { amount: 75 }, { 'if-match': '"1"' })
-  await call('POST', '/api/v0/svc-coins/allocate', { requestId: `first-${tail()}`, companyId, userId, event: 'referral' })
+  await call('POST', '/api/v0/svc-coins/allocate', {
+    requestId: `first-${tail()}`,
+    companyId,
+    userId,
+    event: 'referral',
+  })
   return coinConfigId
 }
 
@@ -178,9 +195,20 @@ async function makeFailures(baseUrl: string, call: Call, svcCardId: string, orde
   const key = createSecretKey(Buffer.from(sealKey.k, 'base64url'))
   const sealed = await seal(Buffer.from(JSON.stringify(order)), { ...sealKey, key })
   const [header, encryptedKey, iv, text, tag] = sealed.split('.')
-  const damaged = [header, encryptedKey, iv, text, tag!.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))].join('.')
+  const damaged = [
+    header,
+    encryptedKey,
+    iv,
+    text,
+    tag!.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
+  ].join('.')
   const badSeal = await call('POST', '/api/v0/partner/svcCard', JSON.stringify(damaged), REFUSED)
   const terminal = caller(baseUrl, '', {})
-  const refused = await terminal('POST', `/sandbox/cards/${svcCardId}/spend`, { amount: 9_999, channel: 'pos' }, REFUSED)
+  const refused = await terminal(
+    'POST',
+    `/sandbox/cards/${svcCardId}/spend`,
+    { amount: 9_999, channel: 'pos' },
+    REFUSED,
+  )
   return { badSealRequestId: badSeal.requestId as string, refusedSpendId: refused.requestId as string }
 }

@@ -1,4 +1,4 @@
-import { inEach, type Mutant, SEARCH, searches, turnInto, tells } from './mutant.ts'
+import { inEach, type Mutant, SEARCH, searches, tells, turnInto } from './mutant.ts'
 
 export function searchMutants(): readonly Mutant[] {
   const lastGood = new Map<string, string>()

@@ -19,7 +19,10 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'Did what', cell: ({ action }) => <Code>{action}</Code> },
   { title: 'To', cell: ({ target }) => <IdLink id={target} /> },
   { title: 'Details', cell: ({ details }) => <Details details={details} /> },
-  { title: 'Request', cell: ({ requestId }) => (requestId ? <ThingLink kind="request" id={requestId} /> : '–') },
+  {
+    title: 'Request',
+    cell: ({ requestId }) => (requestId ? <ThingLink kind="request" id={requestId} /> : '–'),
+  },
 ]
 
 function Details({ details }: Pick<Schemas['AuditEntry'], 'details'>) {
@@ -47,7 +50,10 @@ const FILTERS: readonly Filter[] = [
 
 export function Audit() {
   return (
-    <Page title="Audit" lead="Who did what, and when. Entries are chained by hashes: none can be changed unseen.">
+    <Page
+      title="Audit"
+      lead="Who did what, and when. Entries are chained by hashes: none can be changed unseen."
+    >
       <Verification />
       <List
         name="audit"
@@ -90,7 +96,12 @@ function Verification() {
       <Group justify="space-between" gap="sm">
         <Text size="sm">{text}</Text>
         {can('operator') && (
-          <Button size="compact-sm" variant="default" loading={run.isPending || running} onClick={() => run.mutate()}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={run.isPending || running}
+            onClick={() => run.mutate()}
+          >
             Verify the chain now
           </Button>
         )}

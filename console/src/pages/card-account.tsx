@@ -19,7 +19,8 @@ export function CardAccount() {
   const { can } = useSession()
   const query = useQuery({
     queryKey: ['card-accounts', cardAccountId],
-    queryFn: () => answerOf(api.GET('/card-accounts/{cardAccountId}', { params: { path: { cardAccountId } } })),
+    queryFn: () =>
+      answerOf(api.GET('/card-accounts/{cardAccountId}', { params: { path: { cardAccountId } } })),
   })
   return (
     <Page

@@ -31,8 +31,8 @@ export function CardAccounts() {
       sort="-created"
       empty={
         <EmptyState title="No card accounts yet" command="svc card-account create --help" action={create}>
-          Every card is loaded from a card account, which belongs to a company. Open one and fund it; then cards can be
-          ordered.
+          Every card is loaded from a card account, which belongs to a company. Open one and fund it; then
+          cards can be ordered.
         </EmptyState>
       }
     />

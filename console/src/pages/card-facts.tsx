@@ -15,7 +15,9 @@ const lines = (...parts: string[]) => parts.filter(Boolean).join(', ')
 
 /** A channel works when holder and admin both allow it. */
 const channel = (allowed: boolean, allowedAdmin: boolean) =>
-  allowed && allowedAdmin ? 'On' : `Off (${lines(allowed ? '' : 'by the holder', allowedAdmin ? '' : 'by the admin')})`
+  allowed && allowedAdmin
+    ? 'On'
+    : `Off (${lines(allowed ? '' : 'by the holder', allowedAdmin ? '' : 'by the admin')})`
 
 function Holder({ detail: { card, partnerId } }: CardFactsProps) {
   return (

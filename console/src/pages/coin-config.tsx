@@ -64,13 +64,17 @@ function About({ config, partnerId }: { readonly config: Config; readonly partne
           },
           {
             label: 'Daily limit of a user',
-            value: config.perUserDailyLimit === undefined ? 'None' : `${count(config.perUserDailyLimit)} coins`,
+            value:
+              config.perUserDailyLimit === undefined ? 'None' : `${count(config.perUserDailyLimit)} coins`,
           },
           { label: 'Valid from', value: <Instant at={config.validFrom} /> },
           { label: 'Valid to', value: config.validTo ? <Instant at={config.validTo} /> : 'Open' },
           {
             label: 'Coins expire',
-            value: config.coinsExpireAfterDays === undefined ? 'Never' : `after ${config.coinsExpireAfterDays} days`,
+            value:
+              config.coinsExpireAfterDays === undefined
+                ? 'Never'
+                : `after ${config.coinsExpireAfterDays} days`,
           },
         ]}
       />
@@ -92,7 +96,8 @@ const FIELDS: readonly (readonly [keyof Config, string])[] = [
 
 /** What a revision changed of the one before. */
 function Differences({ now, before }: { readonly now: Config; readonly before: Config | undefined }) {
-  if (!before) return <Text size="sm">{now.revision === 1 ? 'Created' : 'Older revisions are not shown'}</Text>
+  if (!before)
+    return <Text size="sm">{now.revision === 1 ? 'Created' : 'Older revisions are not shown'}</Text>
   const changes = FIELDS.filter(([field]) => now[field] !== before[field])
   return (
     <>

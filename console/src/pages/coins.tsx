@@ -51,7 +51,10 @@ const FILTERS: readonly Filter[] = [
 
 export function Coins() {
   return (
-    <Page title="Coins" lead="What events award. A company’s own configuration outranks the partner’s default.">
+    <Page
+      title="Coins"
+      lead="What events award. A company’s own configuration outranks the partner’s default."
+    >
       <DryRun />
       <List
         name="coin-configs"
@@ -66,8 +69,8 @@ export function Coins() {
             title="No coin configurations yet"
             command={`curl -s ${window.location.origin}/api/v0/svc-coins -H 'Authorization: Bearer <partner token>' -H 'Content-Type: application/json' -d '{"configuration":"DEFAULT","event":"referral","amount":50,"title":"Referral"}'`}
           >
-            A rewards partner says what an event is worth. Its configurations, and every revision of them, are shown
-            here.
+            A rewards partner says what an event is worth. Its configurations, and every revision of them, are
+            shown here.
           </EmptyState>
         }
       />
@@ -77,7 +80,10 @@ export function Coins() {
 
 /** Asks what an event would award, and why; nothing changes. */
 function DryRun() {
-  const form = useForm({ initialValues: { userId: '', event: '' }, validate: { userId: needed, event: needed } })
+  const form = useForm({
+    initialValues: { userId: '', event: '' },
+    validate: { userId: needed, event: needed },
+  })
   const run = useMutation({
     mutationFn: (body: { userId: string; event: string }) => answerOf(api.POST('/coin-dry-runs', { body })),
   })
@@ -102,7 +108,9 @@ function DryRun() {
   )
 }
 
-const OUTCOMES: Readonly<Record<Schemas['CoinAllocation']['outcome'], readonly [color: string, title: string]>> = {
+const OUTCOMES: Readonly<
+  Record<Schemas['CoinAllocation']['outcome'], readonly [color: string, title: string]>
+> = {
   ALLOCATED: ['teal', 'Awarded'],
   WOULD_ALLOCATE: ['teal', 'It would award'],
   WOULD_REPEAT: ['gray', 'It would answer what was awarded before'],
@@ -138,7 +146,12 @@ function Verdict({ outcome }: { readonly outcome: Schemas['CoinAllocation'] }) {
                   <Table.Td>{wordy(configuration)}</Table.Td>
                   <Table.Td>{count(amount)} coins</Table.Td>
                   <Table.Td>
-                    <Badge variant="outline" color={verdict === 'APPLIES' ? 'teal' : 'gray'} tt="none" className="mark">
+                    <Badge
+                      variant="outline"
+                      color={verdict === 'APPLIES' ? 'teal' : 'gray'}
+                      tt="none"
+                      className="mark"
+                    >
                       {VERDICTS[verdict]}
                     </Badge>
                   </Table.Td>

@@ -48,7 +48,11 @@ export function Companies() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No companies yet" command={'svc company create --partner par_… --name "Acme Tools"'} action={create}>
+        <EmptyState
+          title="No companies yet"
+          command={'svc company create --partner par_… --name "Acme Tools"'}
+          action={create}
+        >
           A partner’s first company comes with its on-boarding: create the partner, then its company here.
         </EmptyState>
       }

@@ -63,7 +63,10 @@ export function Company() {
                 ]}
               />
             </Section>
-            <Section title="Card accounts" aside={can('operator') && <CreateCardAccount companyId={companyId} />}>
+            <Section
+              title="Card accounts"
+              aside={can('operator') && <CreateCardAccount companyId={companyId} />}
+            >
               {cardAccounts.length === 0 ? (
                 <EmptyState title="No card accounts" command={`svc card-account create --help`}>
                   Cards are loaded from a card account. Open one, then fund it with what the partner paid in.

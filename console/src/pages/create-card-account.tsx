@@ -30,15 +30,28 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
       fields={(form) => (
         <>
           {!companyId && <Picker of="company" {...form.getInputProps('companyId')} />}
-          <TextInput label="Programme" description="Name of the card programme" {...form.getInputProps('programme')} />
-          <Select label="Product" data={[...PRODUCTS]} allowDeselect={false} {...form.getInputProps('product')} />
+          <TextInput
+            label="Programme"
+            description="Name of the card programme"
+            {...form.getInputProps('programme')}
+          />
+          <Select
+            label="Product"
+            data={[...PRODUCTS]}
+            allowDeselect={false}
+            {...form.getInputProps('product')}
+          />
           <Select
             label="Account type"
             data={[...ACCOUNT_TYPES]}
             allowDeselect={false}
             {...form.getInputProps('accountType')}
           />
-          <TextInput label="BIN type" description="Such as GIFT or REWARD" {...form.getInputProps('binType')} />
+          <TextInput
+            label="BIN type"
+            description="Such as GIFT or REWARD"
+            {...form.getInputProps('binType')}
+          />
           <NumberInput
             label="Load by default"
             description="Whole rupees on a card when the order names no amount"
@@ -52,7 +65,9 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
         </>
       )}
       submit={async ({ denomination, ...others }) => {
-        await answerOf(api.POST('/card-accounts', { body: { ...others, denomination: Number(denomination) } }))
+        await answerOf(
+          api.POST('/card-accounts', { body: { ...others, denomination: Number(denomination) } }),
+        )
         await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
         await queryClient.invalidateQueries({ queryKey: ['companies'] })
       }}

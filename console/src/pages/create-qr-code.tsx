@@ -52,13 +52,29 @@ export function CreateQrCode() {
               disabled={form.getValues().amount === ''}
               {...form.getInputProps('fixedAmount', { type: 'checkbox' })}
             />
-            <Checkbox label="May be paid many times" {...form.getInputProps('multipleUse', { type: 'checkbox' })} />
+            <Checkbox
+              label="May be paid many times"
+              {...form.getInputProps('multipleUse', { type: 'checkbox' })}
+            />
           </Group>
-          <TextInput label="Reference number" description="The merchant’s own" maxLength={64} {...form.getInputProps('referenceNumber')} />
+          <TextInput
+            label="Reference number"
+            description="The merchant’s own"
+            maxLength={64}
+            {...form.getInputProps('referenceNumber')}
+          />
           <TextInput label="Description" maxLength={255} {...form.getInputProps('description')} />
         </>
       )}
-      submit={async ({ merchantId, qrName, amount, fixedAmount, multipleUse, referenceNumber, description }) => {
+      submit={async ({
+        merchantId,
+        qrName,
+        amount,
+        fixedAmount,
+        multipleUse,
+        referenceNumber,
+        description,
+      }) => {
         const rupees = readRupees(amount)
         const code = await answerOf(
           api.POST('/qr-codes', {

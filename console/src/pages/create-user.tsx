@@ -22,7 +22,8 @@ export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserPro
       rules={{
         companyId: needed,
         email: (value: string) => (value === '' || E_MAIL.test(value) ? null : 'Must be an e-mail address'),
-        mobile: (value: string) => (value === '' || /^\d{10}$/.test(value) ? null : 'Must be exactly 10 digits'),
+        mobile: (value: string) =>
+          value === '' || /^\d{10}$/.test(value) ? null : 'Must be exactly 10 digits',
       }}
       fields={(form) => (
         <>

@@ -27,7 +27,10 @@ export function LedgerAccount() {
                     label: 'What it is for',
                     value: Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind,
                   },
-                  { label: 'Never under', value: floor === undefined ? 'No limit' : <Amount amount={floor} unit={unit} /> },
+                  {
+                    label: 'Never under',
+                    value: floor === undefined ? 'No limit' : <Amount amount={floor} unit={unit} />,
+                  },
                   { label: 'Account id', value: <Id id={accountId} what="account id" /> },
                   { label: 'Owner', value: <IdLink id={accountId.slice(accountId.indexOf(':') + 1)} /> },
                   { label: 'Tenant', value: <IdLink id={tenantId} /> },

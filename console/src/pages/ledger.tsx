@@ -35,7 +35,10 @@ const COLUMNS: readonly Column<Schemas['LedgerAccount']>[] = [
       </ThingLink>
     ),
   },
-  { title: 'What it is for', cell: ({ kind }) => (Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind) },
+  {
+    title: 'What it is for',
+    cell: ({ kind }) => (Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind),
+  },
   { title: 'Balance', align: 'right', cell: ({ balance, unit }) => <Amount amount={balance} unit={unit} /> },
   {
     title: 'Never under',

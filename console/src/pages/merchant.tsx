@@ -90,13 +90,15 @@ function Switch({ merchant: { merchantId, status } }: { readonly merchant: Detai
   const { can } = useSession()
   if (!can('operator')) return undefined
   const set = async (disabled: boolean) => {
-    await answerOf(api.PATCH('/merchants/{merchantId}', { params: { path: { merchantId } }, body: { disabled } }))
+    await answerOf(
+      api.PATCH('/merchants/{merchantId}', { params: { path: { merchantId } }, body: { disabled } }),
+    )
     await changed()
   }
   return status === 'active' ? (
     <ConfirmAction label="Disable" confirm="Disable merchant" danger run={() => set(true)}>
-      Its tokens die within a second, it gets no new ones, and its QR codes take no payments: what is paid to them goes
-      back. It can be enabled again.
+      Its tokens die within a second, it gets no new ones, and its QR codes take no payments: what is paid to
+      them goes back. It can be enabled again.
     </ConfirmAction>
   ) : (
     <ConfirmAction label="Enable" confirm="Enable merchant" run={() => set(false)}>
@@ -133,7 +135,8 @@ function Keys({ merchant: { merchantId, apiKeys } }: { readonly merchant: Detail
               await changed()
             }}
           >
-            Revokes the key <b>{name}</b> for good. Tokens that were issued for it die within a second in every process.
+            Revokes the key <b>{name}</b> for good. Tokens that were issued for it die within a second in
+            every process.
           </ConfirmAction>
         ),
     })

@@ -50,8 +50,8 @@ export function Merchants() {
           command={'svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411'}
           action={create}
         >
-          A merchant trades its API key for a token and creates UPI QR codes. Register the first one here or with the
-          command line.
+          A merchant trades its API key for a token and creates UPI QR codes. Register the first one here or
+          with the command line.
         </EmptyState>
       }
     />
@@ -73,7 +73,12 @@ function CreateMerchant() {
         }}
         fields={(form) => (
           <>
-            <TextInput label="Name" description="Payers see it" data-autofocus {...form.getInputProps('name')} />
+            <TextInput
+              label="Name"
+              description="Payers see it"
+              data-autofocus
+              {...form.getInputProps('name')}
+            />
             <TextInput label="VPA" placeholder="corner.shop@bank" {...form.getInputProps('vpa')} />
             <TextInput
               label="Merchant category code"

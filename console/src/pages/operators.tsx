@@ -119,11 +119,22 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
         }}
       />
       {status === 'active' ? (
-        <ConfirmAction label="Disable" confirm={`Disable ${name}`} danger compact run={() => change({ disabled: true })}>
+        <ConfirmAction
+          label="Disable"
+          confirm={`Disable ${name}`}
+          danger
+          compact
+          run={() => change({ disabled: true })}
+        >
           {name} cannot sign in any more, and all their sessions end within a second.
         </ConfirmAction>
       ) : (
-        <ConfirmAction label="Enable" confirm={`Enable ${name}`} compact run={() => change({ disabled: false })}>
+        <ConfirmAction
+          label="Enable"
+          confirm={`Enable ${name}`}
+          compact
+          run={() => change({ disabled: false })}
+        >
           {name} can sign in again.
         </ConfirmAction>
       )}

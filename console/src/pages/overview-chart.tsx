@@ -49,26 +49,26 @@ export default function OverviewChart({ overview, series, label }: OverviewChart
         />
       </div>
       <div className="heard">
-      <Table aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>From</Table.Th>
-            {lines.map((line) => (
-              <Table.Th key={line.name}>{line.label}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {data.map((bucket) => (
-            <Table.Tr key={bucket.at}>
-              <Table.Td>{bucket.time}</Table.Td>
-              {series.map((name) => (
-                <Table.Td key={name}>{count(bucket[name])}</Table.Td>
+        <Table aria-label={label}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>From</Table.Th>
+              {lines.map((line) => (
+                <Table.Th key={line.name}>{line.label}</Table.Th>
               ))}
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+          </Table.Thead>
+          <Table.Tbody>
+            {data.map((bucket) => (
+              <Table.Tr key={bucket.at}>
+                <Table.Td>{bucket.time}</Table.Td>
+                {series.map((name) => (
+                  <Table.Td key={name}>{count(bucket[name])}</Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
       </div>
     </>
   )

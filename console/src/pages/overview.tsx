@@ -66,8 +66,10 @@ export function Overview() {
   )
 }
 
-const sum = (overview: OverviewRecord, field: 'requests' | 'failures' | 'payments' | 'paymentsAmount' | 'cardsIssued') =>
-  overview.buckets.reduce((total, bucket) => total + bucket[field], 0)
+const sum = (
+  overview: OverviewRecord,
+  field: 'requests' | 'failures' | 'payments' | 'paymentsAmount' | 'cardsIssued',
+) => overview.buckets.reduce((total, bucket) => total + bucket[field], 0)
 
 function Figures({ overview }: { readonly overview: OverviewRecord }) {
   const requests = sum(overview, 'requests')
@@ -92,7 +94,11 @@ function Figures({ overview }: { readonly overview: OverviewRecord }) {
         />
       </Paper>
       <Paper withBorder p="md">
-        <Tile label="Cards issued" value={count(sum(overview, 'cardsIssued'))} hint="one by one and in bulk" />
+        <Tile
+          label="Cards issued"
+          value={count(sum(overview, 'cardsIssued'))}
+          hint="one by one and in bulk"
+        />
       </Paper>
     </SimpleGrid>
   )
@@ -183,7 +189,11 @@ function Health({ overview: { ledger, queues } }: { readonly overview: OverviewR
       </Alert>
       <SimpleGrid cols={2} spacing="md">
         <Queue label="Events to be numbered" waiting={queues.eventsWaiting} since={queues.oldestEventOn} />
-        <Queue label="Webhooks to be delivered" waiting={queues.deliveriesWaiting} since={queues.oldestDeliveryOn} />
+        <Queue
+          label="Webhooks to be delivered"
+          waiting={queues.deliveriesWaiting}
+          since={queues.oldestDeliveryOn}
+        />
         <Queue label="Commands in line" waiting={queues.commandsWaiting} />
         <Queue label="Log entries dropped" waiting={queues.requestLogDropped} calm="none" />
       </SimpleGrid>

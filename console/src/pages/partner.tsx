@@ -85,13 +85,15 @@ function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }
   const { can } = useSession()
   if (!can('operator')) return undefined
   const set = async (disabled: boolean) => {
-    await answerOf(api.PATCH('/partners/{partnerId}', { params: { path: { partnerId } }, body: { disabled } }))
+    await answerOf(
+      api.PATCH('/partners/{partnerId}', { params: { path: { partnerId } }, body: { disabled } }),
+    )
     await changed()
   }
   return status === 'active' ? (
     <ConfirmAction label="Disable" confirm="Disable partner" danger run={() => set(true)}>
-      Its tokens and sessions die within a second and it gets no new ones. Cards of its users stay as they are. It can
-      be enabled again.
+      Its tokens and sessions die within a second and it gets no new ones. Cards of its users stay as they
+      are. It can be enabled again.
     </ConfirmAction>
   ) : (
     <ConfirmAction label="Enable" confirm="Enable partner" run={() => set(false)}>
@@ -132,7 +134,12 @@ function Clients({ partner: { partnerId, clients } }: { readonly partner: Detail
           Without a client the partner gets no token.
         </EmptyState>
       ) : (
-        <DataTable caption="OAuth clients" columns={columns} rows={clients} rowKey={({ clientId }) => clientId} />
+        <DataTable
+          caption="OAuth clients"
+          columns={columns}
+          rows={clients}
+          rowKey={({ clientId }) => clientId}
+        />
       )}
     </Section>
   )
@@ -149,11 +156,18 @@ function IssueClient({ partnerId }: { readonly partnerId: string }) {
         initial={{ name: '' }}
         rules={{ name: needed }}
         fields={(form) => (
-          <TextInput label="Name" description="To tell it from the others" data-autofocus {...form.getInputProps('name')} />
+          <TextInput
+            label="Name"
+            description="To tell it from the others"
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
         )}
         submit={async (body) => {
           setIssued(
-            await answerOf(api.POST('/partners/{partnerId}/clients', { params: { path: { partnerId } }, body })),
+            await answerOf(
+              api.POST('/partners/{partnerId}/clients', { params: { path: { partnerId } }, body }),
+            ),
           )
           await changed()
         }}
@@ -173,13 +187,18 @@ function SealKeys({ partner: { partnerId, sealKeys } }: { readonly partner: Deta
   const [jwk, setJwk] = useState<string>()
   const columns: Column<Schemas['SealKey']>[] = [
     { title: 'Key id (kid)', cell: ({ kid }) => <Id id={kid} what="key id" /> },
-    { title: 'Kind', cell: ({ kind }) => (kind === 'shared' ? 'Shared secret' : 'Public key of the partner') },
+    {
+      title: 'Kind',
+      cell: ({ kind }) => (kind === 'shared' ? 'Shared secret' : 'Public key of the partner'),
+    },
     { title: 'Algorithm', cell: ({ alg }) => alg },
     { title: 'Since', cell: ({ createdOn }) => <Instant at={createdOn} /> },
     { title: 'State', cell: ({ retiredOn }) => <StatusBadge state={retiredOn ? 'RETIRED' : 'ACTIVE'} /> },
   ]
   const retire = async (kid: string) => {
-    await answerOf(api.DELETE('/partners/{partnerId}/seal-keys/{kid}', { params: { path: { partnerId, kid } } }))
+    await answerOf(
+      api.DELETE('/partners/{partnerId}/seal-keys/{kid}', { params: { path: { partnerId, kid } } }),
+    )
     await changed()
   }
   const issue = async () => {
@@ -199,8 +218,8 @@ function SealKeys({ partner: { partnerId, sealKeys } }: { readonly partner: Deta
       cell: ({ kid, retiredOn }) =>
         !retiredOn && (
           <ConfirmAction label="Retire" confirm="Retire for good" danger compact run={() => retire(kid)}>
-            Within a second nothing sealed with <code>{kid}</code> is opened any more. Make sure that the partner seals
-            with another key.
+            Within a second nothing sealed with <code>{kid}</code> is opened any more. Make sure that the
+            partner seals with another key.
           </ConfirmAction>
         ),
     })

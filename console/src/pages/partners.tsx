@@ -77,7 +77,10 @@ function CreatePartner() {
         label="Create partner"
         send="Create"
         initial={{ name: '', products: ['incentive'], plainRequests: false }}
-        rules={{ name: needed, products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one') }}
+        rules={{
+          name: needed,
+          products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
+        }}
         fields={(form) => (
           <>
             <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />

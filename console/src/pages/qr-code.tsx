@@ -67,8 +67,8 @@ function Actions({ qrCodeId, row }: { readonly qrCodeId: string; readonly row: S
       {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={row.qrCode.amount} />}
       {row.qrCode.status === 'ACTIVE' && (
         <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
-          Nothing is accepted through <b>{row.qrCode.qrName}</b> afterwards: money that is still sent goes back to its
-          payers. This cannot be undone.
+          Nothing is accepted through <b>{row.qrCode.qrName}</b> afterwards: money that is still sent goes
+          back to its payers. This cannot be undone.
         </ConfirmAction>
       )}
     </>
@@ -86,8 +86,8 @@ function Pay({ qrCodeId, amount }: { readonly qrCodeId: string; readonly amount:
       fields={(form) => (
         <>
           <Text size="sm" c="dimmed">
-            The sandbox plays the payer and the bank. Amounts that end in .91 are declined, .92 arrive late, .93 arrive
-            three times.
+            The sandbox plays the payer and the bank. Amounts that end in .91 are declined, .92 arrive late,
+            .93 arrive three times.
           </Text>
           <TextInput
             label="Amount in rupees"
@@ -191,7 +191,10 @@ function About({ row }: { readonly row: Schemas['QrCodeRow'] }) {
           { label: 'Description', value: qrCode.description },
           { label: 'Created', value: <Instant at={qrCode.createdOn} long /> },
           { label: 'Last change', value: <Instant at={qrCode.modifiedOn} long /> },
-          ...Object.entries(qrCode.customParams ?? {}).map(([name, value]) => ({ label: `Custom: ${name}`, value })),
+          ...Object.entries(qrCode.customParams ?? {}).map(([name, value]) => ({
+            label: `Custom: ${name}`,
+            value,
+          })),
         ]}
       />
     </Section>
@@ -216,7 +219,12 @@ function Payments({ detail: { payments, morePayments } }: { readonly detail: Det
           None yet.{mode === 'sandbox' && ' “Pay this code” above plays a payer.'}
         </Text>
       ) : (
-        <DataTable caption="Payments" columns={PAYMENTS} rows={payments} rowKey={({ paymentId }) => paymentId} />
+        <DataTable
+          caption="Payments"
+          columns={PAYMENTS}
+          rows={payments}
+          rowKey={({ paymentId }) => paymentId}
+        />
       )}
       {morePayments && (
         <Alert mt="sm" color="gray">

@@ -20,7 +20,9 @@ export const stateOf = ({ qrCode, expired }: Row): string =>
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'QR code',
-    cell: ({ qrCode }) => <NamedThing kind="qrCode" id={qrCode.qrCodeId!} name={qrCode.qrName ?? 'No name'} />,
+    cell: ({ qrCode }) => (
+      <NamedThing kind="qrCode" id={qrCode.qrCodeId!} name={qrCode.qrName ?? 'No name'} />
+    ),
   },
   {
     title: 'Merchant',

@@ -13,7 +13,11 @@ const KEY = ['ledger', 'reconciliation']
 
 const VERDICTS: Readonly<Record<Schemas['Reconciliation']['state'], readonly [string, string, string]>> = {
   balanced: ['teal', 'The books add up', 'Every check passed on one snapshot of all tenants.'],
-  differences: ['red', 'The books do not add up', 'Look at the differences below, and stop what causes them first.'],
+  differences: [
+    'red',
+    'The books do not add up',
+    'Look at the differences below, and stop what causes them first.',
+  ],
   failed: ['orange', 'The last run broke off', 'Run it again; if that fails too, look at the service’s log.'],
   unknown: ['gray', 'Not checked yet', 'Run it, here or with: svc reconcile'],
 }
@@ -60,7 +64,10 @@ function Result({ result }: { readonly result: Schemas['Reconciliation'] }) {
           <Facts
             facts={[
               { label: 'When', value: <Instant at={result.startedOn} long /> },
-              { label: 'Took', value: result.tookMs === undefined ? undefined : `${count(result.tookMs)} ms` },
+              {
+                label: 'Took',
+                value: result.tookMs === undefined ? undefined : `${count(result.tookMs)} ms`,
+              },
               { label: 'Begun by', value: result.startedBy },
               { label: 'Accounts', value: count(result.accounts) },
               { label: 'Transfers', value: count(result.transfers) },

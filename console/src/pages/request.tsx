@@ -57,7 +57,11 @@ function Why({ request: { error, description, help, status } }: { readonly reque
             The caller was told: <b>{description}</b>
           </Text>
         )}
-        {help && <Text size="sm">What helps: <Prose text={help.remedy} /></Text>}
+        {help && (
+          <Text size="sm">
+            What helps: <Prose text={help.remedy} />
+          </Text>
+        )}
         <Group gap="sm">
           <Code>{error}</Code>
           {help && (
@@ -141,11 +145,17 @@ function About({ request }: { readonly request: Detail }) {
               </Code>
             ),
           },
-          { label: 'Tenant', value: tenantId ? <IdLink id={tenantId} short={false} /> : 'Nobody was authenticated' },
+          {
+            label: 'Tenant',
+            value: tenantId ? <IdLink id={tenantId} short={false} /> : 'Nobody was authenticated',
+          },
           { label: 'Took', value: `${durationMs.toFixed(1)} ms` },
           { label: 'From', value: address },
           { label: 'Kind', value: kind === 'command' ? 'Command' : 'Read' },
-          { label: 'Body', value: bodyBytes === undefined ? undefined : `${bodyBytes.toLocaleString('en-IN')} bytes` },
+          {
+            label: 'Body',
+            value: bodyBytes === undefined ? undefined : `${bodyBytes.toLocaleString('en-IN')} bytes`,
+          },
         ]}
       />
     </Section>
@@ -156,7 +166,13 @@ function Body({ request: { body } }: { readonly request: Detail }) {
   if (body === undefined || body === null) return undefined
   return (
     <Section title="Body, personal data masked">
-      <Box component="pre" m={0} fz="sm" ff="monospace" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      <Box
+        component="pre"
+        m={0}
+        fz="sm"
+        ff="monospace"
+        style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+      >
         {JSON.stringify(body, undefined, 2)}
       </Box>
     </Section>

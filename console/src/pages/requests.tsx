@@ -79,9 +79,12 @@ export function Requests() {
       sort="-at"
       refreshMs={10_000}
       empty={
-        <EmptyState title="No requests yet" command={`curl -s -X POST ${window.location.origin}/api/v0/merchant/token`}>
-          Requests show up here within seconds. This one fails for want of an API key, which is a fine first thing to
-          look at.
+        <EmptyState
+          title="No requests yet"
+          command={`curl -s -X POST ${window.location.origin}/api/v0/merchant/token`}
+        >
+          Requests show up here within seconds. This one fails for want of an API key, which is a fine first
+          thing to look at.
         </EmptyState>
       }
     />

@@ -1,4 +1,15 @@
-import { Alert, Button, Center, Divider, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
@@ -41,14 +52,19 @@ export function SignIn() {
             <Title order={1} size="h2">
               svc console
             </Title>
-            <Text c="dimmed">{back ? 'Sign in to go on where you were.' : 'For those who run the service.'}</Text>
+            <Text c="dimmed">
+              {back ? 'Sign in to go on where you were.' : 'For those who run the service.'}
+            </Text>
           </div>
           {failed !== undefined && <FailureAlert failed={failed} />}
           <Loaded query={about}>
             {({ sandboxSignIn }) => (
               <>
                 {sandboxSignIn && (
-                  <SandboxEntry busy={busy} enter={() => void enter(answerOf(api.POST('/session/sandbox')))} />
+                  <SandboxEntry
+                    busy={busy}
+                    enter={() => void enter(answerOf(api.POST('/session/sandbox')))}
+                  />
                 )}
                 <PasswordForm
                   busy={busy}
@@ -90,7 +106,12 @@ function PasswordForm({ busy, enter }: PasswordFormProps) {
   return (
     <form onSubmit={form.onSubmit(enter)} noValidate>
       <Stack gap="sm">
-        <TextInput label="Name" autoComplete="username" autoCapitalize="none" {...form.getInputProps('name')} />
+        <TextInput
+          label="Name"
+          autoComplete="username"
+          autoCapitalize="none"
+          {...form.getInputProps('name')}
+        />
         <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
         <Button type="submit" variant="default" loading={busy}>
           Sign in

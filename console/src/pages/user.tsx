@@ -7,8 +7,8 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { Tile } from '../parts/tile.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { Tile } from '../parts/tile.tsx'
 import { personName, wordy } from '../words.ts'
 
 export function User() {
@@ -73,7 +73,11 @@ const HISTORY: readonly Column<Schemas['CoinHistoryEntry']>[] = [
         '–'
       ),
   },
-  { title: 'Coins', align: 'right', cell: ({ amount, kind }) => (kind === 'ALLOCATED' ? '+' : '−') + count(Math.abs(amount)) },
+  {
+    title: 'Coins',
+    align: 'right',
+    cell: ({ amount, kind }) => (kind === 'ALLOCATED' ? '+' : '−') + count(Math.abs(amount)),
+  },
   { title: 'Active after', align: 'right', cell: ({ balance }) => count(balance) },
 ]
 
@@ -98,7 +102,12 @@ function Coins({ userId }: { readonly userId: string }) {
                 No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocations</code>.
               </Text>
             ) : (
-              <DataTable caption="Coin history" columns={HISTORY} rows={history} rowKey={({ entry }) => String(entry)} />
+              <DataTable
+                caption="Coin history"
+                columns={HISTORY}
+                rows={history}
+                rowKey={({ entry }) => String(entry)}
+              />
             )}
             {next && (
               <Text c="dimmed" size="sm">

@@ -13,7 +13,11 @@ const COLUMNS: readonly Column<Schemas['User']>[] = [
   {
     title: 'User',
     cell: (user) => (
-      <NamedThing kind="user" id={user.userId} name={personName(user) || user.email || user.mobile || 'No name'} />
+      <NamedThing
+        kind="user"
+        id={user.userId}
+        name={personName(user) || user.email || user.mobile || 'No name'}
+      />
     ),
   },
   { title: 'E-mail', cell: ({ email }) => email ?? '–' },

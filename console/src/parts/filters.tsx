@@ -114,7 +114,13 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
     )
   if (kind === 'partner' || kind === 'company' || kind === 'merchant')
     return (
-      <Picker of={kind} placeholder="Any" value={value ?? null} onChange={(id) => set(id ?? undefined)} clearable />
+      <Picker
+        of={kind}
+        placeholder="Any"
+        value={value ?? null}
+        onChange={(id) => set(id ?? undefined)}
+        clearable
+      />
     )
   return <DayFilter filter={filter} value={value} set={set} />
 }

@@ -52,7 +52,11 @@ function Fields<V extends Values>({
   submit,
   close,
 }: FormDialogProps<V> & { readonly close: () => void }) {
-  const form = useForm<V>({ initialValues: initial, validate: (rules ?? {}) as never, validateInputOnBlur: true })
+  const form = useForm<V>({
+    initialValues: initial,
+    validate: (rules ?? {}) as never,
+    validateInputOnBlur: true,
+  })
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState<unknown>()
   const act = async (values: V) => {

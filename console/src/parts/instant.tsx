@@ -43,7 +43,12 @@ interface InstantProps {
 /** The date in the business zone; how long ago it was is said beside it or on hover and focus. */
 export function Instant({ at, long = false }: InstantProps) {
   const { timeZone } = useSession()
-  if (!at) return <Text span inherit c="dimmed">–</Text>
+  if (!at)
+    return (
+      <Text span inherit c="dimmed">
+        –
+      </Text>
+    )
   const date = new Date(at)
   // Some records of the specification say dates in words, in the business zone already.
   if (Number.isNaN(date.getTime()) || !at.includes('T')) return <span>{at}</span>
@@ -57,7 +62,10 @@ export function Instant({ at, long = false }: InstantProps) {
   if (long)
     return (
       <span>
-        {time} <Text span inherit c="dimmed" style={{ whiteSpace: 'nowrap' }}>({hint})</Text>
+        {time}{' '}
+        <Text span inherit c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+          ({hint})
+        </Text>
       </span>
     )
   return (

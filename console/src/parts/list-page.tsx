@@ -5,8 +5,8 @@ import type { ReactNode } from 'react'
 import type { ListOf } from '../api.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
 import { type Column, DataTable, type Sorting } from './data-table.tsx'
-import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { FailureAlert } from './failure-alert.tsx'
+import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
@@ -137,7 +137,11 @@ function NothingFits({ list, filters }: { readonly list: ListSearch; readonly fi
     <Paper withBorder p="lg">
       <Group justify="center">
         <Text c="dimmed">Nothing fits these filters.</Text>
-        <Button variant="default" size="compact-sm" onClick={() => list.filter({ ...none, after: undefined })}>
+        <Button
+          variant="default"
+          size="compact-sm"
+          onClick={() => list.filter({ ...none, after: undefined })}
+        >
           Clear them
         </Button>
       </Group>

@@ -18,7 +18,10 @@ const SOURCES = {
   partner: {
     label: 'Partner',
     load: async (query: Query) =>
-      (await listAt('/partners')(query)).data.map(({ partnerId, name }) => ({ value: partnerId, label: name })),
+      (await listAt('/partners')(query)).data.map(({ partnerId, name }) => ({
+        value: partnerId,
+        label: name,
+      })),
   },
   company: {
     label: 'Company',

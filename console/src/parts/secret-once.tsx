@@ -25,8 +25,8 @@ export function SecretOnce({ what, secret, beside = [], onDone }: SecretOnceProp
     >
       <Stack>
         <Alert color="orange" icon={<WarningIcon />} title="Copy it now">
-          This is the only time it is shown. The service keeps a digest of it and cannot show it again; if it is
-          lost, issue another one and revoke this one.
+          This is the only time it is shown. The service keeps a digest of it and cannot show it again; if it
+          is lost, issue another one and revoke this one.
         </Alert>
         {beside.map(({ label, value }) => (
           <div key={label}>

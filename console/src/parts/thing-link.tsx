@@ -13,7 +13,13 @@ interface ThingLinkProps {
 
 export function ThingLink({ kind, id, children }: ThingLinkProps) {
   return (
-    <Anchor component={Link} to={pathOf(kind, id)} inherit title={id} {...(!children && { ff: 'monospace', fz: '0.9em' })}>
+    <Anchor
+      component={Link}
+      to={pathOf(kind, id)}
+      inherit
+      title={id}
+      {...(!children && { ff: 'monospace', fz: '0.9em' })}
+    >
       {children ?? shortId(id)}
     </Anchor>
   )
@@ -37,7 +43,15 @@ export function IdLink({ id, short = true }: { readonly id: string; readonly sho
 }
 
 /** A name that links to the thing, with its id under it. */
-export function NamedThing({ kind, id, name }: { readonly kind: Kind; readonly id: string; readonly name: string }) {
+export function NamedThing({
+  kind,
+  id,
+  name,
+}: {
+  readonly kind: Kind
+  readonly id: string
+  readonly name: string
+}) {
   return (
     <>
       <ThingLink kind={kind} id={id}>

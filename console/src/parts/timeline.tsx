@@ -1,4 +1,4 @@
-import { Text, Timeline as MantineTimeline } from '@mantine/core'
+import { Timeline as MantineTimeline, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Instant } from './instant.tsx'
 
@@ -21,7 +21,11 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
           key={`${at}-${index}`}
           role="listitem"
           {...(color && { color })}
-          title={<Text span size="sm" fw={600}>{title}</Text>}
+          title={
+            <Text span size="sm" fw={600}>
+              {title}
+            </Text>
+          }
         >
           <Text size="xs" c="dimmed">
             <Instant at={at} long />

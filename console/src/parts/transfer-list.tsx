@@ -44,7 +44,13 @@ export function shortAccount(accountId: string): string {
   return `${wordy(kind)} ${owner.slice(0, owner.indexOf('_') + 1)}…${owner.slice(-6)}`
 }
 
-export function TransferTable({ accountId, transfers }: { accountId: string; transfers: readonly Transfer[] }) {
+export function TransferTable({
+  accountId,
+  transfers,
+}: {
+  accountId: string
+  transfers: readonly Transfer[]
+}) {
   if (transfers.length === 0) return <Text c="dimmed">Nothing has moved yet.</Text>
   return (
     <DataTable

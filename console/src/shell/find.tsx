@@ -44,7 +44,8 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const move = (event: KeyboardEvent) => {
     const links = [...(results.current?.querySelectorAll('a') ?? [])]
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
-    const next = event.key === 'ArrowDown' ? links[at + 1] : event.key === 'ArrowUp' ? links[at - 1] : undefined
+    const next =
+      event.key === 'ArrowDown' ? links[at + 1] : event.key === 'ArrowUp' ? links[at - 1] : undefined
     if (!next) return
     event.preventDefault()
     next.focus()
@@ -88,8 +89,8 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         ))}
         {items?.length === 0 && (
           <Text c="dimmed" size="sm">
-            Nothing is called that. Ids and bank references must be whole; names are searched in the lists of their
-            pages.
+            Nothing is called that. Ids and bank references must be whole; names are searched in the lists of
+            their pages.
           </Text>
         )}
       </Box>

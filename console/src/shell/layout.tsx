@@ -63,13 +63,20 @@ function Brand() {
   const { mode } = useSession()
   return (
     <>
-      <Link to="/" style={{ display: 'flex', gap: 8, alignItems: 'center', color: 'inherit', textDecoration: 'none' }}>
+      <Link
+        to="/"
+        style={{ display: 'flex', gap: 8, alignItems: 'center', color: 'inherit', textDecoration: 'none' }}
+      >
         <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
         <Text span fw={700} fz="lg">
           svc
         </Text>
       </Link>
-      <Badge variant={mode === 'live' ? 'filled' : 'outline'} color={mode === 'live' ? 'red' : 'gray'} className="mark">
+      <Badge
+        variant={mode === 'live' ? 'filled' : 'outline'}
+        color={mode === 'live' ? 'red' : 'gray'}
+        className="mark"
+      >
         {mode}
       </Badge>
     </>
@@ -78,13 +85,7 @@ function Brand() {
 
 function FindButton({ onClick }: { readonly onClick: () => void }) {
   return (
-    <Button
-      variant="default"
-      onClick={onClick}
-      leftSection={<SearchIcon />}
-      aria-keyshortcuts="/"
-      fw={400}
-    >
+    <Button variant="default" onClick={onClick} leftSection={<SearchIcon />} aria-keyshortcuts="/" fw={400}>
       <Box component="span" visibleFrom="sm">
         Find by id, UTR, e-mail
         <Kbd size="xs" ml={8} aria-hidden="true">

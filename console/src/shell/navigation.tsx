@@ -30,7 +30,14 @@ const PLACES = [
   { group: 'Cards and rewards', to: '/coins', label: 'Coins', Icon: CoinIcon, key: 'i' },
   { group: 'Books and people', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
   { group: 'Books and people', to: '/audit', label: 'Audit', Icon: AuditIcon, key: 't' },
-  { group: 'Books and people', to: '/operators', label: 'Operators', Icon: UserIcon, key: 'e', role: 'admin' },
+  {
+    group: 'Books and people',
+    to: '/operators',
+    label: 'Operators',
+    Icon: UserIcon,
+    key: 'e',
+    role: 'admin',
+  },
 ] as const
 
 /** The places that a role may go to. */
@@ -53,18 +60,20 @@ export function Navigation({ onGo }: { readonly onGo: () => void }) {
             <Text size="xs" c="dimmed" fw={600} px="sm" py={4}>
               {group}
             </Text>
-            {places.filter((place) => place.group === group).map(({ to, label, Icon }) => (
-              <NavLink
-                key={to}
-                component={Link}
-                to={to}
-                label={label}
-                leftSection={<Icon />}
-                active={isAt(to)}
-                aria-current={isAt(to) ? 'page' : undefined}
-                onClick={onGo}
-              />
-            ))}
+            {places
+              .filter((place) => place.group === group)
+              .map(({ to, label, Icon }) => (
+                <NavLink
+                  key={to}
+                  component={Link}
+                  to={to}
+                  label={label}
+                  leftSection={<Icon />}
+                  active={isAt(to)}
+                  aria-current={isAt(to) ? 'page' : undefined}
+                  onClick={onGo}
+                />
+              ))}
           </div>
         ))}
       </Stack>

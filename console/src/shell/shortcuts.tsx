@@ -7,7 +7,8 @@ import { usePlaces } from './navigation.tsx'
 const FOLLOW_MS = 1_200
 
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
 
 /** `/` searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
 export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
