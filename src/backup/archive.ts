@@ -81,15 +81,15 @@ type OnEntry = (name: string, content: Buffer) => Promise<void> | void
 /** Reads an archive from beginning to end; an entry at a time is in memory. */
 export async function readEntries(file: string, onEntry: OnEntry): Promise<void> {
   const tar = extract()
-  tar.on('entry', (header, stream, next) => {
+  tar.on('entry', (header, stream, goOn) => {
     const most = header.name === MANIFEST ? LARGEST_MANIFEST : LARGEST_ENTRY
     if (header.type !== 'file' || (header.size ?? 0) > most)
-      return void tar.destroy(new ArchiveFault('an entry is not one of ours'))
+      return tar.destroy(new ArchiveFault('an entry is not one of ours'))
     const parts: Buffer[] = []
     stream.on('data', (part) => parts.push(part as Buffer))
-    stream.on('error', next)
+    stream.on('error', goOn)
     stream.on('end', () => {
-      Promise.resolve(onEntry(header.name, Buffer.concat(parts))).then(() => next(), next)
+      Promise.resolve(onEntry(header.name, Buffer.concat(parts))).then(() => goOn(), goOn)
     })
   })
   try {

@@ -24,9 +24,9 @@ export interface Verified {
 
 const decompress = promisify(gunzip)
 
-function parsed<T>(text: Buffer, what: string): T {
+function parsed(text: Buffer, what: string): unknown {
   try {
-    return JSON.parse(text.toString()) as T
+    return JSON.parse(text.toString())
   } catch {
     throw new ArchiveFault(`its ${what} cannot be read`)
   }
@@ -39,8 +39,8 @@ export async function verifyBackup(file: string, masterKeys: MasterKeys): Promis
   let seal: Seal | undefined
   await readEntries(file, (name, content) => {
     if (seal) throw new ArchiveFault('something comes after its end')
-    if (name === SEAL) seal = parsed(content, 'seal')
-    else if (name === MANIFEST) manifest = parsed(content, 'manifest')
+    if (name === SEAL) seal = parsed(content, 'seal') as Seal
+    else if (name === MANIFEST) manifest = parsed(content, 'manifest') as Manifest
     else seen.set(name, sha256(content))
   })
   if (!manifest || !seal) throw new ArchiveFault('it is no backup of svc, or not a whole one')

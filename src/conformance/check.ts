@@ -1,4 +1,3 @@
-import type { Answer } from './http.ts'
 import type { Subject } from './subject.ts'
 
 /** `must`: the specification says it. `ours`: a decision where the specification is silent; another server may differ. */
@@ -13,7 +12,7 @@ export interface Check {
   readonly severity: Severity
   /** The promise in words. */
   readonly title: string
-  /** Resolves when the promise is kept. Throws `Violation`, `Blocked` or `Skipped`. */
+  /** Resolves when the promise is kept. Throws `Violation`, `Blocked` or `Skipped`; see `verdict.ts`. */
   readonly run: (subject: Subject) => Promise<void>
 }
 
@@ -40,28 +39,3 @@ export const ours = (id: string, source: string, title: string, run: Run): Check
   title,
   run,
 })
-
-/** The server breaks the promise. `answer` is the one that shows it. */
-export class Violation extends Error {
-  override name = 'Violation'
-  readonly expected: string
-  readonly received: string
-  readonly answer: Answer | undefined
-
-  constructor(expected: string, received: string, answer?: Answer) {
-    super(`expected ${expected}, received ${received}`)
-    this.expected = expected
-    this.received = received
-    this.answer = answer
-  }
-}
-
-/** What the check needs first did not work; another check says what is wrong there. */
-export class Blocked extends Error {
-  override name = 'Blocked'
-}
-
-/** The check cannot be made of this server with these credentials. */
-export class Skipped extends Error {
-  override name = 'Skipped'
-}

@@ -1,10 +1,10 @@
-import { Violation } from './check.ts'
 import type { Credentials } from './credentials.ts'
 import { Http } from './http.ts'
 import { Redactor } from './redact.ts'
 import { type Selection, selectChecks } from './registry.ts'
 import { type Result, runChecks } from './run.ts'
 import { Subject } from './subject.ts'
+import { Violation } from './verdict.ts'
 
 export interface Plan extends Selection {
   readonly baseUrl: string

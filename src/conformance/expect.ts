@@ -1,5 +1,5 @@
-import { Violation } from './check.ts'
 import { type Answer, shorten } from './http.ts'
+import { Violation } from './verdict.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'

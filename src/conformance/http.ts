@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
-import { Blocked, Violation } from './check.ts'
 import type { Redactor } from './redact.ts'
+import { Blocked, Violation } from './verdict.ts'
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const SHOWN_CHARS_MAX = 600

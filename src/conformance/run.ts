@@ -1,6 +1,7 @@
-import { Blocked, type Check, type Section, Skipped, Violation } from './check.ts'
+import type { Check, Section } from './check.ts'
 import { shorten } from './http.ts'
 import type { Subject } from './subject.ts'
+import { Blocked, Skipped, Violation } from './verdict.ts'
 
 export type Status = 'passed' | 'failed' | 'blocked' | 'skipped'
 

@@ -1,4 +1,3 @@
-import { Blocked, Skipped, Violation } from './check.ts'
 import type {
   Credentials,
   MerchantCredentials,
@@ -9,6 +8,7 @@ import type {
 import { at, wantJson, wantStatus } from './expect.ts'
 import type { Answer, Http, Request } from './http.ts'
 import { publishedSealingKey, type SealingKey, seal, sharedSealingKey } from './sealing.ts'
+import { Blocked, Skipped, Violation } from './verdict.ts'
 
 export type Profile = 'spec' | 'full'
 export type Headers = Readonly<Record<string, string>>

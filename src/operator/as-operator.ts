@@ -31,5 +31,6 @@ export const onBehalfOf = (
 ): Caller => ({ tenantId, audit: { ...audit, actor: actorOf(caller), requestId, tenantId } })
 
 /** What the envelopes of the API hold. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each caller knows what its operation answers
 export const payloadOf = <T = unknown>(body: unknown): T =>
   (JSON.parse(String(body)) as { payload: T }).payload

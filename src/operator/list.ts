@@ -62,6 +62,7 @@ export interface PageRequest {
 const COUNTED_MAX = 10_000
 
 /** One page of a list, and about how long the whole list is. Planned anew each time, for the values at hand. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each caller knows the row of its plan
 export async function readList<Row extends object, Item>(
   tx: Tx,
   plan: ListPlan,

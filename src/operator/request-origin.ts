@@ -26,7 +26,7 @@ const OWN_SITES = new Set(['same-origin', 'none'])
  */
 export function refuseCrossSite({ headers, method }: FastifyRequest, publicUrl: string): void {
   const site = headers['sec-fetch-site']
-  if (site !== undefined && !OWN_SITES.has(String(site))) fail('cross_site_request')
+  if (site !== undefined && !OWN_SITES.has(site)) fail('cross_site_request')
   if (SAFE.has(method)) return
   if (headers['x-svc-console'] !== '1') fail('cross_site_request')
   const { host, origin } = headers

@@ -82,10 +82,9 @@ class Sessions {
     return this.#services.keyring.digest('session', `operator ${token}`)
   }
 
-  digestOf({
-    headers,
-  }: Pick<FastifyRequest, 'headers'> | { headers: Record<string, unknown> }): Buffer | undefined {
-    const token = parseCookie(String(headers['cookie'] ?? ''))[this.#cookieName]
+  digestOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): Buffer | undefined {
+    const { cookie } = headers
+    const token = parseCookie(typeof cookie === 'string' ? cookie : '')[this.#cookieName]
     return token !== undefined && /^[A-Za-z0-9_-]{43}$/.test(token) ? this.#digest(token) : undefined
   }
 

@@ -1,12 +1,6 @@
-import type { Tx } from './db/database.ts'
+import type { AuditedBy, Tx } from './db/database.ts'
 import { statement } from './db/statement.ts'
 import type { Answer } from './db/stored-answers.ts'
-
-/** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
-export interface AuditedBy {
-  readonly actor: string
-  readonly requestId?: string
-}
 
 /** One action to put on record, in the transaction that does it; without an actor it is the transaction's own. */
 export interface AuditEntry extends Partial<AuditedBy> {

@@ -291,16 +291,19 @@ export function fieldsOf(schema: Schema): fc.Arbitrary<Field[]> {
   return fc.tuple(...listed, more).map((parts) => parts.flat())
 }
 
+const given = (...bounds: readonly (number | undefined)[]): number[] =>
+  bounds.filter((bound) => bound !== undefined)
+
 /** Just inside and just outside of what a schema allows. */
 export function edges({ type, minLength, maxLength, minimum, maximum, maxItems }: Schema): JsonText[] {
-  const texts = [minLength, maxLength]
-    .filter((length) => length !== undefined)
+  const texts = given(minLength, maxLength)
     .flatMap((length) => [length - 1, length, length + 1])
-    .filter((length) => length >= 0 && length < 20_000)
-    .flatMap((length) => [json('a'.repeat(length)), json('😀'.repeat(length))])
-  const numbers = [minimum, maximum]
-    .filter((bound) => bound !== undefined)
-    .flatMap((bound) => [bound - 1, bound - 0.01, bound, bound + 0.01, bound + 1].map(String))
+    .flatMap((length) =>
+      length >= 0 && length < 20_000 ? [json('a'.repeat(length)), json('😀'.repeat(length))] : [],
+    )
+  const numbers = given(minimum, maximum).flatMap((bound) =>
+    [bound - 1, bound - 0.01, bound, bound + 0.01, bound + 1].map(String),
+  )
   const lists = maxItems === undefined ? [] : [`[${'1,'.repeat(maxItems)}1]`]
   return [...texts, ...numbers, ...lists, ...(type === 'string' ? ['""'] : [])]
 }

@@ -131,7 +131,7 @@ const odd = fc.constantFrom(
   `GET /livez HTTP/1.1\r\nHost: a\r\nx: ${'a'.repeat(17_000)}\r\n\r\n`,
   `GET /livez HTTP/1.1\r\nHost: a\r\n${'x: y\r\n'.repeat(3_000)}\r\n`,
   `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
-  `${'G'.repeat(20_000)}`,
+  'G'.repeat(20_000),
   '\x16\x03\x01\x00\xa5\x01\x00',
   '\x00',
   '\xff\xff\xff\xff',

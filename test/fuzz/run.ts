@@ -144,7 +144,8 @@ async function runProperty(
   })
   if (!failed) return undefined
   const where = subject === 'raw' ? 'raw' : subject.id
-  const { message, replay = '', heard = '' } = errorInstance as Fault
+  const { message } = errorInstance as Error
+  const { replay, heard } = errorInstance instanceof Fault ? errorInstance : { replay: '', heard: '' }
   return { where, fault: message, seed, replay, heard }
 }
 

@@ -68,13 +68,7 @@ export class HttpProxy {
     const { host: _, ...kept } = headers
     const sent = forward(new URL(path, target), { method, headers: kept, agent: false })
     sent.on('error', () => request.socket.destroy())
-    sent.on('response', async (answer) => {
-      if (fate === 'pass') {
-        response.writeHead(answer.statusCode!, answer.headers)
-        // Whichever side goes takes the other along.
-        pipeline(answer, response, () => response.destroy())
-        return
-      }
+    const cutOff = async (answer: IncomingMessage): Promise<void> => {
       // Waits for the end of the answer: what it tells has happened.
       const body = Buffer.concat((await answer.toArray()) as Buffer[])
       if (fate === 'halve') {
@@ -82,6 +76,13 @@ export class HttpProxy {
         await new Promise<unknown>((resolve) => response.write(body.subarray(0, body.length / 2), resolve))
       }
       request.socket.destroy()
+    }
+    sent.on('response', (answer) => {
+      if (fate === 'pass') {
+        response.writeHead(answer.statusCode!, answer.headers)
+        // Whichever side goes takes the other along.
+        pipeline(answer, response, () => response.destroy())
+      } else void cutOff(answer)
     })
     sent.end(bytes)
   }

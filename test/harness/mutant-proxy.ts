@@ -30,7 +30,7 @@ export interface MutantProxy {
   close(): Promise<void>
 }
 
-const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host']
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host'])
 
 /** The service at `target`, wrong in one way. */
 export async function startMutant(target: string, mutation: Mutation): Promise<MutantProxy> {
@@ -52,7 +52,7 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
       path: request.url!,
       headers: Object.fromEntries(
         Object.entries(request.headers)
-          .filter(([name]) => !HOP_BY_HOP.includes(name))
+          .filter(([name]) => !HOP_BY_HOP.has(name))
           .map(([name, value]) => [name, String(value)]),
       ),
       body: Buffer.concat(parts),
@@ -69,9 +69,7 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
     })
     const text = await answer.body.text()
     const headers = Object.fromEntries(
-      Object.entries(answer.headers).filter(
-        ([name, value]) => value !== undefined && !HOP_BY_HOP.includes(name),
-      ),
+      Object.entries(answer.headers).filter(([name, value]) => value !== undefined && !HOP_BY_HOP.has(name)),
     ) as Told['headers']
     const json: Json = String(headers['content-type']).includes('json') && text ? JSON.parse(text) : undefined
     const told: Told = { status: answer.statusCode, headers, text, json }

@@ -1,5 +1,5 @@
 import type { SandboxFile } from '../../src/sandbox/demo.ts'
-import { cancels, coins, describe, type Mutant, QR, tells, turnInto } from './mutant.ts'
+import { cancels, coins, describe, type Mutant, tells, turnInto } from './mutant.ts'
 
 export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
   return [

@@ -1,5 +1,5 @@
 import type { SandboxFile } from '../../src/sandbox/demo.ts'
-import { cancels, type Mutant, makesCode, pays, QR, searches, tells, turnInto } from './mutant.ts'
+import { cancels, type Mutant, makesCode, pays, QR, tells, turnInto } from './mutant.ts'
 
 export function qrCodeMutants({ merchant }: SandboxFile): readonly Mutant[] {
   const lastGood = new Map<string, string>()

@@ -2,8 +2,10 @@ import { type EventData, type EventType, type paths, Svc, SvcError, toPaise, ver
 
 // Compiled, never run: every line below an @ts-expect-error must be refused, and every other one taken.
 
+// oxlint-disable typescript/no-unnecessary-type-parameters -- that they are not is what the next two lines rest on
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const holds = <T extends true>(): T | void => undefined
+// oxlint-enable typescript/no-unnecessary-type-parameters
 
 const { demo, merchant, partner, rewards } = await Svc.sandbox()
 

@@ -90,7 +90,7 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   metrics: open('guarded by its own token in live mode'),
 }
 /** Ids that the service draws, and names that a tenant gives and another one may give too. */
-const IDS = [
+const IDS = new Set([
   'qrCodeId',
   'svcCardId',
   'jobId',
@@ -100,8 +100,8 @@ const IDS = [
   'cardAccountId',
   'endpointId',
   'eventId',
-]
-const NAMES = ['referenceNumber', 'customerId', 'requestId', 'event']
+])
+const NAMES = new Set(['referenceNumber', 'customerId', 'requestId', 'event'])
 
 interface Tenant {
   readonly client: Client
@@ -212,7 +212,7 @@ test('the matrix has a row for every operation, and no other', () => {
 function placesOf({ path, body, query }: (typeof OPERATIONS)[number]): string[] {
   const fields = [body, query].flatMap((schema) => Object.keys((schema as Json)?.properties ?? {}))
   const params = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  return [...params, ...fields].filter((name) => IDS.includes(name) || NAMES.includes(name))
+  return [...params, ...fields].filter((name) => IDS.has(name) || NAMES.has(name))
 }
 
 describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
@@ -238,8 +238,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
         // The second one of the same key is another request under that key: neither knows of the other's tenant.
         if ('idempotency-key' in headers) continue
         expect(masked(a!, theirs), `${id} ${name}`).toEqual(masked(b!, missing))
-        if (IDS.includes(name) && operation.path.includes(`:${name}`))
-          expect(a!.status, `${id} ${name}`).toBe(404)
+        if (IDS.has(name) && operation.path.includes(`:${name}`)) expect(a!.status, `${id} ${name}`).toBe(404)
         for (const [kind, value] of foreign)
           if (value !== theirs)
             expect(a!.text.includes(value), `${id} shows the ${kind} of another tenant`).toBe(false)
@@ -291,7 +290,7 @@ test('a bulk line with another tenant’s id is answered like one with an id tha
       ),
     )
     await done(client, jobId)
-    const [a, b] = (await results(client, jobId)).map(({ row: _, ...rest }) => rest)
+    const [a, b] = (await results(client, jobId)).map((result) => ({ ...result, row: undefined }))
     expect(a, name).toEqual(b)
     expect(a.error, name).toBeDefined()
   }

@@ -453,9 +453,8 @@ export class Merchants {
       sure: ({ status, json, text }) => {
         ensure(status === 200, () => `search: ${text}`)
         if (code.referenceNumber !== undefined)
-          // oxlint-disable-next-line typescript/no-explicit-any -- records on the wire
           ensure(
-            json.payload.data.some((found: any) => found.qrCodeId === code.qrCodeId),
+            json.payload.data.some((found: { qrCodeId: string }) => found.qrCodeId === code.qrCodeId),
             () => `${describe(code)} is not found`,
           )
       },

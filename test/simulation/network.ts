@@ -50,12 +50,7 @@ export class DatabaseNetwork {
 
   /** To be given to the code in place of `pg.Client`. */
   clientClass(): ConnectionClass {
-    const network = this
-    return class extends SimulatedClient {
-      constructor(config: pg.ClientConfig) {
-        super(network, config)
-      }
-    } as unknown as ConnectionClass
+    return clientClassOf(this)
   }
 
   get hasPending(): boolean {
@@ -175,13 +170,13 @@ class SimulatedClient extends EventEmitter {
     else this.pending.push({ kind: 'query', config, answer })
   }
 
-  end(callback?: () => void): Promise<void> | undefined {
+  end(onEnd?: () => void): Promise<void> | undefined {
     this._ending = true
     this.#gone = true
     this.#network.closed(this)
     const done = this.vanish()
-    if (!callback) return done
-    void done.then(callback)
+    if (!onEnd) return done
+    void done.then(onEnd)
     return undefined
   }
 
@@ -299,3 +294,10 @@ function inSimulatedTime(text: string): string {
   }
   return known
 }
+
+const clientClassOf = (network: DatabaseNetwork): ConnectionClass =>
+  class extends SimulatedClient {
+    constructor(config: pg.ClientConfig) {
+      super(network, config)
+    }
+  } as unknown as ConnectionClass

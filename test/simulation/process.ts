@@ -11,7 +11,6 @@ interface Timer {
 }
 
 const realNow = Date.now.bind(Date)
-const realTimeout = globalThis.setTimeout
 const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
@@ -70,7 +69,7 @@ export class SimulatedProcess {
 
   #set(ms: number, repeats: boolean, ring: () => void): NodeJS.Timeout {
     const id = this.#nextTimer++
-    const waitMs = Math.max(1, Number(ms) || 0)
+    const waitMs = Math.max(1, ms || 0)
     this.#timers.set(id, { id, atMs: this.monotonicMs + waitMs, everyMs: repeats ? waitMs : undefined, ring })
     const handle = {
       id,
@@ -121,6 +120,7 @@ export class SimulatedProcess {
 
   /** Work of other threads comes back at a real time of its own: it is waited for before anything else goes on. */
   #countThreads(): void {
+    const count = (change: number) => (this.#busy += change)
     const subtle = Object.getPrototypeOf(crypto.webcrypto.subtle) as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
@@ -138,19 +138,16 @@ export class SimulatedProcess {
     ]) {
       const real = subtle[name]!
       subtle[name] = async function (this: unknown, ...args: unknown[]) {
-        process_.#busy++
+        count(1)
         try {
           return await real.apply(this, args)
         } finally {
-          process_.#busy--
+          count(-1)
         }
       }
     }
-    const process_ = this
   }
 }
 
 /** Real milliseconds since 1970. */
 export const realTimeMs = realNow
-export const realSleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => void realTimeout(resolve, ms))

@@ -169,7 +169,7 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   configuration: ['DEFAULT', 'CUSTOM'],
   status: ['ACTIVE', 'INACTIVE'],
 }
-const INSTANTS = ['validFrom', 'validTo', 'createdOn', 'modifiedOn']
+const INSTANTS = new Set(['validFrom', 'validTo', 'createdOn', 'modifiedOn'])
 
 const success: readonly Check[] = [
   ours('4.5.status', 'decision K2', 'The partner’s own configuration is answered with 200', async (s) =>
@@ -215,7 +215,7 @@ const success: readonly Check[] = [
         if (!required && at(answer, path) === undefined) return
         wantKind(answer, path, kind)
         if (ENUMS[name]) wantOneOf(answer, path, [...ENUMS[name]])
-        if (INSTANTS.includes(name)) wantInstant(answer, path)
+        if (INSTANTS.has(name)) wantInstant(answer, path)
       },
     ),
   ),

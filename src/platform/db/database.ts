@@ -1,7 +1,12 @@
 import pg from 'pg'
-import type { AuditedBy } from '../audit.ts'
 import type { Log } from '../log.ts'
 import type { Statement } from './statement.ts'
+
+/** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
+export interface AuditedBy {
+  readonly actor: string
+  readonly requestId?: string
+}
 
 /** How to reach a database: a URL, or the socket of the embedded server. */
 export type DatabaseAddress =

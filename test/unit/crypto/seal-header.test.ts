@@ -1,8 +1,8 @@
-import { createHash, createSecretKey, randomBytes } from 'node:crypto'
+import { createHash, createSecretKey } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSeal, seal } from '../../../src/platform/crypto/seal.ts'
-import { type SealFault, SealRejected } from '../../../src/platform/crypto/seal-fault.ts'
+import { SealRejected } from '../../../src/platform/crypto/seal-fault.ts'
 import {
   agreed,
   b64,

@@ -1,0 +1,26 @@
+import type { Answer } from './http.ts'
+
+/** The server breaks the promise. `answer` is the one that shows it. */
+export class Violation extends Error {
+  override name = 'Violation'
+  readonly expected: string
+  readonly received: string
+  readonly answer: Answer | undefined
+
+  constructor(expected: string, received: string, answer?: Answer) {
+    super(`expected ${expected}, received ${received}`)
+    this.expected = expected
+    this.received = received
+    this.answer = answer
+  }
+}
+
+/** What the check needs first did not work; another check says what is wrong there. */
+export class Blocked extends Error {
+  override name = 'Blocked'
+}
+
+/** The check cannot be made of this server with these credentials. */
+export class Skipped extends Error {
+  override name = 'Skipped'
+}
