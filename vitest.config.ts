@@ -13,7 +13,10 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
-      { extends: true, test: { name: 'embedded', include: ['test/embedded/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'embedded', include: ['test/embedded/**/*.test.ts', 'test/fuzz/**/*.test.ts'] },
+      },
       ...ENGINES.map(({ name, binaries }, index) => ({
         extends: true as const,
         test: {

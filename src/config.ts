@@ -70,7 +70,7 @@ function address(protocols: readonly string[], meaning: string): Setting<string>
     read(value) {
       const scheme = URL.canParse(value) ? new URL(value).protocol : ''
       return protocols.includes(scheme)
-        ? value.replace(/\/+$/, '')
+        ? value.replace(/(?<!\/)\/+$/, '')
         : bad(`must be a URL with ${protocols.join(' or ')}`)
     },
   }

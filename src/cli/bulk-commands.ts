@@ -108,7 +108,7 @@ async function accessOf({
   if ((key === undefined) === !(sandbox || partner !== undefined))
     throw new UsageError('Give --key <file>, or --sandbox (with --partner to choose one of its partners).')
   const found = key === undefined ? await sandboxPartner(partner) : await partnerInFile(key)
-  const baseUrl = (url ?? found.baseUrl)?.replace(/\/+$/, '')
+  const baseUrl = (url ?? found.baseUrl)?.replace(/(?<!\/)\/+$/, '')
   if (baseUrl === undefined || !URL.canParse(baseUrl))
     throw new UsageError('Give the address of the service: --url <url>')
   const { kid, k } = found.sharedKey

@@ -35,7 +35,7 @@ export class TenantSession {
   #token: Promise<string> | undefined
 
   constructor(baseUrl: string, credentials: Credentials) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '')
+    this.#baseUrl = baseUrl.replace(/(?<!\/)\/+$/, '')
     this.#credentials = credentials
   }
 

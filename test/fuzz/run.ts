@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import type { Pool } from 'undici'
 import { Judge, SHED, wordOf } from './judge.ts'
 import { type RawPlan, rawPlan } from './raw.ts'
-import { build, type Documented, operationsOf, type Plan, planOf, type Request } from './requests.ts'
-import { type Answer, curlOf, openPool, rawDump, send, sendRaw } from './send.ts'
+import { build, type Documented, operationsOf, type Plan, planOf } from './requests.ts'
+import { type Answer, curlOf, openPool, rawDump, sendRaw, sendTwice } from './send.ts'
 import { note, openTarget, type Target } from './target.ts'
 import { forgedTokens } from './tokens.ts'
 
@@ -153,7 +153,7 @@ async function tryPlan(run: Run, operation: Documented, plan: Plan): Promise<voi
   const { target, judge } = run
   const request = await build(operation, plan, target, run.forged)
   run.cases++
-  const answer = await sendTwice(run, request)
+  const answer = await sendTwice(target.baseUrl, run.pool, request)
   if (answer === 'unsendable') return
   if (!answer) {
     run.unanswered++
@@ -165,22 +165,6 @@ async function tryPlan(run: Run, operation: Documented, plan: Plan): Promise<voi
   const fault = judge.faultOf(operation, request, answer)
   if (fault) throw new Fault(fault, curlOf(target.baseUrl, request), `${answer.status} ${answer.text}`)
   if (answer.status === 200) note(request.tenant, readPayload(answer))
-}
-
-/** The server may close a connection in the very moment in which it is used again: then the request is sent once more. */
-async function sendTwice(run: Run, request: Request): Promise<Answer | 'unsendable' | undefined> {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      return await send(run.pool, request)
-    } catch (error) {
-      const { code, name } = error as NodeJS.ErrnoException
-      if (name === 'TimeoutError' || name === 'AbortError')
-        throw new Fault('no answer within 40 s', curlOf(run.target.baseUrl, request), '')
-      // What the client library itself refuses to send is no request.
-      if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'unsendable'
-    }
-  }
-  return undefined
 }
 
 async function tryRaw(run: Run, plan: RawPlan): Promise<void> {

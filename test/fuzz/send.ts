@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import type { RawPlan } from './raw.ts'
 import type { Request } from './requests.ts'
 
@@ -17,20 +17,50 @@ const PATIENCE_MS = 20_000
 export const openPool = (baseUrl: string): Pool =>
   new Pool(baseUrl, { connections: 64, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
-export async function send(pool: Pool, { method, path, headers, body }: Request): Promise<Answer> {
+export async function send(pool: Dispatcher, { method, path, headers, body }: Request): Promise<Answer> {
   const answer = await pool.request({
     method: method as 'GET',
     path,
     headers: [...headers],
     ...(body && { body }),
-    // Also bounds the wait for a free connection, which the pool's own times do not.
-    signal: AbortSignal.timeout(2 * PATIENCE_MS),
   })
   if (String(answer.headers['content-type']).startsWith('text/event-stream')) {
     answer.body.on('error', () => undefined).destroy()
     return { status: answer.statusCode, headers: answer.headers, text: '' }
   }
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
+}
+
+/** Sends by the pool; when that gets no answer, once more on a connection of its own. Undefined when neither did. */
+export async function sendTwice(
+  baseUrl: string,
+  pool: Pool,
+  request: Request,
+): Promise<Answer | 'unsendable' | undefined> {
+  const alone = new Pool(baseUrl, { connections: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
+  try {
+    for (const way of [pool, alone]) {
+      try {
+        return await within(PATIENCE_MS + 5_000, send(way, request))
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        // What the client library itself refuses to send is no request.
+        if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'unsendable'
+      }
+    }
+    return undefined
+  } finally {
+    void alone.destroy()
+  }
+}
+
+/** Also bounds the wait for a free connection, which the times of a pool do not. */
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('too late')), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** All that comes back on a connection of its own until it is closed; undefined when it stays open too long. */

@@ -99,7 +99,7 @@ function skipSpace(text: string, from: number): number {
 
 function isExact(number: string): boolean {
   const mantissa = number
-    .replace(/[eE].*$/, '')
+    .split(/[eE]/, 1)[0]!
     .replace(/[-.]/g, '')
     .replace(/^0+/, '')
   const value = Number(number)

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Promised {
+  readonly id: string
+  readonly promise: string
+  /** What proves it; a name as it stands in the file. */
+  readonly tests: readonly { readonly file: string; readonly name?: string }[]
+  /** How to run it, where that is not `npx vitest run <files>`. */
+  readonly command?: string
+  /** The latest figure and when it was measured; empty when there is none yet. */
+  readonly figure: string
+}
+
+type Groups = readonly { readonly group: string; readonly promises: readonly Promised[] }[]
+
+/** The page of promises; throws when one names a test that is not there: such a promise is not a promise. */
+export function promises(root: string): string {
+  const groups = JSON.parse(readFileSync(join(root, 'docs/reference/promises.json'), 'utf8')) as Groups
+  const missing = groups.flatMap((group) => group.promises.flatMap((promised) => missingOf(root, promised)))
+  if (missing.length > 0)
+    throw new Error(`docs/reference/promises.json names tests that are not there:\n${missing.join('\n')}`)
+  return groups.map(({ group, promises }) => `## ${group}\n\n${table(promises)}`).join('\n')
+}
+
+function missingOf(root: string, { id, tests }: Promised): string[] {
+  if (tests.length === 0) return [`  ${id}: no test`]
+  return tests.flatMap(({ file, name }) => {
+    const path = join(root, file)
+    if (!existsSync(path)) return [`  ${id}: ${file}`]
+    return name === undefined || readFileSync(path, 'utf8').includes(name)
+      ? []
+      : [`  ${id}: ${file}: ${name}`]
+  })
+}
+
+function table(promises: readonly Promised[]): string {
+  const rows = promises.map(({ id, promise, tests, command, figure }) => {
+    const files = [...new Set(tests.map(({ file }) => file))]
+    const links = files.map((file) => `[${file.split('/').at(-1)}](../../${file})`).join(', ')
+    const run = command ?? `npx vitest run ${files.join(' ')}`
+    return `| ${id} | ${promise} | ${links} | \`${run}\` | ${figure} |`
+  })
+  return ['| | Promise | Proved by | Run it | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join(
+    '\n',
+  )
+}

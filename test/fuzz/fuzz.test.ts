@@ -1,0 +1,17 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { fuzz } from './run.ts'
+
+// A burst with a fresh seed; `npm run fuzz` goes on for as long as one likes.
+const CASES = Number(process.env['FUZZ_CASES'] ?? 3_000)
+const MINUTES = 0.4
+
+test('hostile input gets documented failures: no 5xx, no leak, no death of the process', {
+  timeout: 180_000,
+}, async () => {
+  const seed = randomInt(2 ** 29)
+  const { findings, ...figures } = await fuzz({ cases: CASES, seed, minutes: MINUTES })
+  console.log(`fuzz seed ${seed}: ${JSON.stringify(figures)}`)
+  expect(findings).toEqual([])
+  expect(figures.cases).toBeGreaterThan(100)
+})

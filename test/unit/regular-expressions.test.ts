@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { check } from 'recheck'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { OPERATIONS } from '../../src/operations.ts'
+
+const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
+
+/** Every regular expression that the service runs: literals of its sources, and patterns of its schemas. */
+function expressions(): Map<string, { source: string; flags: string; where: string }> {
+  const found = new Map<string, { source: string; flags: string; where: string }>()
+  const note = (source: string, flags: string, where: string) =>
+    found.set(`/${source}/${flags}`, { source, flags, where })
+  for (const file of readdirSync(SOURCES, { recursive: true }) as string[]) {
+    if (!file.endsWith('.ts')) continue
+    const tree = ts.createSourceFile(file, readFileSync(SOURCES + file, 'utf8'), ts.ScriptTarget.Latest)
+    const walk = (node: ts.Node): void => {
+      if (ts.isRegularExpressionLiteral(node)) {
+        const end = node.text.lastIndexOf('/')
+        note(node.text.slice(1, end), node.text.slice(end + 1), file)
+      }
+      ts.forEachChild(node, walk)
+    }
+    walk(tree)
+  }
+  const patterns = (node: unknown, where: string): void => {
+    if (node === null || typeof node !== 'object') return
+    for (const [name, value] of Object.entries(node))
+      if (name === 'pattern' && typeof value === 'string') note(value, 'u', where)
+      else patterns(value, where)
+  }
+  for (const { id, params, query, body } of OPERATIONS) patterns([params, query, body], id)
+  return found
+}
+
+test('no regular expression takes more than linear time, whatever it is given', {
+  timeout: 300_000,
+}, async () => {
+  const all = expressions()
+  expect(all.size).toBeGreaterThan(60)
+  const slow: string[] = []
+  for (const [text, { source, flags, where }] of all) {
+    const found = await check(source, flags, { timeout: 20_000 })
+    if (found.status === 'vulnerable') slow.push(`${text} in ${where}: ${found.complexity.summary}`)
+    else if (found.status !== 'safe') slow.push(`${text} in ${where}: ${found.error.kind}`)
+  }
+  expect(slow).toEqual([])
+})
