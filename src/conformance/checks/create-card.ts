@@ -276,7 +276,7 @@ const holders: readonly Check[] = [
   }),
 ]
 
-export const wantWord = (answer: Answer, word: string): void => {
+const wantWord = (answer: Answer, word: string): void => {
   const error = errorOf(answer)?.error
   if (error !== word) fail(answer, `error ${word}`, `${answer.status} ${kindOf(error)} ${String(error)}`)
 }

@@ -98,10 +98,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 function isExact(number: string): boolean {
-  const mantissa = number
-    .split(/[eE]/, 1)[0]!
-    .replace(/[-.]/g, '')
-    .replace(/^0+/, '')
+  const mantissa = number.split(/[eE]/, 1)[0]!.replace(/[-.]/g, '').replace(/^0+/, '')
   const value = Number(number)
   // 1e-400 is not zero, though a double makes it so.
   return mantissa.length <= DIGITS_MAX && Number.isFinite(value) && (value !== 0 || mantissa === '')
