@@ -1,4 +1,5 @@
-import { type Answer, shorten } from './http.ts'
+import type { Answer } from './exchange.ts'
+import { shorten } from './http.ts'
 import { Violation } from './verdict.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }

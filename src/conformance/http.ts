@@ -1,4 +1,5 @@
 import { Agent } from 'undici'
+import type { Answer, Request } from './exchange.ts'
 import type { Redactor } from './redact.ts'
 import { Blocked, Violation } from './verdict.ts'
 
@@ -6,26 +7,6 @@ const BODY_BYTES_MAX = 64 * 1024 * 1024
 const SHOWN_CHARS_MAX = 600
 /** Requests without any answer, one after the other, until the server counts as gone. */
 const SILENCES_MAX = 12
-
-export interface Request {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
-  /** What is sealed in the body, for people who repeat the request. */
-  readonly sealed?: string
-}
-
-export interface Answer {
-  readonly request: Request
-  readonly status: number
-  /** Names in lower case; repeated fields joined by a comma, but for cookies. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly cookies: readonly string[]
-  readonly text: string
-  /** The body as JSON; `undefined` when it is none. */
-  readonly json: unknown
-}
 
 /** Sends one request after the other as they are: no redirect is followed, no answer waited for without an end. */
 export class Http {

@@ -5,8 +5,9 @@ import type {
   PartnerCredentials,
   PartnerName,
 } from './credentials.ts'
+import type { Answer, Request } from './exchange.ts'
 import { at, wantJson, wantStatus } from './expect.ts'
-import type { Answer, Http, Request } from './http.ts'
+import type { Http } from './http.ts'
 import { publishedSealingKey, type SealingKey, seal, sharedSealingKey } from './sealing.ts'
 import { Blocked, Skipped, Violation } from './verdict.ts'
 

@@ -1,4 +1,4 @@
-import type { Answer } from './http.ts'
+import type { Answer } from './exchange.ts'
 
 /** The server breaks the promise. `answer` is the one that shows it. */
 export class Violation extends Error {

@@ -1,5 +1,6 @@
 import { type Check, must, ours } from '../check.ts'
 import type { MerchantName } from '../credentials.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   errorOf,
@@ -12,7 +13,6 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cancelPath, type Headers, PATHS, type Subject, skip } from '../subject.ts'
 
 const MISSING_QR = 'qr_00000000000000000000000000'

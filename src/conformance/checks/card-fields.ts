@@ -1,3 +1,4 @@
+import type { Answer } from '../exchange.ts'
 import {
   at,
   fail,
@@ -10,7 +11,6 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 
 /** A field of the card record, as the tables of spec §2.4 have it. */
 export interface CardField {

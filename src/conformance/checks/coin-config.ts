@@ -1,4 +1,5 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   errorOf,
@@ -20,7 +21,6 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { type Headers, PATHS, type Subject, skip } from '../subject.ts'
 import { wantInstant } from './qr-code-fields.ts'
 

@@ -1,9 +1,9 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   errorOf,
   fail,
-  kindOf,
   WORDY_TIME,
   wantJson,
   wantKeys,
@@ -12,7 +12,6 @@ import {
   wantStatus,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cardNumbersIn } from '../redact.ts'
 import { type Fields, type Subject, skip } from '../subject.ts'
 import { CARD_FIELDS, FURTHER_FIELDS, namesOf, wantCardField } from './card-fields.ts'
@@ -275,10 +274,5 @@ const holders: readonly Check[] = [
     wantRefused(await s.createCard(s.orderOf('incentivePartner', { userId })))
   }),
 ]
-
-const wantWord = (answer: Answer, word: string): void => {
-  const error = errorOf(answer)?.error
-  if (error !== word) fail(answer, `error ${word}`, `${answer.status} ${kindOf(error)} ${String(error)}`)
-}
 
 export const CARD_CHECKS: readonly Check[] = [...envelope, ...rows, ...echo, ...state, ...holders]

@@ -1,4 +1,5 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   fail,
@@ -9,7 +10,6 @@ import {
   wantStatus,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { type Fields, PATHS, type Subject } from '../subject.ts'
 import { QR_CODE_FIELDS, QR_CODE_NAMES, wantInstant, wantQrCodeField } from './qr-code-fields.ts'
 

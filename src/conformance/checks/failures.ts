@@ -1,4 +1,5 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   errorOf,
@@ -12,7 +13,6 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cancelPath, JSON_BODY, PATHS, type Subject } from '../subject.ts'
 
 const MISSING_QR = 'qr_00000000000000000000000000'

@@ -1,6 +1,6 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import { fail, wantFailure, wantRefused, wantStatus } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cancelPath, JSON_BODY, PATHS, type Subject } from '../subject.ts'
 import { newMobile } from './create-card.ts'
 

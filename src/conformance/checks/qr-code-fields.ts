@@ -1,5 +1,5 @@
+import type { Answer } from '../exchange.ts'
 import { fail, isKind, type Kind, kindOf, RFC3339, show, wantMatch } from '../expect.ts'
-import type { Answer } from '../http.ts'
 
 interface Field {
   readonly name: string

@@ -1,7 +1,7 @@
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { type PublishedKind, type SealingKey, seal, tampered } from '../sealing.ts'
 import { JSON_BODY, PATHS, type Subject, skip } from '../subject.ts'
 import { newMobile } from './create-card.ts'

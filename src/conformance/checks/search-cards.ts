@@ -1,5 +1,6 @@
 import { type Check, must, ours } from '../check.ts'
 import type { PartnerName } from '../credentials.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   fail,
@@ -13,7 +14,6 @@ import {
   wantStatus,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cardNumbersIn } from '../redact.ts'
 import type { Subject } from '../subject.ts'
 import {

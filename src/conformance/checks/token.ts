@@ -1,4 +1,5 @@
 import { type Check, must, ours } from '../check.ts'
+import type { Answer } from '../exchange.ts'
 import {
   at,
   fail,
@@ -13,7 +14,6 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import type { Answer } from '../http.ts'
 import { cancelPath, type Headers, PATHS, type Subject } from '../subject.ts'
 
 const FIELDS = ['token', 'expiry', 'resultCode', 'resultMessage']
