@@ -2,7 +2,6 @@ import { type Check, must, ours } from '../check.ts'
 import type { Answer } from '../exchange.ts'
 import {
   at,
-  errorOf,
   fail,
   WORDY_TIME,
   wantJson,
