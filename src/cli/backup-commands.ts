@@ -29,6 +29,7 @@ export function addBackupCommands(program: Command): void {
     .command('backup')
     .argument('[file]', 'where to write it; must not be there yet')
     .description('write all data to one file, as it is at this instant, while the service runs')
+    .enablePositionalOptions()
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
