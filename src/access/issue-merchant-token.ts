@@ -25,6 +25,7 @@ const ACCESS_KEYS = statement<{ merchant_id: string; access_key: string }>(
 const KEYS_CACHED = 10_000
 
 interface Issued extends IssuedToken {
+  readonly signedWith: string
   readonly accessKey: string | undefined
 }
 
@@ -74,9 +75,16 @@ export const issueMerchantToken = query({
     // costs a signature a second.
     const latest = new LRUCache<string, Issued>({ max: KEYS_CACHED })
     const issuedNow = (claims: TokenClaims): Issued => {
+      const { accessKey } = claims
+      const signedWith = tokens.signedWith()
       const known = latest.get(claims.credentialId)
-      if (known?.issuedAt === tokens.issuedAt() && known.accessKey === claims.accessKey) return known
-      const made = { ...tokens.issue(claims), accessKey: claims.accessKey }
+      if (
+        known?.issuedAt === tokens.issuedAt() &&
+        known.signedWith === signedWith &&
+        known.accessKey === accessKey
+      )
+        return known
+      const made = { ...tokens.issue(claims), accessKey, signedWith }
       latest.set(claims.credentialId, made)
       return made
     }
