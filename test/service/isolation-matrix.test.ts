@@ -358,6 +358,8 @@ const HOUSE_TABLES: Record<string, string> = {
   batches: 'ids of transactions',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',
+  installation: 'the name of what the database holds',
+  minute_sums: 'how many requests, payments and cards there were in a minute, of all tenants together',
   migrations: 'which ran',
   migrations_lock: 'that one runs',
   webhook_leases: 'which process delivers to which endpoint; ids and times',
