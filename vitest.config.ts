@@ -10,6 +10,7 @@ const ONCE = [
   'cli',
   'conformance',
   'conformance-mutants',
+  'costs',
   'http-limits',
   'key-rotation',
   'samples',
