@@ -11,6 +11,7 @@ const ONCE = [
   'conformance',
   'conformance-mutants',
   'costs',
+  'guides',
   'http-limits',
   'key-rotation',
   'samples',
