@@ -26,7 +26,7 @@ beforeAll(async () => {
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 3 }))
   expect((await balanceOf(client, userId)).active).toBe(7)
   payloadOf(
-    await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:9/hook', enabled: false }),
+    await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:34567/hook', enabled: false }),
   )
   const relay = new Relay(service.app.services, () => undefined)
   relay.start()
