@@ -1,9 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { seal } from '../../src/platform/crypto/seal.ts'
 import type { Json } from '../harness/client.ts'
-
-/** Text that calls `pwned` if a page ever takes it for markup or script. */
-const hostile = (field: string): string => `<img src=x onerror=pwned('${field}')> ${field}`
+import { hostile } from './places.ts'
 
 /** A service with a little of everything in it, and names of the worst kind. */
 export interface World {
