@@ -33,6 +33,15 @@ export default defineConfig({
         extends: true,
         test: { name: 'embedded', include: ['test/embedded/**/*.test.ts', 'test/fuzz/**/*.test.ts'] },
       },
+      {
+        extends: true,
+        test: {
+          name: 'console',
+          include: ['test/console/**/*.test.ts'],
+          globalSetup: ['test/harness/console-build.ts', 'test/harness/database-server.ts'],
+          env: { TEST_POSTGRES: ENGINES[0]!.binaries },
+        },
+      },
       ...ENGINES.map(({ name, binaries }, index) => ({
         extends: true as const,
         test: {

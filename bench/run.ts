@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { makeBed } from './bed.ts'
 import { fullSearch, growth, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
+import { consoleLists } from './measures/console-lists.ts'
 import { acceptPayment, cancel, createQrCode } from './measures/durable-commands.ts'
 import { footprint } from './measures/footprint.ts'
 import type { Measure, Setting } from './measures/measure.ts'
@@ -33,6 +34,7 @@ const MEASURES: readonly Measure[] = [
   singleSearch,
   fullSearch,
   growth,
+  consoleLists,
   sockets,
   severalProcesses,
 ]

@@ -59,7 +59,9 @@ async function build(name) {
   console.error(`Compiling ${name} (only after a change) …`)
   rmSync(join(root, into), { recursive: true, force: true })
   const code = await new Promise((resolve) => {
-    const child = spawn(process.execPath, compiler, { cwd: root, stdio: 'inherit' })
+    // Whatever runs this, tests included: what is built is what is served.
+    const env = { ...process.env, NODE_ENV: 'production' }
+    const child = spawn(process.execPath, compiler, { cwd: root, stdio: 'inherit', env })
     child.on('error', () => resolve(1))
     child.on('close', (status) => resolve(status ?? 1))
   })

@@ -6502,7 +6502,7 @@ export interface operations {
                 q?: string;
                 /** @description Of this partner */
                 partnerId?: string;
-                /** @description Of this company; needs `partnerId` */
+                /** @description Of this company */
                 companyId?: string;
                 /** @description Of this card account */
                 cardAccountId?: string;
@@ -7183,9 +7183,9 @@ export interface operations {
                 q?: string;
                 /** @description Of this partner */
                 partnerId?: string;
-                /** @description Of this company; needs `partnerId` */
+                /** @description Of this company */
                 companyId?: string;
-                /** @description Of this event; needs `partnerId` */
+                /** @description Of this event; needs `partnerId` or `companyId` */
                 event?: string;
                 /** @description Only these */
                 status?: "ACTIVE" | "INACTIVE";

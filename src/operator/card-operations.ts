@@ -120,8 +120,6 @@ function planOf({
   createdTo,
   sort,
 }: Asked): ListPlan {
-  if (companyId !== undefined && partnerId === undefined)
-    fail('validation_failed', { description: 'companyId: needs partnerId' })
   const filters = new Filters()
     .add('c.user_id = ?', userId)
     .add('c.status = ?', status)
@@ -147,16 +145,22 @@ function planOf({
     addOwners(filters, partnerId, companyId, cardAccountId)
     return { ...plan, parts: { from, link: 'c.user_id = holders.user_id' } }
   }
-  if (userId !== undefined || q !== undefined || (partnerId ?? cardAccountId) === undefined) {
+  if (userId !== undefined || q !== undefined || (partnerId ?? companyId ?? cardAccountId) === undefined) {
     addOwners(filters, partnerId, companyId, cardAccountId)
     return plan
   }
   // Account by account, as the index has them: so the newest of a partner are found without reading all of them.
   const where = [
-    ['a.partner_id', partnerId],
-    ['a.company_id', companyId],
-    ['a.card_account_id', cardAccountId],
-  ].flatMap(([column, value]) => (value === undefined ? [] : [`${column} = ${filters.param(value)}`]))
+    ['a.partner_id = ?', partnerId],
+    // The index of accounts by company begins with the partner.
+    [
+      'a.company_id = ? and a.partner_id = (select partner_id from companies where company_id = ?)',
+      companyId,
+    ],
+    ['a.card_account_id = ?', cardAccountId],
+  ].flatMap(([condition, value]) =>
+    value === undefined ? [] : [condition!.replaceAll('?', filters.param(value))],
+  )
   return {
     ...plan,
     parts: {
@@ -194,7 +198,7 @@ export const listCards = query({
   query: listQuery(BY_TIME, {
     q: exact('Id of the card or of its holder, or the holder’s whole mobile number or e-mail address', 254),
     partnerId: exact('Of this partner'),
-    companyId: exact('Of this company; needs `partnerId`'),
+    companyId: exact('Of this company'),
     cardAccountId: exact('Of this card account'),
     userId: exact('Of this user'),
     status: oneOf(Object.keys(CARD_STATUS_LABELS), 'Only these'),

@@ -61,8 +61,8 @@ export const listCoinConfigs = query({
   query: listQuery(BY_TIME, {
     q: exact('Id'),
     partnerId: exact('Of this partner'),
-    companyId: exact('Of this company; needs `partnerId`'),
-    event: exact('Of this event; needs `partnerId`'),
+    companyId: exact('Of this company'),
+    event: exact('Of this event; needs `partnerId` or `companyId`'),
     status: oneOf(['ACTIVE', 'INACTIVE'], 'Only these'),
     configuration: oneOf(['DEFAULT', 'CUSTOM'], 'Only these'),
   }),
@@ -71,13 +71,16 @@ export const listCoinConfigs = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ query }) => {
       const { q, companyId, configuration, event, partnerId, sort, status } = query
-      for (const [name, value] of Object.entries({ companyId, event }))
-        if (value !== undefined && partnerId === undefined)
-          fail('validation_failed', { description: `${name}: needs partnerId` })
+      if (event !== undefined && partnerId === undefined && companyId === undefined)
+        fail('validation_failed', { description: 'event: needs partnerId or companyId' })
       const filters = new Filters()
         .add('c.coin_config_id = ?', q)
         .add('c.partner_id = ?', partnerId)
-        .add('c.company_id = ?', companyId)
+        // The indexes of configurations begin with the partner.
+        .add(
+          'c.company_id = ? and c.partner_id = (select partner_id from companies where company_id = ?)',
+          companyId,
+        )
         .add('c.event = ?', event)
         .add('c.status = ?', status)
         .add('c.configuration = ?', configuration)

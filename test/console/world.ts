@@ -1,9 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { seal } from '../../src/platform/crypto/seal.ts'
 import type { Json } from '../harness/client.ts'
-
-/** Text that calls `pwned` if a page ever takes it for markup or script. */
-const hostile = (field: string): string => `<img src=x onerror=pwned('${field}')> ${field}`
+import { hostile } from './places.ts'
 
 /** A service with a little of everything in it, and names of the worst kind. */
 export interface World {
@@ -11,10 +9,13 @@ export interface World {
   readonly merchantName: string
   readonly accountName: string
   readonly partnerId: string
+  readonly partnerName: string
   readonly companyId: string
   readonly cardAccountId: string
   readonly userId: string
   readonly svcCardId: string
+  /** For tests that change it for good. */
+  readonly otherCardId: string
   readonly qrCodeId: string
   readonly utr: string
   readonly coinConfigId: string
@@ -114,8 +115,9 @@ async function untilPaid(operate: Call, qrCodeId: string): Promise<Json> {
 }
 
 async function makeCards(baseUrl: string, operate: Call) {
+  const partnerName = hostile('partner')
   const { partner, client } = await operate('POST', '/partners', {
-    name: hostile('partner'),
+    name: partnerName,
     products: ['incentive', 'employee_rewards'],
     plainRequests: true,
   })
@@ -136,7 +138,7 @@ async function makeCards(baseUrl: string, operate: Call) {
   })
   const sealKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
-  const { payload: card } = await call('POST', '/api/v0/partner/svcCard', {
+  const order = {
     companyId,
     cardAccountId,
     email: `holder.${tail()}@example.com`,
@@ -146,7 +148,9 @@ async function makeCards(baseUrl: string, operate: Call) {
     address: hostile('address'),
     city: 'Pune',
     state: hostile('state'),
-  })
+  }
+  const { payload: other } = await call('POST', '/api/v0/partner/svcCard', order)
+  const { payload: card } = await call('POST', '/api/v0/partner/svcCard', order)
   const { svcCardId, userId } = card
   await operate('POST', `/cards/${svcCardId}/spend`, {
     amount: 149.5,
@@ -157,7 +161,18 @@ async function makeCards(baseUrl: string, operate: Call) {
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'UL', reason: 'found again' })
   const coinConfigId = await makeCoins(call, companyId, userId)
   const failures = await makeFailures(baseUrl, call, svcCardId, { companyId, cardAccountId }, sealKey)
-  return { partnerId, companyId, cardAccountId, accountName, svcCardId, userId, coinConfigId, ...failures }
+  return {
+    partnerId,
+    partnerName,
+    companyId,
+    cardAccountId,
+    accountName,
+    svcCardId,
+    otherCardId: other.svcCardId as string,
+    userId,
+    coinConfigId,
+    ...failures,
+  }
 }
 
 async function asPartner(baseUrl: string, partnerId: string, client: Json): Promise<Call> {

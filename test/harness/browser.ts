@@ -81,7 +81,11 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
 
 /** Serious and critical faults of accessibility, as one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
+  // The page has no frames of others, for whose sake axe would open a second page.
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode()
+    .options({ resultTypes: ['violations'] })
+    .analyze()
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
@@ -92,3 +96,12 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 /** Whether something sticks out sideways, so that the whole page would have to be scrolled. */
 export const overflowPx = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+
+/** Buttons and links that reach over the edge of the window, where nobody can press them. */
+export const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('header a, header button, main a, main button')]
+    .filter((element) => {
+      const { left, right, width } = element.getBoundingClientRect()
+      return width > 0 && (left < 0 || right > innerWidth) && !element.closest('.skip, [data-scrollbars], .mantine-ScrollArea-root')
+    })
+    .map((element) => element.outerHTML.slice(0, 120))`)

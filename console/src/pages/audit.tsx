@@ -11,6 +11,7 @@ import { count } from '../parts/money.tsx'
 import { Page } from '../parts/page.tsx'
 import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { shortId } from '../things.ts'
 
 const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'No.', cell: ({ sequence }) => count(sequence) },
@@ -21,9 +22,20 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   { title: 'Details', cell: ({ details }) => <Details details={details} /> },
   {
     title: 'Request',
-    cell: ({ requestId }) => (requestId ? <ThingLink kind="request" id={requestId} /> : '–'),
+    cell: (entry) => <AskedBy entry={entry} />,
   },
 ]
+
+/** The request log is of the API's callers: what operators ask here is told by this list alone. */
+function AskedBy({ entry: { actor, requestId } }: { readonly entry: Schemas['AuditEntry'] }) {
+  if (!requestId) return '–'
+  if (!actor.startsWith('operator ')) return <ThingLink kind="request" id={requestId} />
+  return (
+    <Text span inherit ff="monospace" fz="0.9em" title={requestId} style={{ whiteSpace: 'nowrap' }}>
+      {shortId(requestId)}
+    </Text>
+  )
+}
 
 function Details({ details }: Pick<Schemas['AuditEntry'], 'details'>) {
   const pairs = Object.entries(details)

@@ -44,7 +44,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id' },
   PARTNER,
   COMPANY,
-  { name: 'event', label: 'Event', kind: 'text', placeholder: 'With a partner' },
+  { name: 'event', label: 'Event', kind: 'text', placeholder: 'With partner or company' },
   { name: 'status', label: 'Status', kind: 'select', options: choices('ACTIVE', 'INACTIVE') },
   { name: 'configuration', label: 'Kind', kind: 'select', options: choices('DEFAULT', 'CUSTOM') },
 ]

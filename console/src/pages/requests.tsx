@@ -26,7 +26,8 @@ const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
   { title: 'Status', cell: ({ status }) => <HttpStatus status={status} /> },
   { title: 'Error', cell: ({ error }) => (error ? <Code>{error}</Code> : '–') },
   { title: 'Tenant', cell: ({ tenantId }) => (tenantId ? <IdLink id={tenantId} /> : '–') },
-  { title: 'Took', align: 'right', cell: ({ durationMs }) => `${durationMs.toFixed(1)} ms` },
+  // No line breaks between the figure and its unit.
+  { title: 'Took', align: 'right', cell: ({ durationMs }) => `${durationMs.toFixed(1)}\u00a0ms` },
 ]
 
 type Catalogue = Schemas['Catalogue']

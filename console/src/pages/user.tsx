@@ -99,7 +99,7 @@ function Coins({ userId }: { readonly userId: string }) {
             </SimpleGrid>
             {history.length === 0 ? (
               <Text c="dimmed" size="sm">
-                No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocations</code>.
+                No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocate</code>.
               </Text>
             ) : (
               <DataTable

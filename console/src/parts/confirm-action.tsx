@@ -24,18 +24,23 @@ interface ConfirmActionProps {
 export function ConfirmAction(props: ConfirmActionProps) {
   const { label, danger = false, compact = false } = props
   const [opened, { open, close }] = useDisclosure(false)
+  // What was asked stays on the screen until it has faded, also when the button asks the opposite by then.
+  const [asked, setAsked] = useState(props)
   return (
     <>
       <Button
         variant={danger ? 'light' : 'default'}
         {...(danger && { color: 'red' })}
         size={compact ? 'compact-sm' : 'sm'}
-        onClick={open}
+        onClick={() => {
+          setAsked(props)
+          open()
+        }}
       >
         {label}
       </Button>
-      <Modal opened={opened} onClose={close} title={label}>
-        <Question {...props} close={close} />
+      <Modal opened={opened} onClose={close} title={asked.label}>
+        <Question {...asked} close={close} />
       </Modal>
     </>
   )

@@ -1,10 +1,11 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ListOf } from '../api.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
-import { type Column, DataTable, type Sorting } from './data-table.tsx'
+import { type Column, DataTable, PHONE, type Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { Waiting } from './loaded.tsx'
@@ -82,7 +83,7 @@ type RowsProps<Row> = ListProps<Row> & { readonly found: ListOf<Row>; readonly l
 function Rows<Row>({ caption, columns, rowKey, sort, found, list }: RowsProps<Row>) {
   return (
     <>
-      <Paper withBorder p={{ base: 'xs', sm: 'sm' }}>
+      <Framed>
         <DataTable
           caption={caption}
           columns={columns}
@@ -90,9 +91,20 @@ function Rows<Row>({ caption, columns, rowKey, sort, found, list }: RowsProps<Ro
           rowKey={rowKey}
           sorting={sortingOf(list, sort)}
         />
-      </Paper>
+      </Framed>
       <Turner found={found} list={list} />
     </>
+  )
+}
+
+/** The cards of a phone have frames of their own. */
+function Framed({ children }: { readonly children: ReactNode }) {
+  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
+  if (phone) return children
+  return (
+    <Paper withBorder p="sm">
+      {children}
+    </Paper>
   )
 }
 

@@ -26,7 +26,7 @@ export function Page({ title, badge, lead, trail, actions, children }: PageProps
               {label}
             </Anchor>
           ))}
-          <Text size="sm" c="dimmed" truncate maw="60vw" aria-current="page">
+          <Text size="sm" c="dimmed" truncate maw="60vw" lh={1.5} aria-current="page">
             {title}
           </Text>
         </Breadcrumbs>
@@ -40,7 +40,7 @@ export function Page({ title, badge, lead, trail, actions, children }: PageProps
             {badge}
           </Group>
           {lead && (
-            <Text c="dimmed" mt={2}>
+            <Text c="dimmed" mt={2} component="div">
               {lead}
             </Text>
           )}

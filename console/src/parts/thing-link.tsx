@@ -18,7 +18,7 @@ export function ThingLink({ kind, id, children }: ThingLinkProps) {
       to={pathOf(kind, id)}
       inherit
       title={id}
-      {...(!children && { ff: 'monospace', fz: '0.9em' })}
+      {...(!children && { ff: 'monospace', fz: '0.9em', style: { whiteSpace: 'nowrap' } })}
     >
       {children ?? shortId(id)}
     </Anchor>
@@ -28,18 +28,15 @@ export function ThingLink({ kind, id, children }: ThingLinkProps) {
 /** Links an id whose kind is told by its prefix; others are shown as they are. */
 export function IdLink({ id, short = true }: { readonly id: string; readonly short?: boolean }) {
   const kind = kindOf(id)
-  const text = short ? shortId(id) : id
-  if (!kind)
-    return (
-      <Text span inherit ff="monospace" fz="0.9em" title={id}>
-        {text}
-      </Text>
-    )
-  return (
-    <Anchor component={Link} to={pathOf(kind, id)} inherit ff="monospace" fz="0.9em" title={id}>
-      {text}
-    </Anchor>
-  )
+  const look = {
+    inherit: true,
+    ff: 'monospace',
+    fz: '0.9em',
+    title: id,
+    children: short ? shortId(id) : id,
+    ...(short && { style: { whiteSpace: 'nowrap' } }),
+  } as const
+  return kind ? <Anchor component={Link} to={pathOf(kind, id)} {...look} /> : <Text span {...look} />
 }
 
 /** A name that links to the thing, with its id under it. */

@@ -65,10 +65,11 @@ function Brand() {
     <>
       <Link
         to="/"
+        aria-label="svc, overview"
         style={{ display: 'flex', gap: 8, alignItems: 'center', color: 'inherit', textDecoration: 'none' }}
       >
         <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
-        <Text span fw={700} fz="lg">
+        <Text span fw={700} fz="lg" visibleFrom="xs">
           svc
         </Text>
       </Link>

@@ -1,0 +1,97 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
+import { API, OWN } from '../harness/console.ts'
+import { openService, type TestService } from '../harness/service.ts'
+import { makeWorld, type World } from './world.ts'
+
+interface VisitOptions {
+  /** Who is signed in; the sandbox's administrator when left out, nobody with `null`. */
+  readonly as?: { readonly name: string; readonly password: string } | null
+  /** Path inside the console. */
+  readonly at?: string
+  readonly size?: Size
+  /** Failed calls that the test makes on purpose. */
+  readonly expected?: readonly RegExp[]
+}
+
+/** One service, one browser and one world for all tests of the page; each test gets a window of its own. */
+export class Bed {
+  service!: TestService
+  world!: World
+  #browser!: Browser
+  #visitors: Visitor[] = []
+
+  /** For the suite that this is called in. Whatever goes wrong in a window fails the test that opened it. */
+  use(): this {
+    beforeAll(async () => {
+      ;[this.service, this.#browser] = await Promise.all([
+        openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000' } }),
+        openBrowser(),
+      ])
+    })
+    afterEach(async () => {
+      const visitors = this.#visitors
+      this.#visitors = []
+      const trouble = visitors.flatMap((visitor) => visitor.trouble)
+      await Promise.all(visitors.map((visitor) => visitor.close()))
+      expect(trouble).toEqual([])
+    })
+    afterAll(async () => {
+      await this.#browser.close()
+      await this.service.close()
+    })
+    return this
+  }
+
+  /** Fills the service, for the suite that this is called in. */
+  useWorld(): this {
+    beforeAll(async () => {
+      this.world = await makeWorld(this.service.client.baseUrl)
+    })
+    return this
+  }
+
+  async visit({ as, at = '/', size = 'desk', expected = [] }: VisitOptions = {}): Promise<Page> {
+    const { baseUrl } = this.service.client
+    const visitor = await newVisitor(this.#browser, { baseUrl, size, expected })
+    this.#visitors.push(visitor)
+    if (as !== null) await visitor.context.addCookies([await this.#session(as)])
+    await goTo(visitor.page, at)
+    return visitor.page
+  }
+
+  async #session(as: VisitOptions['as']) {
+    const { baseUrl } = this.service.client
+    const answer = await fetch(`${baseUrl}${API}/session${as ? '' : '/sandbox'}`, {
+      method: 'POST',
+      headers: { ...OWN, ...(as && { 'content-type': 'application/json' }) },
+      ...(as && { body: JSON.stringify(as) }),
+    })
+    if (!answer.ok) throw new Error(`no session: ${await answer.text()}`)
+    const [name = '', value = ''] = answer.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
+    return { name, value, url: `${baseUrl}/console/` }
+  }
+}
+
+/** Opens a place of the console, and waits until everything that it asked for is there. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(`/console${path}`, { waitUntil: 'domcontentloaded' })
+  await settled(page)
+}
+
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page
+    .locator('[aria-label="Loading"], .mantine-Skeleton-root, [data-loading="true"]')
+    .first()
+    .waitFor({ state: 'detached' })
+}
+
+/** The same page on another screen, in the colours of another time of the day. */
+export async function look(page: Page, size: Size, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.setViewportSize(SIZES[size])
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
+}

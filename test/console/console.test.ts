@@ -1,0 +1,24 @@
+import { describe } from 'vitest'
+import { BROWSER } from '../harness/browser.ts'
+import { Bed } from './bed.ts'
+import { cards, payments } from './money.ts'
+import { emptyPages, everyPage } from './pages.ts'
+import { people } from './people.ts'
+import { support } from './support.ts'
+import { tenants } from './tenants.ts'
+
+const without = BROWSER ? '' : ' (skipped: no Chromium is installed, CHROMIUM_PATH names another)'
+
+describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
+  const bed = new Bed().use()
+  emptyPages(bed)
+  describe('with something of everything in it', () => {
+    bed.useWorld()
+    everyPage(bed)
+    support(bed)
+    people(bed)
+    tenants(bed)
+    payments(bed)
+    cards(bed)
+  })
+})

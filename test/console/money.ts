@@ -1,0 +1,114 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type Bed, goTo } from './bed.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+const badge = (page: Page, text: string) => page.getByRole('main').getByText(text, { exact: true }).first()
+
+export function payments(bed: Bed): void {
+  test('a QR code is created, paid in the sandbox, seen as paid, and cancelled', async () => {
+    const page = await bed.visit({ at: '/qr-codes' })
+    await page.getByRole('button', { name: 'Create QR code' }).click()
+    await dialog(page).getByLabel('Merchant', { exact: true }).fill(bed.world.merchantName)
+    await page.getByRole('option', { name: bed.world.merchantName }).click()
+    await dialog(page).getByLabel('Name', { exact: true }).fill('Order 1042')
+    await dialog(page).getByLabel('Amount in rupees').fill('249.50')
+    await dialog(page).getByLabel('May be paid many times').check()
+    await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Order 1042' }).waitFor()
+    await page.getByRole('img', { name: 'UPI QR code Order 1042' }).waitFor()
+    await page.getByText('am=249.50').waitFor()
+
+    await page.getByRole('button', { name: 'Pay this code' }).click()
+    await dialog(page).getByLabel('Payer').fill('asha@bank')
+    await dialog(page).getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByRole('row', { name: 'asha@bank' }).getByText('Accepted').waitFor()
+    await page.getByText('Payment accepted').waitFor()
+
+    await page.getByRole('button', { name: 'Cancel code' }).click()
+    await dialog(page).getByRole('button', { name: 'Cancel it for good' }).click()
+    await badge(page, 'Cancelled').waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel code' }).count()).toBe(0)
+  })
+
+  test('the ledger leads from an account to its transfers, and the books are reconciled by a click', async () => {
+    const page = await bed.visit({ at: '/ledger' })
+    await page.getByLabel('Search').fill(`card:${bed.world.svcCardId}`)
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('row').getByRole('link').first().click()
+    await page.getByText('−₹149.50').waitFor()
+    await goTo(page, '/ledger/reconciliation')
+    await page.getByRole('button', { name: 'Reconcile now' }).click()
+    await page.getByText('operator sandbox').waitFor()
+    await page.getByText('The books add up').waitFor()
+  })
+
+  test('the overview counts what happened in the hour, the day and the week', async () => {
+    const page = await bed.visit()
+    const failures = page.getByRole('table', { name: 'Failures by word' })
+    await failures.getByRole('row', { name: 'seal_rejected' }).waitFor()
+    await page.getByRole('img').or(page.locator('.recharts-surface')).first().waitFor()
+    for (const range of ['Day', 'Week']) {
+      await page.getByText(range, { exact: true }).click()
+      await page.getByText(`The last ${range.toLowerCase()}. Live while you look.`).waitFor()
+    }
+    await failures.getByRole('link', { name: 'insufficient_funds' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+    await page.getByRole('row', { name: 'sandboxSpend' }).waitFor()
+    await expect.poll(() => page.getByRole('row', { name: 'seal_rejected' }).count()).toBe(0)
+  })
+}
+
+export function cards(bed: Bed): void {
+  test('a card is spent from and refunded, locked, unlocked and blocked for good, each with its reason', async () => {
+    const page = await bed.visit({ at: `/cards/${bed.world.otherCardId}`, as: bed.world.operator })
+    await page.getByRole('button', { name: 'Spend' }).click()
+    await dialog(page).getByLabel('Amount in rupees').fill('100')
+    await dialog(page).getByRole('button', { name: 'Spend', exact: true }).click()
+    await page.getByRole('row', { name: 'Card spend' }).getByText('−₹100.00').waitFor()
+    await page.getByRole('button', { name: 'Refund' }).click()
+    await dialog(page).getByLabel('Amount in rupees').fill('40.25')
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click()
+    await page.getByText('₹2,440.25').waitFor()
+
+    for (const [label, confirm, state] of [
+      ['Lock', 'Lock card', 'Locked'],
+      ['Unlock', 'Unlock card', 'Unlocked'],
+    ] as const) {
+      await page.getByRole('button', { name: label, exact: true }).click()
+      expect(await dialog(page).getByRole('button', { name: confirm }).isDisabled()).toBe(true)
+      await dialog(page).getByLabel('Reason').fill(`asked by phone to ${label.toLowerCase()}`)
+      await dialog(page).getByRole('button', { name: confirm }).click()
+      await badge(page, state).waitFor()
+      await page.getByText(`an operator: asked by phone to ${label.toLowerCase()}`).waitFor()
+    }
+    await page.getByRole('button', { name: 'Block', exact: true }).click()
+    await dialog(page).getByLabel('Reason').fill('stolen')
+    expect(await dialog(page).getByRole('button', { name: 'Block for good' }).isDisabled()).toBe(true)
+    const number = (await page.getByRole('heading', { level: 1 }).textContent())!
+    await dialog(page)
+      .getByLabel(/^Type \d{4} to confirm$/)
+      .fill(number.slice(-4))
+    await dialog(page).getByRole('button', { name: 'Block for good' }).click()
+    await page.getByText('Blocked for good').waitFor()
+    expect(await page.getByRole('button', { name: /^(Unlock|Lock|Block|Spend)$/ }).count()).toBe(0)
+
+    await page.getByRole('link', { name: 'Audit' }).last().click()
+    await page.getByRole('row', { name: 'reason: stolen' }).getByText(bed.world.operator.name).waitFor()
+  })
+
+  test('cards are found by status, and a dry run says what an event would award and why', async () => {
+    const page = await bed.visit({ at: '/cards?status=BL' })
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('link', { name: /^999912/ }).click()
+    await badge(page, 'Blocked').waitFor()
+    await goTo(page, '/coins')
+    await page.getByLabel('User id').fill(bed.world.userId)
+    await page.getByLabel('Event').first().fill('referral')
+    await page.getByRole('button', { name: 'Try it' }).click()
+    await page.getByText('75 coins; the balance would be 150.').waitFor()
+    await page.getByText('applies', { exact: true }).waitFor()
+    await goTo(page, `/users/${bed.world.userId}`)
+    await page.getByRole('row', { name: 'Allocated for referral' }).getByText('+75').waitFor()
+  })
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { accessibilityFaults, cutOff, overflowPx } from '../harness/browser.ts'
+import { type Bed, goTo, look } from './bed.ts'
+import { placesOf } from './places.ts'
+
+const EMPTY = [
+  '/merchants',
+  '/qr-codes',
+  '/partners',
+  '/companies',
+  '/card-accounts',
+  '/users',
+  '/cards',
+  '/coins',
+  '/requests',
+]
+
+/** Before there is anything. */
+export function emptyPages(bed: Bed): void {
+  test('where there is nothing yet, a page says what it is for and how the first one is made', async () => {
+    const page = await bed.visit()
+    for (const path of EMPTY) {
+      await goTo(page, path)
+      expect.soft(await page.getByRole('heading', { level: 2, name: /^No .+ yet$/ }).count(), path).toBe(1)
+      expect.soft(await page.getByRole('button', { name: 'Copy command' }).count(), path).toBe(1)
+    }
+  })
+}
+
+/** Many pages, each looked at twice; a busy machine needs minutes. */
+const ALL_PAGES_MS = 600_000
+
+/** `trouble` of the bed tells of scripts that ran, of errors, and of requests that left the service's address. */
+export function everyPage(bed: Bed): void {
+  test(
+    'every page shows what it is about, takes no name for markup, and is accessible on desk and phone, in light and dark',
+    async () => {
+      const page = await bed.visit()
+      for (const [path, heading, seen] of placesOf(bed.world)) {
+        await look(page, 'desk', 'light')
+        await goTo(page, path)
+        await page.getByText(seen).first().waitFor()
+        expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)
+        expect.soft(await page.title(), path).toContain(heading)
+        expect.soft(await page.locator('main img:not([src^="data:image/png;base64,"])').count(), path).toBe(0)
+        expect.soft(await accessibilityFaults(page), `${path} on a desk`).toEqual([])
+        expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a desk`).toEqual([0])
+        await look(page, 'phone', 'dark')
+        await page.getByText(seen).first().waitFor()
+        expect.soft(await accessibilityFaults(page), `${path} on a phone, dark`).toEqual([])
+        expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a phone`).toEqual([0])
+      }
+    },
+    ALL_PAGES_MS,
+  )
+
+  test('an id that is not there, and a page that is not there, say so', async () => {
+    const page = await bed.visit({ expected: [/404/], at: '/cards/card_none' })
+    await page.getByText('card_not_found').waitFor()
+    await goTo(page, '/no-such-page')
+    await page.getByRole('link', { name: 'Overview' }).first().waitFor()
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(
+      /no such page|not here|nothing/i,
+    )
+  })
+
+  test('on a phone the places fold away, and lead everywhere', async () => {
+    const page = await bed.visit({ size: 'phone' })
+    for (const place of ['Requests', 'Merchants', 'QR codes', 'Cards', 'Ledger', 'Audit']) {
+      await page.getByRole('button', { name: 'Open the navigation' }).click()
+      await page
+        .getByRole('navigation', { name: 'Places' })
+        .getByRole('link', { name: place, exact: true })
+        .click()
+      await page.getByRole('heading', { level: 1, name: place, exact: true }).waitFor()
+    }
+  })
+}

@@ -1,0 +1,120 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { type Bed, goTo, look, settled } from './bed.ts'
+import { placesOf } from './places.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+/** The browser tells of every 401, also of those that lead to the sign-in. */
+const NOT_SIGNED_IN = [/401 \(Unauthorized\).*\/console\/api\/v0\//]
+
+/** Presses Tab until this has the focus. */
+async function tabTo(page: Page, name: string, role: 'button' | 'link' | 'textbox' = 'button') {
+  const wanted = page.getByRole(role, { name, exact: true })
+  for (let presses = 0; presses < 60; presses++) {
+    if ((await wanted.and(page.locator(':focus')).count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`the keyboard does not reach ${name}`)
+}
+
+export function people(bed: Bed): void {
+  test('one signs in with a password, comes back to where one wanted to be, and signs out', async () => {
+    const { operator, merchantId, merchantName } = bed.world
+    const page = await bed.visit({ as: null, at: `/merchants/${merchantId}`, expected: NOT_SIGNED_IN })
+    await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await look(page, 'phone', 'dark')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByLabel('Name').fill(operator.name)
+    await page.getByLabel('Password', { exact: true }).fill('not this one, surely')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'wrong_password' }).waitFor()
+    await page.getByLabel('Password', { exact: true }).fill(operator.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { level: 1, name: merchantName }).waitFor()
+    await page.getByRole('button', { name: /^Signed in as/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+    expect(await page.getByText(merchantName).count()).toBe(0)
+  })
+
+  test('the keyboard alone signs in, goes to a place, finds a card and locks it', async () => {
+    const { operator, svcCardId } = bed.world
+    const page = await bed.visit({ as: null, expected: NOT_SIGNED_IN })
+    await tabTo(page, 'Name', 'textbox')
+    await page.keyboard.type(operator.name)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(operator.password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await settled(page)
+    await page.keyboard.press('g')
+    await page.keyboard.press('c')
+    await page.getByRole('heading', { level: 1, name: 'Cards' }).waitFor()
+    await page.keyboard.press('/')
+    await page.getByRole('searchbox', { name: /^Request id, card id/ }).waitFor()
+    await page.keyboard.type(svcCardId)
+    await page.getByRole('region', { name: 'Results' }).getByRole('link').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: '999912XXXXXX' }).waitFor()
+    await tabTo(page, 'Lock')
+    await page.keyboard.press('Enter')
+    await dialog(page).waitFor()
+    await page.keyboard.type('lost at the station')
+    await page.keyboard.press('Enter')
+    await page.getByText('an operator: lost at the station').waitFor()
+    await tabTo(page, 'Unlock')
+  })
+
+  test('a viewer sees every page but no action, and no operators', async () => {
+    const page = await bed.visit({ as: bed.world.viewer })
+    const acts =
+      /^(Create |Issue|Fund|Disable|Enable|Revoke|Retire|Change (?!it)|Lock|Unlock|Block|Spend|Refund|Pay|Cancel|Reconcile|Verify)/
+    for (const [path, heading] of placesOf(bed.world).filter(([path]) => path !== '/operators')) {
+      await goTo(page, path)
+      expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)
+      expect.soft(await page.getByRole('button', { name: acts }).allTextContents(), path).toEqual([])
+    }
+    expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
+  })
+
+  test('an operator is created, signs in, changes the password, and is disabled, which ends the session', async () => {
+    const admin = await bed.visit({ at: '/operators' })
+    const [first, second] = ['a first pass phrase', 'a second pass phrase']
+    await admin.getByRole('button', { name: 'Create operator' }).click()
+    await dialog(admin).getByLabel('Name').fill('ravi.k')
+    await dialog(admin).getByLabel('First password').fill('short')
+    await dialog(admin).getByRole('button', { name: 'Create' }).click()
+    await dialog(admin).getByText('At least 12 characters', { exact: true }).waitFor()
+    await dialog(admin).getByLabel('First password').fill(first!)
+    await dialog(admin).getByRole('button', { name: 'Create' }).click()
+    await admin.getByRole('row', { name: 'ravi.k' }).waitFor()
+
+    const ravi = await bed.visit({
+      as: { name: 'ravi.k', password: first! },
+      at: '/account',
+      expected: NOT_SIGNED_IN,
+    })
+    await ravi.getByLabel('Password of now').fill(first!)
+    await ravi.getByLabel('New password').fill(second!)
+    await ravi.getByLabel('Once more').fill(second!)
+    await ravi.getByRole('button', { name: 'Change it' }).click()
+    await ravi.getByText('Changed. Your other sessions have ended.').waitFor()
+
+    await admin.getByRole('row', { name: 'ravi.k' }).getByRole('button', { name: 'Disable' }).click()
+    await dialog(admin).getByRole('button', { name: 'Disable ravi.k' }).click()
+    await admin.getByRole('row', { name: 'ravi.k' }).getByText('Disabled').waitFor()
+    await ravi.getByRole('link', { name: 'Cards' }).click()
+    await ravi.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+  })
+
+  test('the audit says who did what, and its chain is verified by a click', async () => {
+    const page = await bed.visit({ at: `/audit?target=${bed.world.svcCardId}` })
+    await page.getByRole('row', { name: 'card.status_changed' }).first().getByText('operator').waitFor()
+    await page.getByRole('button', { name: 'Verify the chain now' }).click()
+    await page.getByText(/^The chain is intact: \d+ entries/).waitFor()
+  })
+}

@@ -1,0 +1,36 @@
+import type { World } from './world.ts'
+
+/** Every page of the console with something on it: its path, its heading, and a text that is seen on it. */
+export const placesOf = (
+  world: World,
+): readonly (readonly [path: string, heading: string, seen: string])[] => [
+  ['/', 'Overview', 'The books add up'],
+  ['/requests', 'Requests', 'insufficient_funds'],
+  [`/requests/${world.badSealRequestId}`, 'createGiftCard', 'Not opened'],
+  [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],
+  ['/merchants', 'Merchants', world.merchantName],
+  [`/merchants/${world.merchantId}`, world.merchantName, 'first key'],
+  ['/qr-codes', 'QR codes', hostile('qrName')],
+  [`/qr-codes/${world.qrCodeId}`, hostile('qrName'), world.utr],
+  ['/partners', 'Partners', hostile('partner')],
+  [`/partners/${world.partnerId}`, hostile('partner'), 'first client'],
+  ['/companies', 'Companies', hostile('company')],
+  [`/companies/${world.companyId}`, hostile('company'), world.accountName],
+  ['/card-accounts', 'Card accounts', world.accountName],
+  [`/card-accounts/${world.cardAccountId}`, `${world.accountName} of ${hostile('company')}`, 'Card funding'],
+  ['/users', 'Users', `${hostile('first')} ${hostile('last')}`],
+  [`/users/${world.userId}`, `${hostile('first')} ${hostile('last')}`, 'Allocated for referral'],
+  ['/cards', 'Cards', '₹2,350.50'],
+  [`/cards/${world.svcCardId}`, '999912XXXXXX', 'found again'],
+  ['/coins', 'Coins', hostile('title')],
+  [`/coins/${world.coinConfigId}`, hostile('title'), 'Revision 2'],
+  ['/ledger', 'Ledger', 'What we owe a merchant'],
+  [`/ledger/accounts/card:${world.svcCardId}`, 'Card card_', 'Card spend'],
+  ['/ledger/reconciliation', 'Reconciliation', 'The books add up'],
+  ['/audit', 'Audit', 'card.status_changed'],
+  ['/operators', 'Operators', world.viewer.name],
+  ['/account', 'Your account', 'Change your password'],
+]
+
+/** Text that calls `pwned` if a page ever takes it for markup or script. */
+export const hostile = (field: string): string => `<img src=x onerror=pwned('${field}')> ${field}`

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import type { Bed } from './bed.ts'
+
+export function support(bed: Bed): void {
+  test('“request id X failed, why, and what happened to the card?” is answered by clicking only', async () => {
+    const { refusedSpendId, svcCardId } = bed.world
+    const page = await bed.visit({ as: bed.world.viewer })
+    await page.getByRole('button', { name: /^Find/ }).click()
+    // From the customer's e-mail.
+    await page.getByRole('searchbox').fill(refusedSpendId)
+    await page.getByRole('region', { name: 'Results' }).getByRole('link').click()
+
+    const why = page.getByRole('alert').filter({ hasText: 'Why did this fail?' })
+    await why.getByText('insufficient_funds', { exact: true }).waitFor()
+    expect(await why.textContent()).toMatch(/What helps: /)
+    expect(await why.getByRole('link', { name: 'About this error' }).getAttribute('href')).toBe(
+      '/docs/errors#insufficient_funds',
+    )
+    await page.getByRole('link', { name: svcCardId }).click()
+    await page.getByRole('heading', { level: 1, name: '999912XXXXXX' }).waitFor()
+    await page.getByText('Ledger entries').waitFor()
+    const spent = page.getByRole('row', { name: 'Card spend' })
+    expect(await spent.count()).toBe(1)
+    await spent.getByText('−₹149.50').waitFor()
+    await page.getByRole('link', { name: 'Requests about it' }).click()
+    await page
+      .getByRole('row', { name: refusedSpendId.slice(-6) })
+      .getByText('422')
+      .waitFor()
+  })
+
+  test('a sealed body that could not be opened shows its key, its algorithms and the check that failed', async () => {
+    const page = await bed.visit({ at: `/requests/${bed.world.badSealRequestId}` })
+    const facts = await page.getByRole('main').textContent()
+    expect(facts).toMatch(/Key \(kid\)sk_\w+Algorithm \(alg\)A256KWContent \(enc\)A256GCM/)
+    expect(facts).toMatch(/Check that failedtagWhich meansThe seal does not open/)
+    const help = page.getByRole('link', { name: 'About this error' })
+    const [opened] = await Promise.all([page.context().waitForEvent('page'), help.click()])
+    await opened.getByRole('heading', { name: 'seal_rejected' }).waitFor()
+  })
+
+  test('requests are found by outcome, error, operation and what they touched', async () => {
+    const page = await bed.visit({ at: '/requests' })
+    await page.getByRole('row', { name: 'sandboxSpend' }).first().waitFor()
+    await page.getByRole('combobox', { name: 'Outcome' }).click()
+    await page.getByRole('option', { name: 'Failed' }).click()
+    await expect.poll(() => page.getByText(/^200$/).count()).toBe(0)
+    await page.getByRole('combobox', { name: 'Error' }).fill('seal_rej')
+    await page.getByRole('option', { name: 'seal_rejected' }).click()
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('row', { name: 'createGiftCard' }).waitFor()
+    await page.goto(`/console/requests?objectId=${bed.world.svcCardId}`)
+    await page.getByRole('row', { name: 'sandboxSpend' }).first().waitFor()
+    expect(await page.getByRole('row', { name: 'createCoinConfig' }).count()).toBe(0)
+  })
+}

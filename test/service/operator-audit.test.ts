@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let admin: Browser
+let dataDir: string
+beforeAll(async () => {
+  service = await openService()
+  admin = await signedIn(service, 'admin')
+  dataDir = await mkdtemp(join(tmpdir(), 'svc-audit-'))
+  for (let i = 0; i < 5; i++) await service.newMerchant()
+})
+afterAll(async () => {
+  await service.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** `svc audit verify`, and whether its exit code says that something is wrong. */
+async function verify(...args: string[]) {
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dataDir }
+  const former = process.exitCode
+  const { stdout, stderr } = await runHere(['audit', 'verify', '--json', ...args], env)
+  const failed = process.exitCode === 1
+  process.exitCode = former
+  return { failed, stderr, verdict: JSON.parse(stdout || 'null') }
+}
+
+/** What somebody does who owns the whole database; undone afterwards. */
+async function tamper(how: (db: pg.Client) => Promise<unknown>, then: () => Promise<void>): Promise<void> {
+  await asSuperuser(service.db.database, async (db) => {
+    const columns = 'sequence, content, previous_hash, hash'
+    await db.query(
+      `create table audit_kept as select ${columns} from audit_log; set session_replication_role = replica`,
+    )
+    try {
+      await how(db)
+      await then()
+    } finally {
+      await db.query(`delete from audit_log; insert into audit_log (${columns}) select ${columns} from audit_kept;
+        drop table audit_kept`)
+    }
+  })
+}
+
+const FORGED = `replace(content, 'merchant.created', 'merchant.deleted')`
+
+/** What is done to an entry, the entry that is found by it, and what is said of that. */
+const TAMPERINGS = [
+  [
+    'changed',
+    (at: number) => `update audit_log set content = ${FORGED} where sequence = ${at}`,
+    0,
+    'was changed: its hash does not fit',
+  ],
+  [
+    'changed and hashed anew',
+    (at: number) =>
+      `update audit_log set content = ${FORGED}, hash = sha256(previous_hash || convert_to(${FORGED}, 'UTF8')) where sequence = ${at}`,
+    1,
+    'does not follow from the entry before',
+  ],
+  ['removed', (at: number) => `delete from audit_log where sequence = ${at}`, 0, /^is missing; the next is/],
+  [
+    'moved',
+    (at: number) =>
+      `update audit_log set sequence = -1 where sequence = ${at};
+       update audit_log set sequence = ${at} where sequence = ${at + 1};
+       update audit_log set sequence = ${at + 1} where sequence = -1`,
+    0,
+    'does not follow from the entry before',
+  ],
+] as const
+
+test.each(TAMPERINGS)(
+  'an entry that was %s is found, by the command line and by the console, and named',
+  async (_, how, offset, problem) => {
+    const { rows } = await asSuperuser(service.db.database, (db) =>
+      db.query<{ sequence: string }>(
+        `select sequence from audit_log where action = 'merchant.created' order by 1`,
+      ),
+    )
+    const at = Number(rows[2]!.sequence)
+    await tamper(
+      (db) => db.query(how(at)),
+      async () => {
+        const { failed, verdict } = await verify()
+        expect([failed, verdict.whole, verdict.sequence]).toEqual([true, false, at + offset])
+        expect(verdict.problem).toMatch(problem)
+        await admin.post('/audit/verification')
+        await expect
+          .poll(async () => (await admin.get('/audit/verification')).json)
+          .toMatchObject({ running: false, state: 'broken', brokenAt: at + offset })
+      },
+    )
+    expect(await verify()).toMatchObject({ failed: false, verdict: { whole: true } })
+  },
+)
+
+test('that the end of the chain was cut off is found by an anchor that the service logged', async () => {
+  const { verdict } = await verify()
+  const anchor = `${verdict.head.sequence}:${verdict.head.hash}`
+  await tamper(
+    (db) => db.query(`delete from audit_log where sequence > ${verdict.head.sequence - 2}`),
+    async () => {
+      expect((await verify()).failed).toBe(false)
+      const cut = await verify('--anchor', anchor)
+      expect([cut.failed, cut.verdict.whole, cut.verdict.sequence]).toEqual([
+        true,
+        false,
+        verdict.head.sequence - 1,
+      ])
+    },
+  )
+  expect((await verify('--anchor', anchor)).failed).toBe(false)
+  expect((await verify('--anchor', 'not an anchor')).stderr).toMatch(/must look like/)
+})
+
+test('nobody who works as the service, or by mistake, changes or removes an entry', async () => {
+  await asSuperuser(service.db.database, async (db) => {
+    for (const sql of [`update audit_log set hash = ''`, 'delete from audit_log', 'truncate audit_log'])
+      await expect(db.query(sql)).rejects.toThrow(/append-only/)
+    for (const role of ['svc_service', 'svc_operator']) {
+      await db.query(`set role ${role}`)
+      await expect(
+        db.query(`insert into audit_log (sequence, content, previous_hash, hash) values (1, '{}', '', '')`),
+      ).rejects.toThrow(/permission denied/)
+      await db.query('reset role')
+    }
+  })
+})
+
+test('whatever an operator changes is entered with who, what, when and why, and reading enters nothing', async () => {
+  const { name } = (await admin.get('/session')).json.operator
+  const count = async () => (await admin.get('/audit?limit=1')).json.total.count
+  const before = await count()
+  for (const path of ['/merchants', '/cards', '/requests', '/audit', '/overview?range=hour', '/operators'])
+    expect((await admin.get(path)).status).toBe(200)
+  expect(await count()).toBe(before)
+  const { merchantId } = (
+    await admin.post('/merchants', { name: 'Audited', vpa: 'audited@bank', mcc: '5411' })
+  ).json.merchant
+  await admin.send('PATCH', `/merchants/${merchantId}`, { disabled: true })
+  const { data } = (await admin.get(`/audit?target=${merchantId}`)).json
+  expect(data.map(({ action, actor }: { action: string; actor: string }) => [action, actor])).toEqual([
+    ['tenant.disabled', `operator ${name}`],
+    ['merchant.created', `operator ${name}`],
+  ])
+})
