@@ -19,14 +19,14 @@ export function countingConnection(): { readonly traffic: Traffic; readonly Clie
     override query(...args: any[]): any {
       traffic.statements++
       if (this.#underWay++ === 0) traffic.roundTrips++
-      const done = () => void this.#underWay--
+      const ended = () => void this.#underWay--
       const last = args.at(-1)
       if (typeof last === 'function') {
         const [callback] = args.splice(-1, 1)
-        return super.query(...(args as [string]), (...answer: unknown[]) => (done(), callback(...answer)))
+        return super.query(...(args as [string]), (...answer: unknown[]) => (ended(), callback(...answer)))
       }
       const result = super.query(...(args as [string])) as unknown as Promise<unknown>
-      void result.catch(() => undefined).then(done)
+      void result.catch(() => undefined).then(ended)
       return result
     }
   }
