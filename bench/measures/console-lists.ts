@@ -21,7 +21,7 @@ async function insertRequests({ bed: { admin }, progress }: Setting, partnerId: 
        select 'req_0z' || lpad(n::text, 24, '0'), case when n % 3 = 0 then $1 else 'mer_bench' || n % 256 end, now(),
          (array['createGiftCard', 'acceptPayment', 'searchCards', 'createQrCode'])[1 + n % 4], 'command', 'POST',
          '/api/v0/partner/svcCard', case when n % 10 = 0 then 422 else 200 end, 4.2,
-         case when n % 10 = 0 then (array['insufficient_funds', 'card_blocked', 'seal_rejected'])[1 + n % 3] end,
+         case when n % 10 = 0 then (array['insufficient_funds', 'card_not_usable', 'seal_rejected'])[1 + n % 3] end,
          null, '127.0.0.1', 300, '{"loadAmount": "500"}', array['card_' || lpad(n::text, 26, '0')]
        from generate_series($2::int, $3::int) n`,
       [partnerId, from, Math.min(from + STEP - 1, count)],
@@ -66,7 +66,7 @@ const listsOf = (at: { partnerId: string; companyId: string; cardAccountId: stri
   '/requests',
   '/requests?outcome=failure',
   '/requests?outcome=success',
-  '/requests?error=card_blocked',
+  '/requests?error=card_not_usable',
   '/requests?operation=createGiftCard',
   `/requests?tenantId=${at.partnerId}&outcome=failure`,
   `/requests?objectId=card_${at.some.padStart(26, '0')}`,

@@ -27,6 +27,7 @@ export interface World {
   readonly operator: { readonly name: string; readonly password: string }
 }
 
+type Naming = (field: string) => string
 type Headers = Record<string, string>
 type Call = (method: string, path: string, body?: unknown, headers?: Headers) => Promise<Json>
 
@@ -59,11 +60,12 @@ async function openConsole(baseUrl: string): Promise<Call> {
 const REFUSED = { 'x-expect': 'refusal' }
 const tail = () => randomBytes(3).toString('hex')
 
-export async function makeWorld(baseUrl: string): Promise<World> {
+/** `name` says what the things of the world are called; each name is asked for by its field. */
+export async function makeWorld(baseUrl: string, name: Naming = hostile): Promise<World> {
   const operate = await openConsole(baseUrl)
   const people = await makeOperators(operate)
-  const shop = await makeShop(operate)
-  const cards = await makeCards(baseUrl, operate)
+  const shop = await makeShop(operate, name)
+  const cards = await makeCards(baseUrl, operate, name)
   return { ...people, ...shop, ...cards }
 }
 
@@ -75,8 +77,8 @@ async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'ope
   return { viewer, operator }
 }
 
-async function makeShop(operate: Call) {
-  const merchantName = hostile('merchant')
+async function makeShop(operate: Call, name: Naming) {
+  const merchantName = name('merchant')
   const { merchant } = await operate('POST', '/merchants', {
     name: merchantName,
     vpa: `corner.${tail()}@bank`,
@@ -85,13 +87,13 @@ async function makeShop(operate: Call) {
   const { qrCodeId } = await operate('POST', '/qr-codes', {
     merchantId: merchant.merchantId,
     qrCode: {
-      qrName: hostile('qrName'),
+      qrName: name('qrName'),
       amount: 99999.5,
       multipleUse: true,
-      description: hostile('description'),
+      description: name('description'),
       referenceNumber: `order-${tail()}`,
-      customerName: hostile('customer'),
-      customParams: { [`<b onmouseover=pwned('key')>`]: hostile('param') },
+      customerName: name('customer'),
+      customParams: { [name('key').slice(0, 40)]: name('param') },
     },
   })
   await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
@@ -114,16 +116,16 @@ async function untilPaid(operate: Call, qrCodeId: string): Promise<Json> {
   throw new Error('the payment never arrived')
 }
 
-async function makeCards(baseUrl: string, operate: Call) {
-  const partnerName = hostile('partner')
+async function makeCards(baseUrl: string, operate: Call, name: Naming) {
+  const partnerName = name('partner')
   const { partner, client } = await operate('POST', '/partners', {
     name: partnerName,
     products: ['incentive', 'employee_rewards'],
     plainRequests: true,
   })
   const { partnerId } = partner
-  const { companyId } = await operate('POST', '/companies', { partnerId, name: hostile('company') })
-  const accountName = hostile('programme')
+  const { companyId } = await operate('POST', '/companies', { partnerId, name: name('company') })
+  const accountName = name('programme')
   const { cardAccountId } = await operate('POST', '/card-accounts', {
     companyId,
     product: 'incentive',
@@ -134,7 +136,7 @@ async function makeCards(baseUrl: string, operate: Call) {
   })
   await operate('POST', `/card-accounts/${cardAccountId}/funds`, {
     amount: '1234567.50',
-    reason: hostile('reason'),
+    reason: name('reason'),
   })
   const sealKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
@@ -143,11 +145,11 @@ async function makeCards(baseUrl: string, operate: Call) {
     cardAccountId,
     email: `holder.${tail()}@example.com`,
     mobile: '9876543210',
-    firstName: hostile('first'),
-    lastName: hostile('last'),
-    address: hostile('address'),
+    firstName: name('first'),
+    lastName: name('last'),
+    address: name('address'),
     city: 'Pune',
-    state: hostile('state'),
+    state: name('state'),
   }
   const { payload: other } = await call('POST', '/api/v0/partner/svcCard', order)
   const { payload: card } = await call('POST', '/api/v0/partner/svcCard', order)
@@ -155,11 +157,11 @@ async function makeCards(baseUrl: string, operate: Call) {
   await operate('POST', `/cards/${svcCardId}/spend`, {
     amount: 149.5,
     channel: 'pos',
-    merchantName: hostile('shop'),
+    merchantName: name('shop'),
   })
-  await operate('POST', `/cards/${svcCardId}/status`, { status: 'L', reason: hostile('lock') })
+  await operate('POST', `/cards/${svcCardId}/status`, { status: 'L', reason: name('lock') })
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'UL', reason: 'found again' })
-  const coinConfigId = await makeCoins(call, companyId, userId)
+  const coinConfigId = await makeCoins(call, companyId, userId, name)
   const failures = await makeFailures(baseUrl, call, svcCardId, { companyId, cardAccountId }, sealKey)
   return {
     partnerId,
@@ -187,12 +189,12 @@ async function asPartner(baseUrl: string, partnerId: string, client: Json): Prom
   return caller(baseUrl, '', { authorization: `Bearer ${token}`, partnerid: partnerId, cookie })
 }
 
-async function makeCoins(call: Call, companyId: string, userId: string): Promise<string> {
+async function makeCoins(call: Call, companyId: string, userId: string, name: Naming): Promise<string> {
   const { payload: config } = await call('POST', '/api/v0/svc-coins', {
     event: 'referral',
     amount: 50,
-    title: hostile('title'),
-    description: hostile('about'),
+    title: name('title'),
+    description: name('about'),
   })
   const { coinConfigId } = config
   await call('PATCH', `/api/v0/svc-coins/${coinConfigId}`, { amount: 75 }, { 'if-match': '"1"' })
