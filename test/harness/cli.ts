@@ -7,6 +7,8 @@ export interface Run {
   readonly stderr: string
 }
 
+const exitCodeNow = (): number => Number(process.exitCode ?? 0)
+
 /** One at a time: in this process standard output and the environment are shared. */
 let turn: Promise<unknown> = Promise.resolve()
 
@@ -27,7 +29,7 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
     process.exitCode = undefined
     try {
       await newProgram().parseAsync([...args], { from: 'user' })
-      return { code: Number(process.exitCode ?? 0), ...texts }
+      return { code: exitCodeNow(), ...texts }
     } catch (error) {
       return { code: 1, stdout: texts.stdout, stderr: `${texts.stderr}${(error as Error).message}` }
     } finally {
