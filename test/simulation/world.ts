@@ -102,6 +102,9 @@ export class World {
         SVC_MASTER_KEY: MASTER_KEY,
         PUBLIC_URL: 'https://svc.example',
         FAILED_ATTEMPTS_PER_MINUTE: '100000',
+        // Neither takes part in what callers are promised: the log is written beside the traffic, and may lose entries.
+        CONSOLE: 'off',
+        REQUEST_LOG_PER_SECOND: '0',
       }),
       address: { host: this.#server.host, port: this.#server.port, database: this.database },
       masterKeys: masterKeys(),
