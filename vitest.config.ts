@@ -1,8 +1,24 @@
 import { defineConfig } from 'vitest/config'
 import { ENGINES } from './test/harness/engines.ts'
 
-// Long runs that ask nothing of the database that shorter ones do not ask of both versions.
-const ONCE = ['cards-numbers', 'key-rotation', 'webhooks-faults', 'webhooks-cli', 'bulk-processes', 'cli']
+// What asks nothing of the database that other suites do not ask of both versions: long runs, and those of HTTP alone.
+const ONCE = [
+  'backup',
+  'bodies',
+  'bulk-processes',
+  'cards-numbers',
+  'cli',
+  'conformance',
+  'conformance-mutants',
+  'costs',
+  'guides',
+  'http-limits',
+  'key-rotation',
+  'samples',
+  'sandbox-failures',
+  'webhooks-cli',
+  'webhooks-faults',
+]
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
 export default defineConfig({

@@ -8,8 +8,8 @@ export interface Contender {
   readonly unit?: string
   /** Processes whose CPU time is counted for it; their children too. */
   readonly pids?: readonly number[]
-  /** One phase; answers how many were done, and in what time. */
-  run(phase: Phase): Promise<{ readonly done: number; readonly seconds: number }>
+  /** One phase; answers how many were done, and in what time; and how many more, where not all of it counts. */
+  run(phase: Phase): Promise<{ readonly done: number; readonly seconds: number; readonly inAll?: number }>
   /** Given for servers: latency at 70 % of the rate that was measured. */
   readonly load?: () => Promise<Load> | Load
 }
@@ -113,6 +113,6 @@ export async function contest({
 async function timed(contender: Contender, phase: Phase) {
   const pids = (await Promise.all((contender.pids ?? []).map(familyOf))).flat()
   const before = await cpuMicros(pids)
-  const { done, seconds } = await contender.run(phase)
-  return { perSecond: done / seconds, cpuMicros: ((await cpuMicros(pids)) - before) / Math.max(1, done) }
+  const { done, seconds, inAll = done } = await contender.run(phase)
+  return { perSecond: done / seconds, cpuMicros: ((await cpuMicros(pids)) - before) / Math.max(1, inAll) }
 }

@@ -21,6 +21,9 @@ export async function script(name: string, words: Readonly<Record<string, string
   return template.replace(/\{\{(\w+)\}\}/g, (_, word: string) => words[word]!)
 }
 
+/** In which each connection prepares its statements; these seconds do not count. */
+const WARM_SECONDS = 2
+
 /**
  * pgbench running a script as the service's own role, prepared, over the Unix socket.
  * @param each how many of the service's requests one transaction carries out
@@ -39,10 +42,20 @@ export function pgbenchContender(name: string, bed: Bed, sql: string, each = 1):
         await writeFile(file, sql)
         // One thread a core; batches need few connections, or they wait for each other's rows only.
         const clients = each === 1 ? callers : Math.min(callers, 2)
-        const args = ['-n', '-M', 'prepared', '-c', String(clients), '-j', String(Math.min(2, clients))]
-        const { stdout } = await promisify(execFile)(
+        const args = [
+          '-n',
+          '-P',
+          '1',
+          '-M',
+          'prepared',
+          '-c',
+          String(clients),
+          '-j',
+          String(Math.min(2, clients)),
+        ]
+        const { stderr, stdout } = await promisify(execFile)(
           program,
-          [...args, '-T', String(Math.max(1, Math.round(seconds))), '-f', file].concat([
+          [...args, '-T', String(seconds + WARM_SECONDS), '-f', file].concat([
             '-h',
             bed.host,
             '-p',
@@ -53,8 +66,12 @@ export function pgbenchContender(name: string, bed: Bed, sql: string, each = 1):
           ]),
           { env: { ...process.env, PGOPTIONS: '-c role=svc_service -c search_path=svc' } },
         )
-        const perSecond = Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
-        return { done: perSecond * seconds * each, seconds }
+        const told = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, tps]) => Number(tps))
+        const counted = told.slice(WARM_SECONDS)
+        if (counted.length === 0) throw new Error(`pgbench told of no second: ${stderr}`)
+        const perSecond = counted.reduce((sum, tps) => sum + tps, 0) / counted.length
+        const all = Number(/transactions actually processed: (\d+)/.exec(stdout)?.[1])
+        return { done: perSecond * seconds * each, seconds, inAll: all * each }
       } finally {
         await rm(folder, { recursive: true, force: true })
       }

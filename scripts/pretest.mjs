@@ -22,13 +22,30 @@ const wanted = [
     without: 'the test "an independent scanner (zbar) reads 200 codes with odd names" will be skipped',
   },
 ]
-// People's machines are not filled with a second database server; CI tests on the oldest one that is supported too.
+// People's machines are not filled with a second database server, nor with what other languages seal with; CI has them.
 if (process.env.CI)
-  wanted.push({
-    name: 'postgresql-15',
-    isThere: () => existsSync('/usr/lib/postgresql/15/bin/postgres'),
-    without: 'the service is tested on PostgreSQL 18 only',
-  })
+  wanted.push(
+    {
+      name: 'postgresql-15',
+      isThere: () => existsSync('/usr/lib/postgresql/15/bin/postgres'),
+      without: 'the service is tested on PostgreSQL 18 only',
+    },
+    {
+      name: 'jose',
+      isThere: () => works('jose', 'alg'),
+      without: 'the guide’s program in shell is not run',
+    },
+    {
+      name: 'jq',
+      isThere: () => works('jq', '--version'),
+      without: 'the guide’s program in shell is not run',
+    },
+    {
+      name: 'python3-jwcrypto',
+      isThere: () => spawnSync('/usr/bin/python3', ['-c', 'import jwcrypto']).status === 0,
+      without: 'the guide’s program in Python is not run',
+    },
+  )
 
 const missing = () => wanted.filter(({ isThere }) => !isThere())
 const names = missing().map(({ name }) => name)

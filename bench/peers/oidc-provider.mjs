@@ -1,6 +1,6 @@
 // oidc-provider answering client credentials with a signed JWT, its default store in memory.
 import { createServer } from 'node:http'
-import Provider from 'oidc-provider'
+import { Provider } from 'oidc-provider'
 
 const server = createServer()
 server.listen(0, '127.0.0.1', () => {

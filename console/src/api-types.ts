@@ -2123,6 +2123,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `cross_site_request` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `request_timeout` */
             408: {
                 headers: {
@@ -2206,7 +2215,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2769,7 +2778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2886,7 +2895,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3128,7 +3137,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3630,7 +3639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3855,7 +3864,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4608,7 +4617,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4837,7 +4846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4967,7 +4976,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5212,7 +5221,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5481,7 +5490,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5722,7 +5731,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5858,7 +5867,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6136,7 +6145,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6550,7 +6559,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6653,7 +6662,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7227,7 +7236,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7330,7 +7339,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7576,7 +7585,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7704,7 +7713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7807,7 +7816,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7931,7 +7940,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8041,7 +8050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8280,7 +8289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8383,7 +8392,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8517,7 +8526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8618,7 +8627,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8834,7 +8843,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8938,7 +8947,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9044,7 +9053,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role_too_low` */
+            /** @description `role_too_low`, `cross_site_request` */
             403: {
                 headers: {
                     [name: string]: unknown;

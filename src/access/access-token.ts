@@ -91,6 +91,11 @@ class AccessTokens {
     return this.#services.keyring.all('token_signing').map(signingKey)
   }
 
+  /** Names what signs a token issued now. */
+  signedWith(): string {
+    return this.#services.keyring.newest('token_signing').keyId
+  }
+
   /** Seconds since 1970: what a token issued now says of its issue. */
   issuedAt(): number {
     return Math.floor(this.#services.clock.now() / 1_000)

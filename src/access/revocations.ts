@@ -31,7 +31,7 @@ export class Revocations {
     this.#clock = clock
   }
 
-  /** Whether any of these subjects is revoked, as of less than a second ago. */
+  /** Whether any of these subjects is revoked, as of less than a second ago; a yes is as of this call. */
   async includes(...subjects: string[]): Promise<boolean> {
     const age = performance.now() - this.#readAtMs
     if (age > REFRESH_AFTER_MS) {
@@ -41,7 +41,13 @@ export class Revocations {
     }
     // A read that took long began too early to be trusted: read again, this time awaited.
     if (performance.now() - this.#readAtMs > STALE_AFTER_MS) await (this.#reading ??= this.#read())
-    return subjects.some((subject) => this.#revoked.has(subject))
+    const listed = () => subjects.some((subject) => this.#revoked.has(subject))
+    if (!listed()) return false
+    // A tenant that was let in again got its new token by a look of now, and must not be turned away by one of before.
+    // Who is turned away waits for the read after that which may be under way; all who wait share it.
+    await this.#reading?.catch(() => undefined)
+    await (this.#reading ??= this.#read())
+    return listed()
   }
 
   async #read(): Promise<void> {

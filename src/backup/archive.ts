@@ -89,7 +89,9 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
     stream.on('data', (part) => parts.push(part as Buffer))
     stream.on('error', goOn)
     stream.on('end', () => {
-      Promise.resolve(onEntry(header.name, Buffer.concat(parts))).then(() => goOn(), goOn)
+      Promise.resolve()
+        .then(() => onEntry(header.name, Buffer.concat(parts)))
+        .then(() => goOn(), goOn)
     })
   })
   try {

@@ -48,13 +48,7 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
     const all = await migrationNames()
     const first = migrations ?? all
     for (const name of first) await runMigration(client, name)
-    if (fill) {
-      // What the migrations themselves put there comes with the data.
-      await client.query(
-        `truncate ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')} cascade`,
-      )
-      await fill(client)
-    }
+    if (fill) await fillTables(client, fill)
     for (const name of all.filter((known) => !first.includes(known))) await runMigration(client, name)
     await client.query(`analyze ${(await tablesOf(client)).map(({ name }) => quoted(name)).join(', ')}`)
     await lockFormer(client)
@@ -72,6 +66,21 @@ async function requireEmpty(client: pg.Client): Promise<void> {
     .then((results) => (results as unknown as pg.QueryResult<{ tenants: number }>[])[1]!)
   const { tenants } = rows[0]!
   if (tenants > 0) throw new NotEmpty(`The database holds the data of ${tenants} merchants and partners`)
+}
+
+/**
+ * Fills the tables with rows that are whole already: what triggers would add to them, such as lines of the audit, is
+ * among them. What the migrations themselves put there comes with the data.
+ */
+async function fillTables(client: pg.Client, fill: (client: pg.Client) => Promise<void>): Promise<void> {
+  const names = (await tablesOf(client)).map(({ name }) => quoted(name))
+  const triggers = (state: 'disable' | 'enable') =>
+    client.query(names.map((name) => `alter table ${name} ${state} trigger user`).join('; '))
+  await triggers('disable')
+  await client.query(`truncate ${names.join(', ')} cascade`)
+  await fill(client)
+  await client.query('set constraints all immediate')
+  await triggers('enable')
 }
 
 async function runMigration(client: pg.Client, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { ACCOUNTS, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const CARDS = subjects('cards', 'cards')
 const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where seal_hash is not null')
@@ -89,7 +89,8 @@ export const CARD_CHECKS: readonly Check[] = [
            (select count(*) from card_changes h where h.svc_card_id = c.svc_card_id and h.field = 'cardStatus') as changed,
            (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_spend') as spent,
            (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_refund') as refunded
-         from cards c where ${chosen('c.svc_card_id')}),
+         from cards c
+         where ${chosen('c.svc_card_id')} and ${allEventsKept('c.partner_id', 'c.created_at')}),
        told as (
          select object_id as svc_card_id, count(*) filter (where type = 'card.created') as created,
            count(*) filter (where type = 'card.status_changed') as changed,

@@ -51,7 +51,8 @@ Examples:
     .description('read every byte of a backup; exit code 1 if one is not as it was written')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc backup verify today.tar')
-    .action(verify)
+    // `backup` has the option too, and takes it wherever it stands.
+    .action((name: string, _: Json, command: Command) => verify(name, command.optsWithGlobals()))
   program
     .command('restore <file>')
     .description(

@@ -30,6 +30,8 @@ export function newProgram(): Command {
   const program = new Command('svc')
     .description('Partner service: UPI QR codes of merchants, gift cards, rewards, events.')
     .version(VERSION)
+    // So that `svc backup verify --json` is not taken for `svc backup --json`.
+    .enablePositionalOptions()
     .showHelpAfterError('See: svc --help')
     .addHelpText(
       'after',

@@ -189,22 +189,24 @@ const allocate = command({
     const made = decisions.flatMap(({ allocation, made, command }) =>
       made ? [{ allocation, command, ...made }] : [],
     )
-    await saveWalletChanges(
-      tx,
-      made.map(({ change }) => change),
-    )
-    await insertAllocations(tx, made)
-    await saveEvents(
-      tx,
-      made.map(({ allocation, command: { ids, timeZone } }) => ({
-        eventId: ids.event,
-        tenantId: allocation.partnerId,
-        type: 'coins.allocated',
-        objectId: allocation.userId,
-        payload: allocationToWire(allocation, timeZone),
-        createdAt: allocation.createdAt,
-      })),
-    )
+    await Promise.all([
+      saveWalletChanges(
+        tx,
+        made.map(({ change }) => change),
+      ),
+      insertAllocations(tx, made),
+      saveEvents(
+        tx,
+        made.map(({ allocation, command: { ids, timeZone } }) => ({
+          eventId: ids.event,
+          tenantId: allocation.partnerId,
+          type: 'coins.allocated',
+          objectId: allocation.userId,
+          payload: allocationToWire(allocation, timeZone),
+          createdAt: allocation.createdAt,
+        })),
+      ),
+    ])
   },
 
   answer: ({ allocation, command }) => ok(allocationToWire(allocation, command.timeZone)),

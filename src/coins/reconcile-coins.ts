@@ -1,4 +1,4 @@
-import { type Check, check, subjects } from '../ledger/reconcile.ts'
+import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const WALLETS = subjects('wallets', 'coin_wallets')
 const LOTS = subjects('lots of coins', 'coin_lots')
@@ -115,7 +115,8 @@ export const COIN_CHECKS: readonly Check[] = [
     (chosen) => `with happened as (
          select user_id, count(*) filter (where kind = 'ALLOCATED') as allocated,
            count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired
-         from coin_entries where ${chosen('user_id')} group by user_id),
+         from coin_entries where ${chosen('user_id')} group by partner_id, user_id
+         having ${allEventsKept('partner_id', 'min(created_at)')}),
        told as (
          select object_id as user_id, count(*) filter (where type = 'coins.allocated') as allocated,
            count(*) filter (where type = 'coins.redeemed') as redeemed,

@@ -179,22 +179,24 @@ export const redeemCoins = command({
     const made = decisions.flatMap(({ redemption, made, command }) =>
       made ? [{ redemption, command, ...made }] : [],
     )
-    await saveWalletChanges(
-      tx,
-      made.map(({ change }) => change),
-    )
-    await insertRedemptions(tx, made)
-    await saveEvents(
-      tx,
-      made.map(({ redemption, command: { ids, timeZone } }) => ({
-        eventId: ids.event,
-        tenantId: redemption.partnerId,
-        type: 'coins.redeemed',
-        objectId: redemption.userId,
-        payload: toWire(redemption, timeZone),
-        createdAt: redemption.createdAt,
-      })),
-    )
+    await Promise.all([
+      saveWalletChanges(
+        tx,
+        made.map(({ change }) => change),
+      ),
+      insertRedemptions(tx, made),
+      saveEvents(
+        tx,
+        made.map(({ redemption, command: { ids, timeZone } }) => ({
+          eventId: ids.event,
+          tenantId: redemption.partnerId,
+          type: 'coins.redeemed',
+          objectId: redemption.userId,
+          payload: toWire(redemption, timeZone),
+          createdAt: redemption.createdAt,
+        })),
+      ),
+    ])
   },
 
   answer: ({ redemption, command }) => ok(toWire(redemption, command.timeZone)),
@@ -218,29 +220,31 @@ async function insertRedemptions(
   made: readonly { readonly redemption: Redemption; readonly uses: readonly LotUse[] }[],
 ): Promise<void> {
   if (made.length === 0) return
-  await tx.query(
-    INSERT,
-    columns(
-      made.map(({ redemption }) => redemption),
-      (r) => r.redemptionId,
-      (r) => r.partnerId,
-      (r) => r.requestId,
-      (r) => r.requestHash,
-      (r) => r.userId,
-      (r) => r.amount,
-      (r) => r.balanceAfter,
-      (r) => r.createdAt,
-    ),
-  )
   const uses = made.flatMap(({ redemption, uses }) => uses.map((use) => ({ redemption, use })))
-  await tx.query(
-    INSERT_USES,
-    columns(
-      uses,
-      ({ redemption }) => redemption.redemptionId,
-      ({ redemption }) => redemption.partnerId,
-      ({ use }) => use.lotId,
-      ({ use }) => use.amount,
+  await Promise.all([
+    tx.query(
+      INSERT,
+      columns(
+        made.map(({ redemption }) => redemption),
+        (r) => r.redemptionId,
+        (r) => r.partnerId,
+        (r) => r.requestId,
+        (r) => r.requestHash,
+        (r) => r.userId,
+        (r) => r.amount,
+        (r) => r.balanceAfter,
+        (r) => r.createdAt,
+      ),
     ),
-  )
+    tx.query(
+      INSERT_USES,
+      columns(
+        uses,
+        ({ redemption }) => redemption.redemptionId,
+        ({ redemption }) => redemption.partnerId,
+        ({ use }) => use.lotId,
+        ({ use }) => use.amount,
+      ),
+    ),
+  ])
 }

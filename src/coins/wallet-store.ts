@@ -212,32 +212,35 @@ export async function saveWalletChanges(tx: Tx, changes: readonly WalletChange[]
     [...last.values()].filter((w) => isNew.has(w.userId)),
     [...last.values()].filter((w) => !isNew.has(w.userId)),
   ]
-  if (fresh.length > 0) await tx.query(INSERT_WALLETS, columns(fresh, ...TOTALS))
-  if (known.length > 0) await tx.query(UPDATE_WALLETS, columns(known, ...TOTALS))
-  await updateLots(tx, changes)
-  await tx.query(
-    INSERT_ENTRIES,
-    columns(
-      changes.flatMap(({ entries }) => entries),
-      (e) => e.userId,
-      (e) => e.entry,
-      (e) => e.partnerId,
-      (e) => e.kind,
-      (e) => e.amount,
-      (e) => e.balanceAfter,
-      (e) => e.objectId,
-      (e) => e.createdAt,
+  // They travel together; the server takes them in this order.
+  await Promise.all([
+    fresh.length > 0 && tx.query(INSERT_WALLETS, columns(fresh, ...TOTALS)),
+    known.length > 0 && tx.query(UPDATE_WALLETS, columns(known, ...TOTALS)),
+    updateLots(tx, changes),
+    tx.query(
+      INSERT_ENTRIES,
+      columns(
+        changes.flatMap(({ entries }) => entries),
+        (e) => e.userId,
+        (e) => e.entry,
+        (e) => e.partnerId,
+        (e) => e.kind,
+        (e) => e.amount,
+        (e) => e.balanceAfter,
+        (e) => e.objectId,
+        (e) => e.createdAt,
+      ),
     ),
-  )
-  await saveTransfers(
-    tx,
-    changes.flatMap(({ transfers }) => transfers),
-    changes.flatMap(({ opens }) => opens),
-  )
-  await saveEvents(
-    tx,
-    changes.flatMap(({ events }) => events),
-  )
+    saveTransfers(
+      tx,
+      changes.flatMap(({ transfers }) => transfers),
+      changes.flatMap(({ opens }) => opens),
+    ),
+    saveEvents(
+      tx,
+      changes.flatMap(({ events }) => events),
+    ),
+  ])
 }
 
 async function updateLots(tx: Tx, changes: readonly WalletChange[]): Promise<void> {

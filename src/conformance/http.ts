@@ -123,5 +123,10 @@ function describeSilence(error: unknown): string {
   return `an error (${code ?? message})`
 }
 
-export const shorten = (text: string): string =>
-  text.length <= SHOWN_CHARS_MAX ? text : `${text.slice(0, SHOWN_CHARS_MAX)}… (${text.length} characters)`
+/** On one line, and no longer than a person reads. */
+export const shorten = (given: string): string => {
+  const text = given.replace(/\s+/g, ' ')
+  return text.length <= SHOWN_CHARS_MAX
+    ? text
+    : `${text.slice(0, SHOWN_CHARS_MAX)}… (${given.length} characters)`
+}

@@ -1,5 +1,6 @@
-import { ofSeverity, tally } from './report-text.ts'
-import type { Outcome, Result } from './run.ts'
+import type { Section } from './check.ts'
+import { advice, byReason, ofSeverity, tally } from './report-text.ts'
+import type { Outcome, Result, Status } from './run.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -20,7 +21,8 @@ const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; background: var(--back); color: var(--ink); margin: 0 auto; max-width: 72rem; padding: 2rem 1rem }
 h1 { font-size: 1.5rem; margin: 0 } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem }
 p { margin: .3rem 0 } .soft { color: var(--soft) }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }
+a { color: inherit } .wide { overflow-x: auto; margin-top: 1rem }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem; white-space: nowrap; border-bottom: 1px solid var(--line) }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 details { border-bottom: 1px solid var(--line); padding: .4rem .2rem } summary { cursor: pointer; display: flex; gap: .8rem; align-items: baseline; flex-wrap: wrap }
 details.leaf > summary { cursor: default; list-style: none }
@@ -32,14 +34,26 @@ dl { display: grid; grid-template-columns: 6rem 1fr; gap: .2rem .8rem; margin: .
 @media (max-width: 40rem) { .source { margin-left: 0 } dl { grid-template-columns: 1fr } }
 `
 
-function outcomeHtml({ check, status, reason, failure }: Outcome): string {
+function outcomeHtml({ check, status, failure }: Outcome): string {
   const head = `<summary><span class="status ${status}">${status}</span><code>${escape(check.id)}</code><span>${escape(check.title)}</span><span class="source">${escape(check.source)}</span></summary>`
   if (failure) {
     const curl = failure.curl === undefined ? '' : `<pre>${escape(failure.curl)}</pre>`
     return `<details open>${head}<dl><dt>expected</dt><dd><code>${escape(failure.expected)}</code></dd><dt>received</dt><dd><code>${escape(failure.received)}</code></dd></dl>${curl}</details>`
   }
-  if (reason !== undefined) return `<details>${head}<p class="soft">${escape(reason)}</p></details>`
   return `<details class="leaf">${head}</details>`
+}
+
+/** Outcomes that differ in nothing but their check stand behind one line. */
+const foldHtml = (status: Status, words: string, outcomes: readonly Outcome[]): string =>
+  `<details><summary><span class="status ${status}">${outcomes.length} ${status}</span><span class="soft">${escape(words)}</span></summary>${outcomes.map(outcomeHtml).join('\n')}</details>`
+
+function sectionHtml({ id, title }: Section, outcomes: readonly Outcome[]): string {
+  const of = (status: Status) => outcomes.filter((outcome) => outcome.status === status)
+  const parts = of('failed').map(outcomeHtml)
+  for (const status of ['blocked', 'skipped'] as const)
+    for (const [reason, those] of byReason(outcomes, status)) parts.push(foldHtml(status, reason, those))
+  if (of('passed').length > 0) parts.push(foldHtml('passed', '', of('passed')))
+  return `<h2 id="s${escape(id)}">${escape(id)} ${escape(title)}</h2>${parts.join('\n')}`
 }
 
 function summaryHtml({ sections, outcomes }: Result): string {
@@ -56,7 +70,7 @@ function summaryHtml({ sections, outcomes }: Result): string {
   })
   const heads =
     '<th class="n">passed</th><th class="n">failed</th><th class="n">blocked</th><th class="n">skipped</th>'
-  return `<table><thead><tr><th></th><th colspan="4">Specification</th><th colspan="4">Decisions (ours)</th></tr><tr><th>Section</th>${heads}${heads}</tr></thead><tbody>${rows.join('')}</tbody><tfoot><tr><th>All</th>${cells(ofSeverity(outcomes, 'must'))}${cells(ofSeverity(outcomes, 'ours'))}</tr></tfoot></table>`
+  return `<div class="wide" tabindex="0" role="region" aria-label="By section"><table><thead><tr><th></th><th class="n" colspan="4">Specification</th><th class="n" colspan="4">Decisions (ours)</th></tr><tr><th>Section</th>${heads}${heads}</tr></thead><tbody>${rows.join('')}</tbody><tfoot><tr><th>All</th>${cells(ofSeverity(outcomes, 'must'))}${cells(ofSeverity(outcomes, 'ours'))}</tr></tfoot></table></div>`
 }
 
 /** One page that needs nothing else: no script, no style, no picture from anywhere. */
@@ -64,18 +78,13 @@ export function htmlReport(result: Result): string {
   const { baseUrl, profile, startedAt, tookMs, requests, sections, outcomes } = result
   const { passed, failed, blocked, skipped } = tally(outcomes)
   const good = failed + blocked === 0
-  const order = { failed: 0, blocked: 1, skipped: 2, passed: 3 }
-  const parts = sections.map(({ id, title }) => {
-    const own = outcomes.filter(({ section }) => section === id)
-    const sorted = [...own].sort((a, b) => order[a.status] - order[b.status])
-    const passing = sorted.filter(({ status }) => status === 'passed')
-    const rest = sorted.filter(({ status }) => status !== 'passed')
-    const folded =
-      passing.length === 0
-        ? ''
-        : `<details><summary><span class="status passed">${passing.length} passed</span></summary>${passing.map(outcomeHtml).join('\n')}</details>`
-    return `<h2 id="s${escape(id)}">${escape(id)} ${escape(title)}</h2>${rest.map(outcomeHtml).join('\n')}${folded}`
-  })
+  const hint = advice(result)
+  const parts = sections.map((section) =>
+    sectionHtml(
+      section,
+      outcomes.filter((outcome) => outcome.section === section.id),
+    ),
+  )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -84,6 +93,7 @@ export function htmlReport(result: Result): string {
 <p><code>${escape(baseUrl)}</code></p>
 <p class="soft">${passed} passed, ${failed} failed, ${blocked} blocked, ${skipped} skipped; profile ${escape(profile)}; ${requests} requests in ${(tookMs / 1_000).toFixed(1)} s; ${escape(startedAt.toISOString())}</p>
 <p class="soft">The specification is what every server must keep. Decisions are this project’s answers where it is silent: another server may differ.</p>
+${hint === undefined ? '' : `<p><strong>${escape(hint)}</strong></p>`}
 ${summaryHtml(result)}
 ${parts.join('\n')}
 </body></html>

@@ -70,20 +70,32 @@ function failureText({ check, failure }: Outcome, paint: Paint): string {
   return lines.join('\n')
 }
 
-/** Skipped and blocked checks, by what they lack: one reason often stands for many. */
-function reasons({ outcomes }: Result, status: 'blocked' | 'skipped'): string[] {
-  const byReason = new Map<string, string[]>()
+/** Skipped or blocked outcomes by what they lack: one reason often stands for many. */
+export function byReason(outcomes: readonly Outcome[], status: Status): ReadonlyMap<string, Outcome[]> {
+  const found = new Map<string, Outcome[]>()
   for (const outcome of outcomes)
-    if (outcome.status === status) {
-      const ids = byReason.get(outcome.reason!) ?? []
-      byReason.set(outcome.reason!, [...ids, outcome.check.id])
-    }
-  if (byReason.size === 0) return []
-  const lines = [...byReason].map(([reason, ids]) => {
+    if (outcome.status === status)
+      found.set(outcome.reason!, [...(found.get(outcome.reason!) ?? []), outcome])
+  return found
+}
+
+function reasons({ outcomes }: Result, status: 'blocked' | 'skipped'): string[] {
+  const lines = [...byReason(outcomes, status)].map(([reason, those]) => {
+    const ids = those.map(({ check }) => check.id)
     const names = ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', ')
     return `- ${reason}\n  ${names}`
   })
+  if (lines.length === 0) return []
   return [`${status === 'skipped' ? 'Skipped' : 'Blocked'}, since\n${lines.join('\n')}`]
+}
+
+/** Where more was blocked than asked, one thing is wrong at the root: what it is, and how many checks wait for it. */
+export function advice({ outcomes }: Result): string | undefined {
+  const { passed, failed, blocked } = tally(outcomes)
+  if (blocked <= passed + failed) return undefined
+  const [most] = [...byReason(outcomes, 'blocked')].sort(([, a], [, b]) => b.length - a.length)
+  const [reason, those] = most!
+  return `Is this the right address, and are these credentials of that server? ${those.length} checks wait for one thing: ${reason}`
 }
 
 function verdict(result: Result, paint: Paint): string {
@@ -91,7 +103,9 @@ function verdict(result: Result, paint: Paint): string {
   const facts = `${passed} passed, ${failed} failed, ${blocked} blocked, ${skipped} skipped; ${result.requests} requests in ${(result.tookMs / 1_000).toFixed(1)} s`
   return failed + blocked === 0
     ? `${paint('green', '✓')} ${paint('bold', 'Conforms')} in all that could be checked: ${facts}`
-    : `${paint('red', '✗')} ${paint('bold', 'Does not conform')}: ${facts}`
+    : [`${paint('red', '✗')} ${paint('bold', 'Does not conform')}: ${facts}`, advice(result)]
+        .filter((line) => line !== undefined)
+        .join('\n')
 }
 
 /** The same for programs. */

@@ -77,7 +77,7 @@ async function runCheck(subject: Subject, section: string, check: Check): Promis
     return done('passed')
   } catch (error) {
     if (error instanceof Skipped) return done('skipped', { reason: error.message })
-    if (error instanceof Blocked) return done('blocked', { reason: redactor.redact(error.message) })
+    if (error instanceof Blocked) return done('blocked', { reason: shorten(redactor.redact(error.message)) })
     if (!(error instanceof Violation)) {
       // An answer so odd that the check itself stumbles is the server's doing, and must not end the run.
       const received = redactor.redact(`what the check cannot read (${(error as Error).message})`)

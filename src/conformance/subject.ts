@@ -85,6 +85,15 @@ export class Subject {
     return made
   }
 
+  /** As `once`, of an answer that checks look at: where none comes, the first to look fails and the others are blocked. */
+  observe<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const known = this.#shared.get(name) as Promise<T> | undefined
+    if (known) return known
+    const made = work()
+    this.once(name, () => made).catch(() => undefined)
+    return made
+  }
+
   merchant(who: MerchantName = 'merchant'): MerchantCredentials {
     return this.credentials[who] ?? skip(`the credentials have no ${who}`)
   }
@@ -257,7 +266,12 @@ export class Subject {
     return id
   }
 
-  async cancel(qrCodeId: string, headers: Headers = {}, body: unknown = {}): Promise<Answer> {
+  cancel(qrCodeId: string, headers: Headers = {}): Promise<Answer> {
+    return this.cancelWith(qrCodeId, {}, headers)
+  }
+
+  /** As `cancel`, with this body, or none where it is undefined. */
+  async cancelWith(qrCodeId: string, body: unknown, headers: Headers = {}): Promise<Answer> {
     return this.call('PATCH', cancelPath(qrCodeId), body, { ...(await this.asMerchant()), ...headers })
   }
 

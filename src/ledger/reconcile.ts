@@ -26,6 +26,10 @@ export const subjects = (name: string, from: string): Subject => ({
   count: statement(`count_${name.replaceAll(' ', '_')}`, `select count(*) from ${from}`),
 })
 
+/** The condition that no event of what is as old as `since` has been forgotten yet: so old feeds lose their beginnings. */
+export const allEventsKept = (tenantId: string, since: string): string =>
+  `not exists (select from event_counters f where f.tenant_id = ${tenantId} and f.forgotten_at >= ${since})`
+
 /**
  * One check, written once: `text` gets a function that makes the condition for the subject's id, which holds all of them
  * or those that are asked for.

@@ -1,4 +1,4 @@
-import { type Check, check, subjects } from '../ledger/reconcile.ts'
+import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
@@ -72,7 +72,8 @@ export const PAYMENT_CHECKS: readonly Check[] = [
          select q.qr_code_id, 1 as created, (q.status = 'CANCELLED')::integer as cancelled, q.accepted_count as credited,
            (select count(*) from payments p where p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id
               and p.status = 'REFUNDED') as refunded
-         from qr_codes q where ${chosen('q.qr_code_id')}),
+         from qr_codes q
+         where ${chosen('q.qr_code_id')} and ${allEventsKept('q.merchant_id', 'q.created_at')}),
        told as (
          select object_id as qr_code_id, count(*) filter (where type = 'qr_code.created') as created,
            count(*) filter (where type = 'qr_code.cancelled') as cancelled,

@@ -37,7 +37,7 @@ const BY_VPA = statement<{ merchant_id: string; access_key: string }>(
 )
 const KEY_WORKS = statement<{ tenant_id: string }>(
   'sandbox_key_works',
-  'select tenant_id from directory_api_keys(array[$1::bytea]) where usable',
+  'select tenant_id from directory_key_holders(array[$1::bytea]) where usable',
 )
 
 export const sandboxFile = (dataDir: string): string => join(dataDir, 'sandbox.json')

@@ -9,16 +9,18 @@ export const EVENT_CHECKS: readonly Check[] = [
   check(
     'feeds',
     FEEDS,
-    'The events of a tenant are numbered 1, 2, 3 … up to its counter, without gaps',
+    'The events of a tenant are numbered 1, 2, 3 … up to its counter without gaps, from the last that was forgotten',
     (chosen) => `with numbered as (
          select tenant_id, count(sequence) as events, min(sequence) as first, max(sequence) as last
          from outbox where sequence is not null and ${chosen('tenant_id')} group by tenant_id),
        counters as (select * from event_counters where ${chosen('tenant_id')})
        select coalesce(n.tenant_id, c.tenant_id) as subject,
          coalesce(n.events, 0) || ' events from ' || coalesce(n.first, 0) || ' to ' || coalesce(n.last, 0) ||
-         ', counter ' || coalesce(c.last_sequence, 0) as detail
+         ', counter ' || coalesce(c.last_sequence, 0) || ', forgotten up to ' || coalesce(c.forgotten_sequence, 0) as detail
        from numbered n full join counters c using (tenant_id)
-       where (n.first, n.last, n.events) is distinct from (1, c.last_sequence, c.last_sequence) limit 100`,
+       where c.last_sequence is null or (coalesce(n.events, 0), coalesce(n.last, c.forgotten_sequence))
+           is distinct from (c.last_sequence - c.forgotten_sequence, c.last_sequence)
+         or n.first <> c.forgotten_sequence + 1 limit 100`,
   ),
   check(
     'event_order',

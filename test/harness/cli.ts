@@ -7,6 +7,8 @@ export interface Run {
   readonly stderr: string
 }
 
+const exitCodeNow = (): number => Number(process.exitCode ?? 0)
+
 /** One at a time: in this process standard output and the environment are shared. */
 let turn: Promise<unknown> = Promise.resolve()
 
@@ -19,18 +21,21 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
     const { stdout, stderr } = process
     const texts = { stdout: '', stderr: '' }
     const former = { ...process.env }
+    const { exitCode } = process
     const writes = [stdout, stderr].map((stream) => vi.spyOn(stream, 'write'))
     writes[0]!.mockImplementation((text) => ((texts.stdout += String(text)), true))
     writes[1]!.mockImplementation((text) => ((texts.stderr += String(text)), true))
     Object.assign(process.env, settings)
+    process.exitCode = undefined
     try {
       await newProgram().parseAsync([...args], { from: 'user' })
-      return { code: 0, ...texts }
+      return { code: exitCodeNow(), ...texts }
     } catch (error) {
       return { code: 1, stdout: texts.stdout, stderr: `${texts.stderr}${(error as Error).message}` }
     } finally {
       for (const write of writes) write.mockRestore()
       process.env = former
+      process.exitCode = exitCode
     }
   }
   const mine = turn.then(run)

@@ -75,7 +75,10 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
         const header = Buffer.from(head, 'base64url').toString()
         if (signature === '' && header.includes('none'))
           asked.headers['authorization'] = lastGood.get(claims) ?? authorization
-        else if (signature && !lastGood.has(claims)) lastGood.set(claims, authorization)
+      },
+      tell({ json }) {
+        const token: unknown = json?.token ?? json?.access_token
+        if (typeof token === 'string') lastGood.set(token.split('.')[1]!, `Bearer ${token}`)
       },
       fails: [
         '5.create.token.unsigned',

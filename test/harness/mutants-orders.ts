@@ -221,7 +221,8 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     },
     {
       name: 'a created card is 201',
-      ...tells(creates, 200, (_, told) => (told.status = 201)),
+      // A sealed answer too, which `tells` does not see.
+      tell: (told, asked) => void (told.status === 200 && creates(asked, told) && (told.status = 201)),
       fails: ['4.3.status', '4.3.least', '4.3.userId', '4.3.sealed-answer'],
       also: /^4\.3\.|^4\.4\.|^8\.mobile$/,
     },
@@ -281,7 +282,13 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
         (order) =>
           Object.keys(order).join() === 'companyId,cardAccountId,loadAmount' && !!(order.companyId = 'none'),
       ),
-      fails: ['4.3.least'],
+      fails: [
+        '4.3.least',
+        '4.3.loadAmount.string',
+        '4.3.loadAmount.number',
+        // Another partner's account, in an order that has no holder: now it is the company that is wrong.
+        '4.3.cardAccountId.foreign',
+      ],
       also: /^4\.3\.(?:seal|sealed|idempotency|userId)/,
     },
     {

@@ -12,6 +12,7 @@ import type { RandomBytes } from '../../src/kernel/ids.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { MovableClock } from '../../src/kernel/time.ts'
 import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
+import type { ConnectionClass } from '../../src/platform/db/database.ts'
 import { type Log, openLog } from '../../src/platform/log.ts'
 import { type ApiAnswer, Client } from './client.ts'
 import { TEMPLATE } from './database-server.ts'
@@ -81,6 +82,8 @@ export interface TestOptions {
   readonly log?: Log
   /** Where ids and card numbers are drawn from. */
   readonly random?: RandomBytes
+  /** By which the service talks to the database. */
+  readonly Client?: ConnectionClass
 }
 
 let merchants = 0
@@ -90,6 +93,7 @@ export async function openService({
   env = {},
   db: given,
   random: drawn,
+  Client: connection,
 }: TestOptions = {}): Promise<TestService> {
   const db = given ?? (await newDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-data-'))
@@ -112,6 +116,7 @@ export async function openService({
     log,
     clock,
     ...(drawn && { random: drawn }),
+    ...(connection && { Client: connection }),
   })
   const baseUrl = await app.listen()
   // Not at PUBLIC_URL, which a test may set to where nobody listens.

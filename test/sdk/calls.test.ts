@@ -130,11 +130,14 @@ test('each intent has a key of its own, and a key that the caller gives is sent 
 
 test('what is not safe to repeat is not repeated: a lost answer to it is NoAnswerError at once', async () => {
   const shop = await service.newMerchant()
-  const { webhooks } = merchantClient(proxy, shop)
+  const { api, qrCodes, webhooks } = merchantClient(proxy, shop)
   const { endpointId } = await webhooks.create({ url: 'http://127.0.0.1:9999/hook' })
+  const { qrCodeId } = await qrCodes.create({ amount: 1, fixedAmount: true })
   proxy.seen.length = 0
   proxy.decide = () => 'lose'
-  expect(await thrownBy(webhooks.rotateSecret(endpointId))).toBeInstanceOf(NoAnswerError)
+  // The one command without an Idempotency-Key: a payer may pay twice.
+  const paid = api.http.POST('/sandbox/upi/pay', { body: { qrCodeId, payerVpa: 'asha@bank' } })
+  expect(await thrownBy(paid)).toBeInstanceOf(NoAnswerError)
   expect(proxy.seen).toHaveLength(1)
   proxy.seen.length = 0
   once(`/api/v0/webhook-endpoints/${endpointId}`, 'lose')

@@ -246,3 +246,16 @@ test('revoking a key or disabling its merchant ends the tokens in every process 
     await second.close()
   }
 })
+
+test('a merchant that is enabled again gets a token that is taken at once, whatever was known of it before', async () => {
+  const shop = await service.newMerchant()
+  const { database } = service.app.services
+  const dead = await tokenOf(service.client, shop.apiKey)
+  for (let i = 0; i < 3; i++) {
+    await database.operate((tx) => setMerchantDisabled(tx, shop.merchantId, true))
+    // The service has just looked, and knows it as disabled.
+    await refusedWithinASecond([service.client], dead, performance.now())
+    await database.operate((tx) => setMerchantDisabled(tx, shop.merchantId, false))
+    expect((await use(await tokenOf(service.client, shop.apiKey))).status).toBe(200)
+  }
+})

@@ -231,6 +231,29 @@ test('a credentials file with mistakes is told all of them, and no value', () =>
   )
 })
 
+test('where wrong credentials block most of a run, the reports say what they wait for', async () => {
+  const { incentivePartner: partner, ...sandbox } = from.sandbox
+  const credentials = { ...sandbox, incentivePartner: { ...partner, clientSecret: 'another' } }
+  const result = await conformanceOf(from, { credentials, sections: ['4.3'] })
+  const words =
+    /credentials of that server\? 25\d checks wait for one thing: needs a token of incentivePartner: .+invalid_client/
+  expect(textReport(result, false)).toMatch(words)
+  expect(htmlReport(result).replaceAll('&quot;', '"')).toMatch(words)
+  expect(textReport(await conformanceOf(from, { sections: ['9'] }), false)).not.toContain('wait for')
+})
+
+test('a page that answers instead of the service is shown on one line', async () => {
+  const result = await conformanceOfMutant(
+    from,
+    {
+      tell: (told) =>
+        void Object.assign(told, { status: 501, text: '<h1>\n  Sorry\n</h1>\n', json: undefined }),
+    },
+    { only: ['4.1.status'] },
+  )
+  expect(result.outcomes[0]?.failure?.received).toBe('501 <h1> Sorry </h1> ')
+})
+
 test('the command exits 0 and writes its reports for a server that conforms', async () => {
   const [junit, html] = [join(folder, 'report.xml'), join(folder, 'report.html')]
   const args = [

@@ -24,11 +24,8 @@ afterAll(async () => {
 /** `svc audit verify`, and whether its exit code says that something is wrong. */
 async function verify(...args: string[]) {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dataDir }
-  const former = process.exitCode
-  const { stdout, stderr } = await runHere(['audit', 'verify', '--json', ...args], env)
-  const failed = process.exitCode === 1
-  process.exitCode = former
-  return { failed, stderr, verdict: JSON.parse(stdout || 'null') }
+  const { code, stdout, stderr } = await runHere(['audit', 'verify', '--json', ...args], env)
+  return { failed: code === 1, stderr, verdict: JSON.parse(stdout || 'null') }
 }
 
 /** What somebody does who owns the whole database; undone afterwards. */

@@ -26,6 +26,8 @@ export class SimulatedProcess {
   #timers = new Map<number, Timer>()
   #nextTimer = 1
   #busy = 0
+  #lastThread: Promise<void> = Promise.resolve()
+  readonly #undo: (() => void)[] = []
 
   constructor(chance: Chance) {
     this.chance = chance
@@ -49,9 +51,22 @@ export class SimulatedProcess {
     this.#timers.clear()
   }
 
-  /** Lets the code run until it waits for something that is not chance, a timer or the database. */
+  /** Gives time and chance back: what comes after the simulation waits for real things. */
+  giveBack(): void {
+    for (const undo of this.#undo.splice(0).reverse()) undo()
+    syncBuiltinESMExports()
+  }
+
+  /** Lets the code run until it waits for nothing but a timer or the database. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 2; quiet = this.#busy > 0 ? 0 : quiet + 1) await immediate()
+    for (let quiet = 0; quiet < 2; quiet = this.#isBusy() ? 0 : quiet + 1) await immediate()
+  }
+
+  /** Whether threads are at work, on cryptography or files. */
+  #isBusy(): boolean {
+    return (
+      this.#busy > 0 || globalThis.process.getActiveResourcesInfo().some((type) => type.startsWith('FSReq'))
+    )
   }
 
   /** Goes to the next timer, if it is due by then, and rings it. */
@@ -94,58 +109,68 @@ export class SimulatedProcess {
       (repeats: boolean) =>
       (ring: (...args: unknown[]) => void, ms: number, ...args: unknown[]) =>
         this.#set(ms, repeats, () => ring(...args))
-    Object.assign(globalThis, {
+    this.#replace(globalThis, {
       setTimeout: set(false),
       setInterval: set(true),
       clearTimeout: this.#clear,
       clearInterval: this.#clear,
     })
-    Date.now = () => this.wallMs()
-    Object.defineProperty(performance, 'now', { value: () => this.monotonicMs })
-    Math.random = () => this.chance.fraction()
-    Object.assign(timersPromises, {
+    this.#replace(Date, { now: () => this.wallMs() })
+    this.#replace(performance, { now: () => this.monotonicMs })
+    this.#replace(Math, { random: () => this.chance.fraction() })
+    this.#replace(timersPromises, {
       setTimeout: (ms: number, value: unknown) =>
         new Promise((resolve) => this.#set(ms, false, () => resolve(value))),
     })
-    Object.assign(crypto, {
+    this.#replace(crypto, {
       randomBytes: (size: number) => this.chance.bytes(size),
       randomUUID: () => {
         const hex = this.chance.bytes(16).toString('hex')
         return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`
       },
     })
-    this.#countThreads()
+    this.#orderThreads()
     syncBuiltinESMExports()
   }
 
-  /** Work of other threads comes back at a real time of its own: it is waited for before anything else goes on. */
-  #countThreads(): void {
-    const count = (change: number) => (this.#busy += change)
-    const subtle = Object.getPrototypeOf(crypto.webcrypto.subtle) as Record<
-      string,
-      (...args: unknown[]) => Promise<unknown>
-    >
-    for (const name of [
-      'sign',
-      'verify',
-      'importKey',
-      'encrypt',
-      'decrypt',
-      'deriveBits',
-      'digest',
-      'wrapKey',
-      'unwrapKey',
-    ]) {
-      const real = subtle[name]!
-      subtle[name] = async function (this: unknown, ...args: unknown[]) {
-        count(1)
-        try {
-          return await real.apply(this, args)
-        } finally {
-          count(-1)
-        }
-      }
+  #replace(owner: object, own: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(own)) {
+      const former = Object.getOwnPropertyDescriptor(owner, name)
+      Object.defineProperty(owner, name, { value, configurable: true, writable: true, enumerable: true })
+      this.#undo.push(() =>
+        former ? Object.defineProperty(owner, name, former) : Reflect.deleteProperty(owner, name),
+      )
     }
+  }
+
+  /**
+   * Work of other threads comes back at real times of its own. What was asked for first gets its result first, and is
+   * done with it before the next one does; nothing else goes on meanwhile.
+   */
+  #orderThreads(): void {
+    const subtle = Object.getPrototypeOf(crypto.webcrypto.subtle) as object
+    const inTurn = this.#inTurn
+    for (const [name, { value: real }] of Object.entries(Object.getOwnPropertyDescriptors(subtle)))
+      if (name !== 'constructor' && typeof real === 'function')
+        this.#replace(subtle, {
+          [name](this: unknown, ...args: unknown[]) {
+            return inTurn(real.apply(this, args) as Promise<unknown>)
+          },
+        })
+  }
+
+  readonly #inTurn = async (result: Promise<unknown>): Promise<unknown> => {
+    const former = this.#lastThread
+    let leave = (): void => undefined
+    this.#lastThread = new Promise((resolve) => (leave = resolve))
+    this.#busy++
+    await Promise.allSettled([former, result])
+    await immediate()
+    setImmediate(() => {
+      this.#busy--
+      leave()
+    })
+    return result
   }
 }
 

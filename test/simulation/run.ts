@@ -39,6 +39,7 @@ export class Run {
   #feeds!: Feeds
   #watch!: Watch
   #disturbances = 0
+  #stopped = false
 
   constructor(server: SimulationServer, process: SimulatedProcess, seed: number, database: string) {
     this.#server = server
@@ -50,10 +51,15 @@ export class Run {
     return this.callers.steps + this.#disturbances
   }
 
+  /** Takes no more steps and ends as if these had been all. */
+  stop(): void {
+    this.#stopped = true
+  }
+
   async take(steps: number): Promise<RunResult> {
     try {
       await this.#setUp()
-      while (this.steps < steps) await this.#round()
+      while (this.steps < steps && !this.#stopped) await this.#round()
       await this.#end()
     } finally {
       await this.#watch?.close()

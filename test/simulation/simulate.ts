@@ -6,11 +6,14 @@
  *   npm run simulate -- --minutes 30                       as many seeds as fit
  *
  * --lines says how much of the trace is printed, --violations after how many it gives up, --counts what was called,
- * --hash a digest of each seed's trace: the same for the same seed and code.
+ * --hash a digest of each seed's trace: the same for the same seed and code. --trace FILE keeps the whole trace: where
+ * that of the same seed differs from run to run, something took real time or chance.
  *
  * A step is one request (a repeat and a doubled one too), one thing that the service or its operator does besides, or one
  * fault. Exit code 1 when an invariant was broken; it then prints the last lines and the command that shows it again.
+ * Interrupted, it ends the seed that it is at, with all that is looked at in the end.
  */
+import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Chance } from './chance.ts'
 import { realTimeMs, SimulatedProcess } from './process.ts'
@@ -27,6 +30,7 @@ const { values } = parseArgs({
     violations: { type: 'string', default: '5' },
     counts: { type: 'boolean', default: false },
     hash: { type: 'boolean', default: false },
+    trace: { type: 'string' },
   },
 })
 const number = (
@@ -58,6 +62,14 @@ let toldAtS = 0
 const progress = (): string =>
   `${total.seeds} seeds, ${total.steps} steps (${total.rounds} rounds, ${total.statements} statements, ${total.crashes} crashes), ${Math.round(total.steps / elapsedS())} steps/s, ${total.violations} violations`
 
+let interrupted = false
+let run: Run | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interrupted = true
+    run?.stop()
+  })
+
 console.log(`seeds from ${first}, ${steps} steps each`)
 let former: string | undefined
 for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60); i++) {
@@ -65,7 +77,9 @@ for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60
   const database = `seed_${i}_${seed}`
   await server.newDatabase(database, former)
   former = database
-  const run = new Run(server, simulated, seed, database)
+  run = new Run(server, simulated, seed, database)
+  const { trace } = values
+  if (trace !== undefined) run.world.tell = (line) => appendFileSync(trace, `${line}\n`)
   try {
     const result = await run.take(steps)
     total.steps += result.steps
@@ -91,10 +105,11 @@ for (let i = 0; i < seeds && (minutes === undefined || elapsedS() < minutes * 60
     toldAtS = elapsedS()
     console.log(progress())
   }
-  if (total.violations >= violationsMax) break
+  if (interrupted || total.violations >= violationsMax) break
 }
 console.log(progress())
 if (values.counts)
   for (const [name, count] of [...counts].sort()) console.log(`${String(count).padStart(8)} ${name}`)
+simulated.giveBack()
 await server.close()
 process.exit(total.violations > 0 ? 1 : 0)

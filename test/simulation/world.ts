@@ -5,13 +5,15 @@ import { openLog } from '../../src/platform/log.ts'
 import { Chance } from './chance.ts'
 import type { Fault } from './faults.ts'
 import { DatabaseNetwork } from './network.ts'
-import type { SimulatedProcess } from './process.ts'
+import { realTimeMs, type SimulatedProcess } from './process.ts'
 import { MASTER_KEY, masterKeys, type SimulationServer } from './server.ts'
 
 export const RAIL_KEY = 'rail-key-of-the-simulation-0123456789'
 const LINES_KEPT = 400
 /** Longest time, by its own clock, in which the service must have answered everything. */
 const PATIENCE_MS = 600_000
+/** Longest real time that the service may take to start. */
+const START_PATIENCE_MS = 60_000
 
 /** Something that must never be: ends the run. */
 export class Violation extends Error {
@@ -48,6 +50,8 @@ export class World {
   readonly #server: SimulationServer
   readonly #hash: Hash = createHash('sha256')
   readonly lines: string[] = []
+  /** Told of every line of the trace. */
+  tell: (line: string) => void = () => undefined
   armed: Armed[] = []
   app!: App
   /** Milliseconds by which the database's clock is ahead of the service's. */
@@ -77,6 +81,7 @@ export class World {
 
   trace(line: string): void {
     this.#hash.update(line)
+    this.tell(line)
     if (this.lines.push(line) > 2 * LINES_KEPT) this.lines.splice(0, LINES_KEPT)
   }
 
@@ -97,6 +102,9 @@ export class World {
         SVC_MASTER_KEY: MASTER_KEY,
         PUBLIC_URL: 'https://svc.example',
         FAILED_ATTEMPTS_PER_MINUTE: '100000',
+        // Neither takes part in what callers are promised: the log is written beside the traffic, and may lose entries.
+        CONSOLE: 'off',
+        REQUEST_LOG_PER_SECOND: '0',
       }),
       address: { host: this.#server.host, port: this.#server.port, database: this.database },
       masterKeys: masterKeys(),
@@ -105,9 +113,21 @@ export class World {
       random: (size: number) => this.process.chance.bytes(size),
       Client: this.network.clientClass(),
     }
-    const app = await this.carryOut([() => App.open(options)])
-    ensure(app[0], () => 'the service did not start')
-    this.app = app[0] as App
+    this.app = await this.#untimed(() => App.open(options))
+  }
+
+  /** Work that loads modules and reads files, at real speed: simulated time stands still until it is done. */
+  async #untimed<T>(start: () => Promise<T>): Promise<T> {
+    const started = start()
+    let isDone = false
+    const end = () => (isDone = true)
+    started.then(end, end)
+    for (const giveUpAtMs = realTimeMs() + START_PATIENCE_MS; !isDone; ) {
+      ensure(realTimeMs() < giveUpAtMs, () => 'the service did not start')
+      await this.process.settle()
+      if (this.network.hasPending) await this.network.turn()
+    }
+    return started
   }
 
   /** The process ends here and now; a new one starts. */

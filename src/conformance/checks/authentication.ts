@@ -276,7 +276,7 @@ const cookies: readonly Check[] = [
 ]
 
 const tokenAnswer = (subject: Subject): Promise<Answer> =>
-  subject.once('a partner token', () => subject.partnerTokenAnswer())
+  subject.observe('a partner token', () => subject.partnerTokenAnswer())
 
 const oauth: readonly Check[] = [
   ours(

@@ -25,7 +25,7 @@ interface Cancelled {
 
 /** A code with every field that can be asked for, cancelled once. */
 function cancelled(subject: Subject): Promise<Cancelled> {
-  return subject.once('a cancelled code', async () => {
+  return subject.observe('a cancelled code', async () => {
     const asked = {
       qrName: 'Conformance',
       multipleUse: true,
@@ -244,7 +244,7 @@ const ODD_IDS: readonly (readonly [name: string, id: string])[] = [
 ]
 
 const missing = (subject: Subject): Promise<Answer> =>
-  subject.once('a cancel of a missing code', () => subject.cancel('qr_00000000000000000000000000'))
+  subject.observe('a cancel of a missing code', () => subject.cancel('qr_00000000000000000000000000'))
 
 const ids: readonly Check[] = [
   must(
@@ -294,7 +294,7 @@ const ids: readonly Check[] = [
 
 const requests: readonly Check[] = [
   ours('4.2.no-body', 'decision C14', 'No body at all is as good as the empty object', async (s) =>
-    wantStatus(await s.cancel(await s.newQrCode(), {}, undefined), 200),
+    wantStatus(await s.cancelWith(await s.newQrCode(), undefined), 200),
   ),
   ours(
     '4.2.unknown-field',
@@ -302,7 +302,7 @@ const requests: readonly Check[] = [
     'A body with a field is refused by name, and the code stays active',
     async (s) => {
       const qrCodeId = await s.newQrCode()
-      wantFailure(await s.cancel(qrCodeId, {}, { force: true }), 400, 'validation_failed', 'force')
+      wantFailure(await s.cancelWith(qrCodeId, { force: true }), 400, 'validation_failed', 'force')
       if (await s.creates()) wantValue(await statusOf(s, qrCodeId), 'payload.status', 'ACTIVE')
     },
   ),

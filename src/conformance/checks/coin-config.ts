@@ -36,7 +36,7 @@ const lookUp = (subject: Subject, id: string, headers: Headers): Promise<Answer>
 async function found(subject: Subject): Promise<Answer> {
   const id = coinConfigId(subject)
   const { token } = await subject.asPartner()
-  return subject.once('the coin configuration', () =>
+  return subject.observe('the coin configuration', () =>
     lookUp(subject, id, { authorization: `Bearer ${token}` }),
   )
 }
@@ -51,7 +51,7 @@ const CONDITIONS = [
 ] as const
 
 const refusal = (subject: Subject, name: string, headers: Headers): Promise<Answer> =>
-  subject.once(`the coin look-up refused: token ${name}`, () => lookUp(subject, anyId(subject), headers))
+  subject.observe(`the coin look-up refused: token ${name}`, () => lookUp(subject, anyId(subject), headers))
 
 const ENVELOPE = ['payload', 'errorResponse', 'response_code', 'response_message']
 const ERROR_RESPONSE = ['timestamp', 'requestId', 'errorType', 'errorMessage']

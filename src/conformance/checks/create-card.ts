@@ -49,7 +49,7 @@ interface Issued {
 
 /** A virtual card for a holder with every field. */
 export const issued = (subject: Subject): Promise<Issued> =>
-  subject.once('a created card', async () => {
+  subject.observe('a created card', async () => {
     const email = `asha.${crypto.randomUUID()}@example.com`
     const order = subject.orderOf('incentivePartner', { ...HOLDER, email, mobile: newMobile() })
     return { order, answer: await subject.createCard(order) }
@@ -57,7 +57,7 @@ export const issued = (subject: Subject): Promise<Issued> =>
 
 /** A physical card that goes to another address than its holder's. */
 const physical = (subject: Subject): Promise<Issued> =>
-  subject.once('a created physical card', async () => {
+  subject.observe('a created physical card', async () => {
     const flags = { physicalCard: true, physicalDeliveryAddressFlag: true }
     const order = subject.orderOf('incentivePartner', {
       ...HOLDER,

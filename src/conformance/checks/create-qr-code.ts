@@ -26,7 +26,7 @@ const get = async (subject: Subject, qrCodeId: string): Promise<Answer> =>
 
 /** The least that can be asked for, answered. */
 const created = (subject: Subject): Promise<Answer> =>
-  subject.once('a created code', () => create(subject, {}))
+  subject.observe('a created code', () => create(subject, {}))
 
 const createdId = async (subject: Subject): Promise<string> =>
   wantKind(await created(subject), 'payload.qrCodeId', 'string') as string

@@ -118,7 +118,7 @@ const CONDITIONS: readonly Condition[] = [
 ]
 
 const provoked = (subject: Subject, { id, words, provoke }: Condition): Promise<Answer> =>
-  subject.once(`${words} (${id})`, () => provoke(subject))
+  subject.observe(`${words} (${id})`, () => provoke(subject))
 
 const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
   const { id, words, status, word, errorType, more } = kind
@@ -175,7 +175,7 @@ const each: readonly Check[] = CONDITIONS.flatMap((kind) => {
 })
 
 const problem = (subject: Subject): Promise<Answer> =>
-  subject.once('a failure as problem details', () =>
+  subject.observe('a failure as problem details', () =>
     subject.call('GET', '/api/v0/no-such-thing', undefined, { accept: 'application/problem+json' }),
   )
 
@@ -211,7 +211,7 @@ const others: readonly Check[] = [
       const canary = `canary${crypto.randomUUID().replaceAll('-', '')}`
       const answers = [
         await s.cancel(canary),
-        await s.cancel(MISSING_QR, {}, { [`x`]: canary }),
+        await s.cancelWith(MISSING_QR, { x: canary }),
         await s.call('GET', `/${canary}`, undefined),
         await s.search('incentivePartner', { companyId: canary, cardAccountId: canary, svcCardId: canary }),
       ]

@@ -36,7 +36,7 @@ const scopeOf = (subject: Subject, who: PartnerName) => {
 
 /** The incentive variant, for the card that the run has made. */
 const incentive = (subject: Subject): Promise<Answer> =>
-  subject.once('a search for the created card', async () => {
+  subject.observe('a search for the created card', async () => {
     const svcCardId = at((await issued(subject)).answer, 'payload.svcCardId')
     return subject.search('incentivePartner', { ...scopeOf(subject, 'incentivePartner'), svcCardId })
   })
@@ -59,12 +59,12 @@ const rewarded = (subject: Subject): Promise<Rewarded> =>
 
 /** The rewards variant for one card, and for all of the account. */
 const one = (subject: Subject): Promise<Answer> =>
-  subject.once('a search for one card of the rewards partner', async () => {
+  subject.observe('a search for one card of the rewards partner', async () => {
     const { svcCardId } = await rewarded(subject)
     return subject.search('rewardsPartner', { ...scopeOf(subject, 'rewardsPartner'), svcCardId })
   })
 const everything = (subject: Subject): Promise<Answer> =>
-  subject.once('a search for all cards of the rewards partner', async () => {
+  subject.observe('a search for all cards of the rewards partner', async () => {
     await rewarded(subject)
     return subject.search('rewardsPartner', scopeOf(subject, 'rewardsPartner'))
   })

@@ -34,7 +34,7 @@ function wantNoToken(answer: Answer): void {
 const otherKey = (key: string): string => key.slice(0, -4) + (key.endsWith('zzzz') ? 'yyyy' : 'zzzz')
 
 const refused = (subject: Subject): Promise<Answer> =>
-  subject.once('a refused token', () => ask(subject, { 'API-Key': 'not-a-key-of-anybody' }))
+  subject.observe('a refused token', () => ask(subject, { 'API-Key': 'not-a-key-of-anybody' }))
 
 const result = (id: string, field: string, title: string, look: (answer: Answer) => void): Check =>
   must(`4.1.${id}`, `§2.1, ${field}`, title, async (subject) => look(await subject.tokenAnswer()))

@@ -55,7 +55,7 @@ function commonWords({ auth, body, family, method, sealed, takesIdempotencyKey }
       ? []
       : (['invalid_token', 'rate_limited'] as const)),
     ...(auth === 'operator' ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
-    ...(family === 'problem' && method !== 'GET' ? (['cross_site_request'] as const) : []),
+    ...(family === 'problem' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
     ...(sealed === 'request' || sealed === 'both'

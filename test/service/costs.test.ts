@@ -1,0 +1,113 @@
+import { Session } from 'node:inspector/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiAnswer } from '../harness/client.ts'
+import { COINS, newCoinPartner, newConfig } from '../harness/coins.ts'
+import { countingConnection } from '../harness/counting-connection.ts'
+import { asPartner, createCard, newPartner, SEARCH } from '../harness/partner.ts'
+import { cancel, creditOf, newCodes, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+/** What one operation may cost at most; a figure rises only with a reason that its commit gives. */
+interface Cost {
+  /** Sent to the database by an operation on its own; and how often it waits for the network. */
+  readonly statements: number
+  readonly roundTrips: number
+  /** Allocated by the service, its libraries and Node for it; not by the test. */
+  readonly kilobytes: number
+  /** Statements for each of 64 operations at once: what batches share. */
+  readonly shared: number
+}
+
+const COSTS: Readonly<Record<string, Cost>> = {
+  'merchant token': { statements: 1, roundTrips: 1, kilobytes: 60, shared: 0.3 },
+  'accept payment': { statements: 10, roundTrips: 5, kilobytes: 200, shared: 1.2 },
+  cancel: { statements: 6, roundTrips: 4, kilobytes: 320, shared: 1.2 },
+  'create QR code': { statements: 8, roundTrips: 4, kilobytes: 360, shared: 1.3 },
+  'show QR code': { statements: 3, roundTrips: 2, kilobytes: 250, shared: 0.8 },
+  'create gift card': { statements: 18, roundTrips: 7, kilobytes: 480, shared: 1.6 },
+  'search one card': { statements: 6, roundTrips: 2, kilobytes: 200, shared: 1 },
+  'coin look-up': { statements: 3, roundTrips: 1, kilobytes: 75, shared: 0.5 },
+  'allocate coins': { statements: 18, roundTrips: 11, kilobytes: 270, shared: 1.5 },
+}
+
+const TIMES = 60
+const AT_ONCE = 64
+const USES = 10 + TIMES + AT_ONCE
+
+const { traffic, Client: Connection } = countingConnection()
+let service: TestService
+let operations: Record<string, (n: number) => Promise<ApiAnswer>>
+beforeAll(async () => {
+  service = await openService({ Client: Connection, env: { LOG_LEVEL: 'warn', RATE_LIMIT: '0' } })
+  const merchant = await service.newMerchant()
+  const shop = await service.as(merchant)
+  const [open, ...codes] = await newCodes(service, shop, USES + 1)
+  const partner = await newPartner(service)
+  const issuer = await asPartner(service.client, partner)
+  const { svcCardId } = (await createCard(issuer, partner, { loadAmount: 1 })).json.payload
+  const { partner: coinPartner, client: rewarder } = await newCoinPartner(service)
+  const { coinConfigId, event } = await newConfig(rewarder, {})
+  const { userId, companyId } = coinPartner
+  operations = {
+    'merchant token': () =>
+      service.client.send('POST', '/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey }),
+    'accept payment': () => notifyCredit(service.client, creditOf(open!.tr)),
+    cancel: (n) => cancel(shop, codes[n]!.qrCodeId),
+    'create QR code': () => shop.post('/api/v0/qr-code', {}),
+    'show QR code': () => shop.get(`/api/v0/qr-code/${open!.qrCodeId}`),
+    'create gift card': () => createCard(issuer, partner, { loadAmount: 1 }),
+    'search one card': () =>
+      issuer.post(SEARCH, { companyId: partner.companyId, cardAccountId: partner.cardAccountId, svcCardId }),
+    'coin look-up': () => rewarder.get(`${COINS}/${coinConfigId}`),
+    'allocate coins': (n) =>
+      rewarder.post(`${COINS}/allocate`, { requestId: `cost-${n}`, event, userId, companyId }),
+  }
+})
+afterAll(() => service.close())
+
+/** Bytes that were allocated while this ran, but for those of the test's own code and of the client that it drives. */
+async function allocated(work: () => Promise<void>): Promise<number> {
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post('HeapProfiler.startSampling', {
+      samplingInterval: 2_048,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    } as never)
+    await work()
+    const { profile } = await session.post('HeapProfiler.stopSampling')
+    type Node = typeof profile.head
+    const sum = ({ callFrame, children, selfSize }: Node): number =>
+      /undici|\/test\/|@?vitest|chai/.test(callFrame.url)
+        ? 0
+        : children.reduce((bytes, child) => bytes + sum(child), selfSize)
+    return sum(profile.head)
+  } finally {
+    session.disconnect()
+  }
+}
+
+test.each(Object.entries(COSTS))('%s costs no more than it did', async (name, cost) => {
+  const operation = operations[name]!
+  let n = 0
+  const succeed = async () => expect((await operation(n++)).status).toBeLessThan(300)
+  while (n < 10) await succeed()
+  const seen = { statements: Infinity, roundTrips: Infinity }
+  const bytes = await allocated(async () => {
+    while (n < 10 + TIMES) {
+      const before = { ...traffic }
+      await succeed()
+      // What the service does beside it, now and then, only adds.
+      seen.statements = Math.min(seen.statements, traffic.statements - before.statements)
+      seen.roundTrips = Math.min(seen.roundTrips, traffic.roundTrips - before.roundTrips)
+    }
+  })
+  const before = traffic.statements
+  await Promise.all(Array.from({ length: AT_ONCE }, succeed))
+  const shared = (traffic.statements - before) / AT_ONCE
+  const spent = { ...seen, kilobytes: Math.round(bytes / TIMES / 1_000), shared }
+  console.log(name, spent)
+  for (const what of ['statements', 'roundTrips', 'kilobytes', 'shared'] as const)
+    expect(spent[what], what).toBeLessThanOrEqual(cost[what])
+})
