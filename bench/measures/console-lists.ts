@@ -22,7 +22,7 @@ async function insertRequests({ bed: { admin }, progress }: Setting, partnerId: 
          (array['createGiftCard', 'acceptPayment', 'searchCards', 'createQrCode'])[1 + n % 4], 'command', 'POST',
          '/api/v0/partner/svcCard', case when n % 10 = 0 then 422 else 200 end, 4.2,
          case when n % 10 = 0 then (array['insufficient_funds', 'card_not_usable', 'seal_rejected'])[1 + n % 3] end,
-         null, '127.0.0.1', 300, '{"loadAmount": "500"}', array['card_' || lpad(n::text, 26, '0')]
+         null, '127.0.0.1', 300, '{"loadAmount": "500"}', array['acc_bench', 'card_' || lpad(n::text, 26, '0')]
        from generate_series($2::int, $3::int) n`,
       [partnerId, from, Math.min(from + STEP - 1, count)],
     )
@@ -70,6 +70,7 @@ const listsOf = (at: { partnerId: string; companyId: string; cardAccountId: stri
   '/requests?operation=createGiftCard',
   `/requests?tenantId=${at.partnerId}&outcome=failure`,
   `/requests?objectId=card_${at.some.padStart(26, '0')}`,
+  '/requests?objectId=acc_bench',
   '/requests?error=insufficient_funds&operation=createQrCode',
   '/audit',
   '/audit?action=api_key.created',
