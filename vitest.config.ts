@@ -7,7 +7,9 @@ const ONCE = [
   'bodies',
   'bulk',
   'bulk-processes',
+  'cards-grown',
   'cards-numbers',
+  'cards-processes',
   'cli',
   'conformance',
   'conformance-mutants',
@@ -18,6 +20,9 @@ const ONCE = [
   'guides',
   'http-limits',
   'key-rotation',
+  'operator-access',
+  'operator-requests',
+  'races',
   'samples',
   'sandbox-failures',
   'webhooks-cli',
@@ -30,7 +35,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,
-    maxWorkers: 2,
+    // Many suites wait for processes, leases and timers more than they compute.
+    maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

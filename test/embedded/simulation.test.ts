@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** For longer runs than a change can wait for. */
-const STEPS = process.env['SIMULATION_STEPS'] ?? '300'
+const STEPS = process.env['SIMULATION_STEPS'] ?? '250'
 
 vi.setConfig({ testTimeout: 300_000 })
 
@@ -26,7 +26,7 @@ test('with faults all around, no invariant breaks in fresh seeds', async () => {
 
 test('the same seed takes the same steps, alone or after another', async () => {
   const hash = async (...args: string[]) => {
-    const { output } = await simulate(...args, '--steps', '150', '--hash')
+    const { output } = await simulate(...args, '--steps', '100', '--hash')
     return /^7 [0-9a-f]{64}$/m.exec(output)?.[0] ?? output
   }
   const alone = await hash('--seed', '7')

@@ -14,7 +14,10 @@ const CANDIDATES = [
 export const BROWSER = CANDIDATES.find((path) => path !== undefined && existsSync(path))
 
 export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: BROWSER!, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  chromium.launch({
+    executablePath: BROWSER!,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+  })
 
 export const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const
 

@@ -82,6 +82,18 @@ test('the guide to QR codes shows what its lines print', async () => {
   expect(printed).toBe(shown)
 })
 
+test.skipIf(!works('jq', '--version'))(
+  'the guide to svc conformance makes credentials with which this server conforms',
+  async () => {
+    const [make] = (await blocksOf('guides/conformance.md', 'sh')).filter(({ code }) =>
+      code.includes('credentials.json'),
+    )
+    await bash(make!.code)
+    const told = await bash(`npm run -s svc -- conformance ${sandbox.baseUrl} --credentials credentials.json`)
+    expect(told).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
+  },
+)
+
 const java = works('javac', '--version')
 const go = works('go', 'version')
 const python = ['/usr/bin/python3', 'python3'].find((name) => works(name, '-c', 'import jwcrypto'))
