@@ -91,7 +91,15 @@ function tellStarted(
   const file = sandboxFile(config.DATA_DIR)
   if (terminal)
     console.log(
-      banner({ baseUrl, database: installation.database, mode: config.SVC_MODE, demo, file, tookMs }),
+      banner({
+        baseUrl,
+        database: installation.database,
+        mode: config.SVC_MODE,
+        hasConsole: config.CONSOLE === 'on',
+        demo,
+        file,
+        tookMs,
+      }),
     )
   else
     log.info(

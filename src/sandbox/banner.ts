@@ -5,13 +5,15 @@ interface Shown {
   readonly baseUrl: string
   readonly database: string
   readonly mode: string
+  /** Whether the console is served. */
+  readonly hasConsole: boolean
   readonly demo: SandboxFile | undefined
   readonly file: string
   readonly tookMs: number
 }
 
 /** What a person sees at a terminal once the service is up: where it is, who may call, and a first call that works. */
-export function banner({ baseUrl, database, mode, demo, file, tookMs }: Shown): string {
+export function banner({ baseUrl, database, mode, hasConsole, demo, file, tookMs }: Shown): string {
   const bold = (text: string) => styleText('bold', text)
   const dim = (text: string) => styleText('dim', text)
   const cyan = (text: string) => styleText('cyan', text)
@@ -22,6 +24,7 @@ export function banner({ baseUrl, database, mode, demo, file, tookMs }: Shown): 
     '',
     row('Service', cyan(baseUrl)),
     row('Reference', cyan(`${baseUrl}/docs`)),
+    ...(hasConsole ? [row('Console', cyan(`${baseUrl}/console`))] : []),
     row('Database', database),
   ]
   if (demo) {
