@@ -11,6 +11,8 @@ const ONCE = [
   'cards-numbers',
   'cards-processes',
   'cli',
+  'coins-model',
+  'coins-races',
   'conformance',
   'conformance-mutants',
   'costs',
@@ -18,15 +20,20 @@ const ONCE = [
   'drain',
   'guessing',
   'guides',
+  'held-rows',
   'http-limits',
   'key-rotation',
+  'money',
   'operator-access',
+  'operator-audit',
+  'operator-lists',
   'operator-requests',
   'races',
   'samples',
   'sandbox-failures',
   'webhooks-cli',
   'webhooks-faults',
+  'write-path',
 ]
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
@@ -35,8 +42,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     fileParallelism: true,
-    // Many suites wait for processes, leases and timers more than they compute.
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
