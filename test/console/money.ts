@@ -28,7 +28,7 @@ export function payments(bed: Bed): void {
     await page.getByRole('button', { name: 'Cancel code' }).click()
     await dialog(page).getByRole('button', { name: 'Cancel it for good' }).click()
     await badge(page, 'Cancelled').waitFor()
-    expect(await page.getByRole('button', { name: 'Cancel code' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel code' }).count()).toBe(0)
   })
 
   test('the ledger leads from an account to its transfers, and the books are reconciled by a click', async () => {
@@ -91,7 +91,7 @@ export function cards(bed: Bed): void {
       .fill(number.slice(-4))
     await dialog(page).getByRole('button', { name: 'Block for good' }).click()
     await page.getByText('Blocked for good').waitFor()
-    expect(await page.getByRole('button', { name: /^(Unlock|Lock|Block|Spend)$/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /^(Unlock|Lock|Block|Spend)$/ }).count()).toBe(0)
 
     await page.getByRole('link', { name: 'Audit' }).last().click()
     await page.getByRole('row', { name: 'reason: stolen' }).getByText(bed.world.operator.name).waitFor()

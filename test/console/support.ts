@@ -20,7 +20,7 @@ export function support(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: '999912XXXXXX' }).waitFor()
     await page.getByText('Ledger entries').waitFor()
     const spent = page.getByRole('row', { name: 'Card spend' })
-    expect(await spent.count()).toBe(1)
+    await expect.poll(() => spent.count()).toBe(1)
     await spent.getByText('−₹149.50').waitFor()
     await page.getByRole('link', { name: 'Requests about it' }).click()
     await page

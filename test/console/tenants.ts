@@ -30,7 +30,7 @@ export function tenants(bed: Bed): void {
     const page = await bed.visit({ at: '/merchants' })
     await page.getByRole('button', { name: 'Create merchant' }).click()
     await dialog(page).getByRole('button', { name: 'Create' }).click()
-    expect(await dialog(page).getByText('Must look like name@handle').count()).toBe(1)
+    await dialog(page).getByText('Must look like name@handle').waitFor()
     await dialog(page).getByLabel('Name').fill('Tea Corner')
     await dialog(page).getByLabel('VPA').fill('tea.corner@bank')
     await dialog(page).getByLabel('Merchant category code').fill('5814')
