@@ -19,7 +19,9 @@ export class Http {
   #sent = 0
 
   constructor(baseUrl: string, redactor: Redactor, limits: { timeoutMs: number; totalMs: number }) {
-    this.baseUrl = baseUrl.replace(/\/+$/, '')
+    let end = baseUrl.length
+    while (baseUrl[end - 1] === '/') end--
+    this.baseUrl = baseUrl.slice(0, end)
     this.redactor = redactor
     this.#timeoutMs = limits.timeoutMs
     this.#deadlineAtMs = performance.now() + limits.totalMs

@@ -2,7 +2,7 @@
 const NUMBERS =
   /(?<![A-Za-z0-9-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}[ -]\d{6}[ -]\d{5})(?![A-Za-z0-9-])/g
 /** Compact JWS and JWE: three or five parts. */
-const TOKENS = /\beyJ[\w-]*(?:\.[\w-]*){2,4}/g
+const TOKENS = /(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){2,4}/g
 /** What would move the cursor of a terminal; line ends and tabs stay. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 /** A filler of one letter, so long that nobody reads it. */

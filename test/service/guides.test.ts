@@ -85,13 +85,15 @@ test('the guide to QR codes shows what its lines print', async () => {
 test.skipIf(!works('jq', '--version'))(
   'the guide to svc conformance makes credentials with which this server conforms',
   async () => {
-    const [make] = (await blocksOf('guides/conformance.md', 'sh')).filter(({ code }) =>
+    const make = (await blocksOf('guides/conformance.md', 'sh')).find(({ code }) =>
       code.includes('credentials.json'),
     )
     await bash(make!.code)
     const told = await bash(`npm run -s svc -- conformance ${sandbox.baseUrl} --credentials credentials.json`)
     expect(told).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
   },
+  // Twenty commands, each a process of its own.
+  300_000,
 )
 
 const java = works('javac', '--version')

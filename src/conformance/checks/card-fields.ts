@@ -42,7 +42,7 @@ const KYC_STATUSES =
   )
 const ACCOUNT_TYPES = ['RELOADABLE_GPR', 'GIFT', 'MEAL', 'FUEL', 'VIRTUAL_ACCOUNT', 'EMPLOYEE_REWARDS']
 /** At most the first six or eight and the last four digits show. */
-const MASKED = /^(?:\d{4}[ -]?\d{0,2}|\d{6,8})?[ -]?[xX*•.]{4,}[xX*•. -]*\d{4}$/
+const MASKED = /^(?:\d{4}[ -]?\d{0,2}|\d{6,8})?[ -]?[xX*•.]{4}[xX*•. -]*\d{4}$/
 
 const filled = (answer: Answer, path: string) => void wantText(answer, path)
 const matching = (pattern: RegExp, words: string) => (answer: Answer, path: string) => {
