@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** For longer runs than a change can wait for. */
+const SEEDS = process.env['SIMULATION_SEEDS'] ?? '1'
 const STEPS = process.env['SIMULATION_STEPS'] ?? '250'
 
 vi.setConfig({ testTimeout: 300_000 })
@@ -19,7 +20,7 @@ function simulate(...args: string[]): Promise<{ code: number | null; output: str
 }
 
 test('with faults all around, no invariant breaks in fresh seeds', async () => {
-  const { code, output } = await simulate('--seeds', '2', '--steps', STEPS)
+  const { code, output } = await simulate('--seeds', SEEDS, '--steps', STEPS)
   console.log(output)
   expect(code, output).toBe(0)
 })
