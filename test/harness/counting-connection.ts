@@ -1,33 +1,42 @@
 import pg from 'pg'
 import type { ConnectionClass } from '../../src/platform/db/database.ts'
 
-/** What has gone to the database so far, over all connections of a service. */
-export interface Traffic {
-  statements: number
-  /** Times that a statement was sent while none was under way on its connection: each waits for the network once. */
+/** What went to the database under one name, over all connections of a service. */
+interface Sent {
+  times: number
+  /** Of these, while nothing else was under way on the connection: each waits for the network once. */
   roundTrips: number
 }
 
+/** By the statement's name; of those without one by the first word, such as `commit`. */
+export type Traffic = Map<string, Sent>
+
+const nameOf = (query: string | { name?: string; text?: string }): string =>
+  typeof query === 'string' ? query.split(/\W/, 1)[0]! : (query.name ?? query.text ?? '')
+
 /** A connection that counts what it sends. */
 export function countingConnection(): { readonly traffic: Traffic; readonly Client: ConnectionClass } {
-  const traffic: Traffic = { statements: 0, roundTrips: 0 }
+  const traffic: Traffic = new Map()
   class CountingClient extends pg.Client {
     #underWay = 0
 
     // The driver's own overloads are all served by passing on what came.
     // oxlint-disable-next-line typescript/no-explicit-any
     override query(...args: any[]): any {
-      traffic.statements++
-      if (this.#underWay++ === 0) traffic.roundTrips++
-      const ended = () => void this.#underWay--
-      const last = args.at(-1)
-      if (typeof last === 'function') {
-        const [callback] = args.splice(-1, 1)
-        return super.query(...(args as [string]), (...answer: unknown[]) => (ended(), callback(...answer)))
-      }
-      const result = super.query(...(args as [string])) as unknown as Promise<unknown>
-      void result.catch(() => undefined).then(ended)
-      return result
+      const sent = traffic.get(nameOf(args[0])) ?? { times: 0, roundTrips: 0 }
+      traffic.set(nameOf(args[0]), sent)
+      sent.times++
+      if (this.#underWay++ === 0) sent.roundTrips++
+      const callback = typeof args.at(-1) === 'function' ? args.pop() : undefined
+      // Told before whoever waits for the answer: what they send next is a round trip of its own, whatever the load.
+      return new Promise((resolve, reject) => {
+        super.query(...(args as [string]), (error: Error | null, result: unknown) => {
+          this.#underWay--
+          if (callback) callback(error, result)
+          else if (error) reject(error)
+          else resolve(result)
+        })
+      })
     }
   }
   return { traffic, Client: CountingClient as unknown as ConnectionClass }
