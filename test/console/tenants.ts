@@ -29,7 +29,8 @@ export function tenants(bed: Bed): void {
       (await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })).status
     const page = await bed.visit({ at: '/merchants' })
     await page.getByRole('button', { name: 'Create merchant' }).click()
-    await dialog(page).getByRole('button', { name: 'Create' }).click()
+    // As slowly as people press.
+    await dialog(page).getByRole('button', { name: 'Create' }).click({ delay: 300 })
     await dialog(page).getByText('Must look like name@handle').waitFor()
     await dialog(page).getByLabel('Name').fill('Tea Corner')
     await dialog(page).getByLabel('VPA').fill('tea.corner@bank')

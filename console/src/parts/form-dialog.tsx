@@ -52,11 +52,8 @@ function Fields<V extends Values>({
   submit,
   close,
 }: FormDialogProps<V> & { readonly close: () => void }) {
-  const form = useForm<V>({
-    initialValues: initial,
-    validate: (rules ?? {}) as never,
-    validateInputOnBlur: true,
-  })
+  // Not on blur: a message that appears while the button is pressed would push it away from under the pointer.
+  const form = useForm<V>({ initialValues: initial, validate: (rules ?? {}) as never })
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState<unknown>()
   const act = async (values: V) => {
