@@ -213,6 +213,11 @@ export class App {
     const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
     const local = await this.http.listen({ host, port })
     this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
+    return this.#publicUrl
+  }
+
+  /** Begins what a listening service does beside requests: it expires, numbers and delivers events, and keeps records. */
+  startBackground(): void {
     this.#upiSwitch?.start()
     this.#stopExpiring = keepExpiring(this.services)
     this.#requestLog.start()
@@ -221,7 +226,6 @@ export class App {
     this.#deliveries.start()
     this.coinSweep.start()
     this.#bulkWorker.start()
-    return this.#publicUrl
   }
 
   /**

@@ -58,7 +58,9 @@ export const keyMaker = ({ services: { keyring, random, config } }: App) =>
 
 async function listen(app: App, config: Config): Promise<string> {
   try {
-    return await app.listen()
+    const baseUrl = await app.listen()
+    app.startBackground()
+    return baseUrl
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')

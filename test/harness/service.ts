@@ -84,6 +84,8 @@ export interface TestOptions {
   readonly random?: RandomBytes
   /** By which the service talks to the database. */
   readonly Client?: ConnectionClass
+  /** Whether it does more than answer requests: expires, numbers and delivers events. */
+  readonly background?: boolean
 }
 
 let merchants = 0
@@ -94,6 +96,7 @@ export async function openService({
   db: given,
   random: drawn,
   Client: connection,
+  background = true,
 }: TestOptions = {}): Promise<TestService> {
   const db = given ?? (await newDatabase())
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-data-'))
@@ -119,6 +122,7 @@ export async function openService({
     ...(connection && { Client: connection }),
   })
   const baseUrl = await app.listen()
+  if (background) app.startBackground()
   // Not at PUBLIC_URL, which a test may set to where nobody listens.
   const { port } = app.http.server.address() as AddressInfo
   const client = await Client.open(`http://127.0.0.1:${port}`)
