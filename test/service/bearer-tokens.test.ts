@@ -1,11 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { base64url, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
 import { setMerchantDisabled } from '../../src/access/merchant.ts'
 import { type ApiAnswer, Client } from '../harness/client.ts'
-import { openService, type TestMerchant, type TestService, tokenOf } from '../harness/service.ts'
+import { asSuperuser, openService, type TestMerchant, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
 let merchant: TestMerchant
@@ -257,5 +257,29 @@ test('a merchant that is enabled again gets a token that is taken at once, whate
     await refusedWithinASecond([service.client], dead, performance.now())
     await database.operate((tx) => setMerchantDisabled(tx, shop.merchantId, false))
     expect((await use(await tokenOf(service.client, shop.apiKey))).status).toBe(200)
+  }
+})
+
+test('once its signing key is retired, a token of this very second is not given out again', async () => {
+  const own = await openService()
+  try {
+    const { keyring, database } = own.app.services
+    const { apiKey } = await own.newMerchant()
+    const askedAtMs = own.clock.now()
+    const former = await tokenOf(own.client, apiKey)
+    await database.write([], (tx) => keyring.add(tx, 'token_signing', 0, randomBytes(32)))
+    await keyring.refresh()
+    const kept = keyring.newest('token_signing').keyId
+    await asSuperuser(own.db.database, (admin) =>
+      admin.query(`update keyring set retired_at = now() where purpose = 'token_signing' and key_id <> $1`, [
+        kept,
+      ]),
+    )
+    await keyring.refresh()
+    expectInvalid(await use(former, own.client))
+    own.clock.advance(askedAtMs - (askedAtMs % 1_000) - own.clock.now())
+    expect((await use(await tokenOf(own.client, apiKey), own.client)).status).toBe(200)
+  } finally {
+    await own.close()
   }
 })

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
 import { EVENT_TYPES } from '../../src/events.ts'
+import { checkInvariants } from '../../src/invariants.ts'
 import { expireQrCodes } from '../../src/qr-codes/expire-qr-codes.ts'
 import { forgetEvents } from '../../src/webhooks/feed-horizon.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -173,4 +174,6 @@ test('old events are forgotten from the beginning of a feed; who asks for them i
     tenant.post(`${ENDPOINTS}/${endpointId}/replay`, { from: new Date(from).toISOString(), to })
   expectFailure(await replay(service.clock.now() - 12 * DAY_MS), 'events_forgotten')
   expect(payloadOf(await replay(service.clock.now() - DAY_MS))).toMatchObject({ queued: 2 })
+  const reports = await checkInvariants(service.app.services.database)
+  expect(reports.filter(({ violations }) => violations.length > 0)).toEqual([])
 })
