@@ -196,11 +196,10 @@ async function send(
 }
 
 /** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the id that was asked for. */
-const masked = ({ status, text, headers }: ApiAnswer, asked: string) => ({
+const masked = ({ status, text, headers }: ApiAnswer, asked?: string) => ({
   status,
   names: Object.keys(headers).sort(),
-  text: text
-    .replaceAll(asked, '<asked>')
+  text: (asked === undefined ? text : text.replaceAll(asked, '<asked>'))
     .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')
     .replace(/"qrCodeBase64":"[^"]+"/, '')
@@ -266,7 +265,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
         ),
       )
       expect([kind, a!.status, a!.error]).toEqual([kind, 401, 'invalid_token'])
-      expect(masked(a!, '-')).toEqual(masked(b!, '-'))
+      expect(masked(a!)).toEqual(masked(b!))
     }
   })
 
