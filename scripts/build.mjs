@@ -10,9 +10,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 const TARGETS = {
   svc: {
-    sources: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
+    sources: ['src', 'scripts/bundle.mjs', 'package.json', 'package-lock.json'],
     into: 'dist',
-    compiler: ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.build.json'],
+    needs: 'esbuild',
+    compiler: ['scripts/bundle.mjs'],
   },
   console: {
     sources: [
@@ -24,6 +25,7 @@ const TARGETS = {
       'package-lock.json',
     ],
     into: 'console/dist',
+    needs: 'vite',
     compiler: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
   },
 }
@@ -46,11 +48,11 @@ function hashOf(sources) {
 
 /** Resolves with the exit code; 0 too when there was nothing to do. */
 async function build(name) {
-  const { sources, into, compiler } = TARGETS[name]
+  const { sources, into, needs, compiler } = TARGETS[name]
   const stamp = join(root, into, '.built-from')
   const wanted = hashOf(sources)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0
-  if (!existsSync(join(root, compiler[0]))) {
+  if (!existsSync(join(root, 'node_modules', needs))) {
     console.error(
       `${name} must be compiled, and its compiler is not installed. Run: npm ci (without --omit=dev), then npm run build`,
     )

@@ -27,11 +27,11 @@ import { serveReference } from './platform/http/reference.ts'
 import { type Authenticator, buildServer, type ServerOptions } from './platform/http/server.ts'
 import type { Log } from './platform/log.ts'
 import { openMetrics } from './platform/metrics.ts'
+import { VERSION } from './platform/package.ts'
 import { authenticateRail } from './qr-codes/authenticate-rail.ts'
 import { keepExpiring } from './qr-codes/expire-qr-codes.ts'
 import { provokeFailures } from './sandbox/provoke.ts'
 import { UpiSwitch } from './sandbox/upi-switch.ts'
-import { VERSION } from './version.ts'
 import { Deliveries } from './webhooks/deliveries.ts'
 import { Relay } from './webhooks/relay.ts'
 import { eventStreams } from './webhooks/stream-events.ts'
@@ -40,6 +40,8 @@ export interface AppOptions {
   readonly config: Config
   readonly address: DatabaseAddress
   readonly masterKeys: MasterKeys
+  /** For a new database, which needs one. */
+  readonly rsaKey?: Promise<Buffer>
   readonly log: Log
   readonly clock?: Clock
   readonly random?: RandomBytes
@@ -152,10 +154,10 @@ export class App {
 
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
   static async open(options: AppOptions): Promise<App> {
-    const { address, config, log, masterKeys, Client } = options
+    const { address, config, log, masterKeys, rsaKey, Client } = options
     const database = new Database(address, config.DATABASE_POOL_SIZE, log, { Client })
     try {
-      const app = new App(options, database, await Keyring.open(database, masterKeys))
+      const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
       await app.#mount()
       return app
     } catch (error) {

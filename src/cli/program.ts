@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../platform/package.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'

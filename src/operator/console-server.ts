@@ -1,17 +1,17 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail } from '../errors.ts'
 import { mountOperations } from '../platform/http/mount.ts'
 import { buildServer, type ServerOptions } from '../platform/http/server.ts'
+import { PACKAGE_ROOT } from '../platform/package.ts'
 import { CONSOLE_OPERATIONS } from './console-operations.ts'
 import { CONSOLE_API } from './console-schema.ts'
 import { authenticateLoopback, refuseCrossSite } from './request-origin.ts'
 import { sessionsOf } from './sessions.ts'
 
-/** Where `vite build` puts the page; the same from `src/` and from `dist/`. */
-const PAGE = fileURLToPath(new URL('../../console/dist', import.meta.url))
+/** Where `vite build` puts the page. */
+const PAGE = join(PACKAGE_ROOT, 'console', 'dist')
 
 /** Scripts are the page's own files and nothing else. Styles may be inline: Mantine writes its colours so. */
 const PAGE_POLICY =

@@ -3,7 +3,7 @@ import { fail } from '../errors.ts'
 import { rfc3339 } from '../kernel/time.ts'
 import { recordAudit } from '../platform/audit.ts'
 import { query, type Services } from '../platform/http/operation.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../platform/package.ts'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
 import {

@@ -41,7 +41,7 @@ const changes = new Map<string, readonly Change[]>()
 
 /** By what symbols of this size and correction differ from mask to mask, whatever they say: asked of the library once. */
 function changesOf(version: number, level: QRCodeErrorCorrectionLevel): readonly Change[] {
-  const key = `${version} ${String(level)}`
+  const key = `${version} ${level}`
   const known = changes.get(key)
   if (known) return known
   const [first, ...others] = MASKS.map(

@@ -1,10 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Kysely, Migration } from 'kysely'
 import pg from 'pg'
+import { PACKAGE_ROOT } from '../package.ts'
 import { connectionOptions, type DatabaseAddress } from './database.ts'
 
-const FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url))
+const FOLDER = join(PACKAGE_ROOT, 'migrations')
 const OLDEST_SERVER = 150_000
 
 // Roles belong to the whole cluster, so several databases may be set up at once and meet here.
