@@ -5,8 +5,9 @@ import pg from 'pg'
 import type { Config } from './config.ts'
 import { Secret } from './kernel/secret.ts'
 import { MasterKeys } from './platform/crypto/master-keys.ts'
+import { newRsaKey } from './platform/crypto/seal-keys.ts'
 import { connectionOptions, type DatabaseAddress } from './platform/db/database.ts'
-import { openEmbedded } from './platform/db/embedded.ts'
+import { hasCluster, openEmbedded } from './platform/db/embedded.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Log } from './platform/log.ts'
 
@@ -16,15 +17,13 @@ export interface Installation {
   readonly masterKeys: MasterKeys
   /** What is used, in words for people. */
   readonly database: string
+  /** On its way since the database server was asked for, where the database is new. */
+  readonly rsaKey?: Promise<Buffer> | undefined
   /** Lets go of the embedded server, which stops when nobody else uses it. */
   release(): Promise<void>
 }
 
-interface Opened {
-  readonly address: DatabaseAddress
-  readonly database: string
-  release(): Promise<void>
-}
+type Opened = Omit<Installation, 'masterKeys'>
 
 /** `as it is`: for a backup before an update, by the newer program. */
 export type SchemaWanted = 'newest' | 'as it is'
@@ -66,6 +65,8 @@ async function embeddedDatabase(
   onProgress: (message: string) => void,
 ): Promise<Opened> {
   const options = { dataDir: config.DATA_DIR, onProgress }
+  // Not awaited: it is made beside the cluster, and takes up to a second.
+  const rsaKey = hasCluster(config.DATA_DIR) ? undefined : newRsaKey()
   let server = await openEmbedded(options)
   const address = { host: server.host, port: server.port, database: DATABASE }
   await createDatabase(address)
@@ -83,6 +84,7 @@ async function embeddedDatabase(
   return {
     address,
     database: `embedded PostgreSQL ${server.version} in ${config.DATA_DIR}`,
+    rsaKey,
     async release() {
       clearInterval(watch)
       await reopening

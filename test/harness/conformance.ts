@@ -1,7 +1,7 @@
 import { checkConformance } from '../../src/conformance/conformance.ts'
 import type { Result, Status } from '../../src/conformance/run.ts'
-import { keyMaker } from '../../src/main.ts'
 import { prepareDemo, type SandboxFile } from '../../src/sandbox/demo.ts'
+import { keyMaker } from '../../src/serve-until.ts'
 import { type Mutation, startMutant } from './mutant-proxy.ts'
 import { openService, type TestService } from './service.ts'
 

@@ -100,13 +100,15 @@ export class Keyring {
   }
 
   /** Loads all keys, and makes those that are missing; only one of several starting processes makes them. */
-  static async open(database: Database, masterKeys: MasterKeys): Promise<Keyring> {
+  static async open(database: Database, masterKeys: MasterKeys, rsaKey?: Promise<Buffer>): Promise<Keyring> {
     const keyring = new Keyring(database, masterKeys, await readEpoch(database))
     await keyring.refresh()
     const missing = PURPOSES.filter((purpose) => !keyring.#live.has(purpose))
     if (missing.length > 0) {
       // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
-      const made = new Map(missing.map((purpose) => [purpose, newKeyBytes(purpose)]))
+      const made = new Map<KeyPurpose, Buffer>()
+      for (const purpose of missing)
+        made.set(purpose, purpose === 'seal_rsa' && rsaKey ? await rsaKey : newKeyBytes(purpose))
       await database.write([], async (tx) => {
         await tx.query(LOCK)
         const present = new Set((await tx.query(LOAD)).flatMap((row) => (row.retired ? [] : row.purpose)))

@@ -2,10 +2,12 @@ import {
   createPrivateKey,
   createPublicKey,
   createSecretKey,
+  generateKeyPair,
   generateKeyPairSync,
   type JsonWebKey,
   type KeyObject,
 } from 'node:crypto'
+import { promisify } from 'node:util'
 import { invariant } from '../../kernel/invariant.ts'
 import { decodeCanonical } from './seal-base64url.ts'
 
@@ -64,6 +66,12 @@ export function newSealKeyPair(kind: SealPairKind): { publicKey: KeyObject; priv
     ? generateKeyPairSync('x25519')
     : generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }
+
+const generate = promisify(generateKeyPair)
+
+/** The private half of an RSA pair (PKCS #8, DER), made beside other work: it takes up to a second of CPU. */
+export const newRsaKey = async (): Promise<Buffer> =>
+  (await generate('rsa', { modulusLength: RSA_BITS.min })).privateKey.export({ format: 'der', type: 'pkcs8' })
 
 /** The public half as a JWK to publish (RFC 7517); it takes the pair's private key too, and shows nothing of it. */
 export function publicJwk(kid: string, alg: SealAlgorithm, key: KeyObject): JsonWebKey {

@@ -26,6 +26,10 @@ import { keepUse, type Release, type Session } from './embedded-use.ts'
 
 export { findSystemPostgres } from './embedded-binaries.ts'
 
+/** Whether there is a cluster in the data directory already. */
+export const hasCluster = (dataDir: string): boolean =>
+  clusterMajor(path.join(dataDir, 'postgres')) !== undefined
+
 export interface EmbeddedOptions {
   /** The cluster goes to `<dataDir>/postgres`, the server's log to `<dataDir>/postgres.log`. Made when missing. */
   dataDir: string

@@ -14,7 +14,7 @@ import { type Family, failureBody, PROBLEM_JSON, problemBody } from './failure-b
 import type { Caller, Services } from './operation.ts'
 import { answerClientErrors, followExchanges } from './raw-failure.ts'
 import { describeFaults } from './validation.ts'
-import { VALIDATOR_OPTIONS } from './validator.ts'
+import { lazyValidators, VALIDATOR_OPTIONS } from './validator.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -77,6 +77,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
     routerOptions: { maxParamLength: config.HEADER_BYTES_MAX },
     ajv: { customOptions: VALIDATOR_OPTIONS },
+    schemaController: { compilersFactory: { buildValidator: lazyValidators() } },
     frameworkErrors: (error, request, reply) => void answerFailure(options, error, request, reply),
     clientErrorHandler: answerClientErrors(options.services),
   })
