@@ -48,7 +48,7 @@ export function webhooks(bed: Bed): void {
       await receiver.until(() => receiver.received.length === 1)
       expect(verifyDelivery(receiver.received[0]!, secret).data.qrCodeId).toBe(qrCodeId)
       await page.getByRole('row', { name: 'Taken: 204' }).waitFor()
-      await page.getByRole('button', { name: /^Show attempt 1/ }).click()
+      await page.getByRole('button', { name: /^Show attempt 1 / }).click()
       await dialog(page).getByText(qrCodeId).waitFor()
       await dialog(page).getByText(`POST ${url}`).waitFor()
       expect(await accessibilityFaults(page)).toEqual([])

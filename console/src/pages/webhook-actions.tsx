@@ -90,7 +90,11 @@ function Replay({ endpoint: { endpointId } }: Props) {
         from: minuteOf(new Date(nowMs - DAY_MS), timeZone),
         to: minuteOf(new Date(nowMs + MINUTE_MS), timeZone),
       }}
-      rules={{ from: needed, to: needed }}
+      rules={{
+        from: needed,
+        // Minutes in one zone compare as texts do.
+        to: (to: string, { from }: { from: string }) => (to > from ? null : 'Must be later than the begin'),
+      }}
       fields={(form) => (
         <>
           <Text size="sm">

@@ -64,68 +64,64 @@ const COLUMNS: readonly Column<Attempt>[] = [
   },
   { title: 'Attempt', align: 'right', cell: ({ attempt }) => count(attempt) },
   { title: 'Took', align: 'right', cell: ({ durationMs }) => `${count(durationMs)}\u00a0ms` },
-  { title: 'Again', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : 'no') },
+  { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : 'none') },
 ]
 
 /** What was sent to an endpoint and what it answered, newest first. */
 export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
   const { endpointId, enabled } = endpoint
   const { can } = useSession()
+  const [shown, setShown] = useState<Attempt>()
+  const [opened, { open, close }] = useDisclosure(false)
+  const show = (attempt: Attempt) => {
+    setShown(attempt)
+    open()
+  }
   const columns: Column<Attempt>[] = [
     ...COLUMNS,
     {
-      title: 'Look',
+      title: '',
       align: 'right',
       cell: (attempt) => (
-        <Group gap="xs" justify="flex-end">
-          <ShowAttempt attempt={attempt} endpointId={endpointId} />
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => show(attempt)}
+            aria-label={`Show ${nameOf(attempt)}`}
+          >
+            Show
+          </Button>
           {can('operator') && enabled && <Resend endpointId={endpointId} eventId={attempt.eventId} />}
         </Group>
       ),
     },
   ]
   return (
-    <List
-      name="webhook-attempts"
-      id={endpointId}
-      caption="Attempts"
-      load={listAt('/webhooks/{endpointId}/attempts', { endpointId })}
-      columns={columns}
-      rowKey={({ attemptId }) => attemptId}
-      filters={FILTERS}
-      refreshMs={REFRESH_MS}
-      empty={
-        <Text c="dimmed">
-          Nothing has been sent yet. It begins with the next event; to send what happened before, replay it.
-        </Text>
-      }
-    />
-  )
-}
-
-function ShowAttempt({ attempt, endpointId }: { readonly attempt: Attempt; readonly endpointId: string }) {
-  const [opened, { open, close }] = useDisclosure(false)
-  return (
     <>
-      <Button
-        variant="default"
-        size="compact-sm"
-        onClick={open}
-        aria-label={`Show attempt ${attempt.attempt} of event ${attempt.sequence}`}
-      >
-        Show
-      </Button>
-      <Modal
-        opened={opened}
-        onClose={close}
-        title={`Attempt ${attempt.attempt} of event ${attempt.sequence}`}
-        size="xl"
-      >
-        <Exchange attempt={attempt} endpointId={endpointId} />
+      <List
+        name="webhook-attempts"
+        id={endpointId}
+        caption="Attempts"
+        load={listAt('/webhooks/{endpointId}/attempts', { endpointId })}
+        columns={columns}
+        rowKey={({ attemptId }) => attemptId}
+        filters={FILTERS}
+        refreshMs={REFRESH_MS}
+        empty={
+          <Text c="dimmed">
+            Nothing has been sent yet. It begins with the next event; to send what happened before, replay it.
+          </Text>
+        }
+      />
+      <Modal opened={opened} onClose={close} title={shown && `What was sent: ${nameOf(shown)}`} size="xl">
+        {shown && <Exchange attempt={shown} endpointId={endpointId} />}
       </Modal>
     </>
   )
 }
+
+const nameOf = ({ attempt, sequence }: Attempt) => `attempt ${attempt} of event No. ${count(sequence)}`
 
 /** What was sent, and the begin of what came back. */
 function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly endpointId: string }) {
@@ -160,14 +156,14 @@ function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly
               </>
             ),
           },
-          { label: 'Tried again', value: nextOn ? <Instant at={nextOn} long /> : 'No' },
+          { label: 'Next try', value: nextOn ? <Instant at={nextOn} long /> : 'None' },
         ]}
       />
+      <Written title="Answer, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
       <Written title="Request, without its signatures">{headers.join('\n')}</Written>
       <Loaded query={event}>
         {(sent) => <Written title="Body">{JSON.stringify(sent, undefined, 2)}</Written>}
       </Loaded>
-      <Written title="Answer, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
     </Stack>
   )
 }

@@ -49,8 +49,7 @@ export function Webhook() {
 
 /** Why nothing is sent, and what to do about it. */
 function Off({ detail: { row } }: { readonly detail: Detail }) {
-  const { disabledReason, modifiedOn } = row.endpoint
-  const gone = disabledReason === 'gone'
+  const gone = row.endpoint.disabledReason === 'gone'
   return (
     <Alert
       color="orange"
@@ -61,13 +60,19 @@ function Off({ detail: { row } }: { readonly detail: Detail }) {
     >
       <Stack gap={6}>
         <Text size="sm">
-          {gone && 'It answered with status 410, which says that it wants no more. '}
-          Since <Instant at={modifiedOn} /> nothing is sent to it, and what happens meanwhile is not kept for
-          it.
+          {gone && (
+            <>
+              Its last answer, of <Instant at={row.lastAttempt?.startedOn} />, was status 410, which says that
+              it wants no more.{' '}
+            </>
+          )}
+          Nothing is sent to it, and what happens meanwhile is not kept for it.
         </Text>
         <Text size="sm">
-          {gone && `Ask ${row.tenantName} whether the address has moved, and change it here if it has. `}
-          Then enable it, and replay the time since then: so it gets what it has missed.
+          {gone
+            ? `Ask ${row.tenantName} whether the address has moved, and change it here if it has. Then enable`
+            : 'Enable'}{' '}
+          it, and replay the time that it was off: so it gets what it has missed.
         </Text>
       </Stack>
     </Alert>
