@@ -38,6 +38,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'operator-audit',
       'operator-lists',
       'operator-requests',
+      'operator-webhooks',
       'races',
       'samples',
       'sandbox-failures',

@@ -72,6 +72,8 @@ const listsOf = (at: { partnerId: string; companyId: string; cardAccountId: stri
   `/requests?objectId=card_${at.some.padStart(26, '0')}`,
   '/requests?objectId=acc_bench',
   '/requests?error=insufficient_funds&operation=createQrCode',
+  '/webhooks',
+  '/webhooks?q=shop.example.com',
   '/audit',
   '/audit?action=api_key.created',
   `/search?q=employee${at.some}@example.com`,

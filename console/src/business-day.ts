@@ -10,12 +10,20 @@ function offsetMinutes(at: Date, timeZone: string): number {
   return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3]))
 }
 
-/** The instant at which a day (`2026-11-21`) begins in the zone, so many days later, as RFC 3339. */
-export function startOfDay(day: string, timeZone: string, daysLater = 0): string {
-  const utcMs = Date.parse(`${day}T00:00:00Z`) + daysLater * DAY_MS
+/** The instant of a minute (`2026-11-21T10:30`) in the zone, so many days later, as RFC 3339. */
+export function instantOf(minute: string, timeZone: string, daysLater = 0): string {
+  const utcMs = Date.parse(`${minute}Z`) + daysLater * DAY_MS
   const guess = new Date(utcMs - offsetMinutes(new Date(utcMs), timeZone) * 60_000)
   return new Date(utcMs - offsetMinutes(guess, timeZone) * 60_000).toISOString()
 }
+
+/** The instant at which a day (`2026-11-21`) begins in the zone, so many days later, as RFC 3339. */
+export const startOfDay = (day: string, timeZone: string, daysLater = 0): string =>
+  instantOf(`${day}T00:00`, timeZone, daysLater)
+
+/** The minute in the zone in which an instant lies, as fields of a form take it. */
+export const minuteOf = (at: Date, timeZone: string): string =>
+  new Date(at.getTime() + offsetMinutes(at, timeZone) * 60_000).toISOString().slice(0, 16)
 
 /** The day in the zone on which an instant lies, so many days later. */
 export function dayOf(instant: string, timeZone: string, daysLater = 0): string {

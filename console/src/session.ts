@@ -21,6 +21,13 @@ export const aboutQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** Words, operations and events of the API, for select boxes. */
+export const catalogueQuery = queryOptions({
+  queryKey: ['catalogue'],
+  queryFn: () => answerOf(api.GET('/catalogue')),
+  staleTime: Infinity,
+})
+
 /** `null` when nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
 
 const brand: MantineColorsTuple = [
   '#edf2ff',
@@ -27,6 +27,10 @@ export const theme = createTheme({
   // White or black on a filled colour, whichever can be read.
   autoContrast: true,
   luminanceThreshold: 0.35,
+  // Its cross has no words.
+  components: {
+    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
+  },
 })
 
 const COLORS = ['brand', 'teal', 'orange', 'red', 'yellow', 'grape', 'gray', 'blue']

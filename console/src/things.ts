@@ -11,6 +11,7 @@ const THINGS = {
   user: ['User', '/users/'],
   coinConfig: ['Coin configuration', '/coins/'],
   ledgerAccount: ['Ledger account', '/ledger/accounts/'],
+  webhookEndpoint: ['Webhook endpoint', '/webhooks/'],
 } as const satisfies Record<string, readonly [string, string]>
 
 export type Kind = keyof typeof THINGS
@@ -29,6 +30,7 @@ const PREFIXES: Readonly<Record<string, Kind>> = {
   acc: 'cardAccount',
   usr: 'user',
   ccf: 'coinConfig',
+  whe: 'webhookEndpoint',
 }
 
 /** What an id names, by its prefix; `undefined` for those that have no page. */

@@ -1,4 +1,5 @@
 import type { KeyMaker } from '../access/api-key.ts'
+import type { CommandAudit } from '../platform/audit.ts'
 import type { Tx } from '../platform/db/database.ts'
 import type { Caller, Services } from '../platform/http/operation.ts'
 
@@ -27,7 +28,7 @@ export const keyMakerOf = ({ keyring, random, config }: Services): KeyMaker => (
 export const onBehalfOf = (
   tenantId: string,
   { caller, requestId }: Asked,
-  audit: { readonly action: string; readonly target: string | ((answer: { body: string }) => string) },
+  audit: Pick<CommandAudit, 'action' | 'target' | 'details'>,
 ): Caller => ({ tenantId, audit: { ...audit, actor: actorOf(caller), requestId, tenantId } })
 
 /** What the envelopes of the API hold. */

@@ -15,6 +15,8 @@ import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
 import * as users from './user-operations.ts'
+import * as webhookChanges from './webhook-changes.ts'
+import * as webhooks from './webhook-operations.ts'
 
 /** Every operation of the console's own API, apart from the integrators'. */
 export const CONSOLE_OPERATIONS: readonly Operation[] = [
@@ -70,6 +72,16 @@ export const CONSOLE_OPERATIONS: readonly Operation[] = [
   ledger.runReconciliation,
   requests.listRequests,
   requests.showRequest,
+  webhooks.listWebhooks,
+  webhooks.showWebhook,
+  webhooks.listWebhookAttemptsInConsole,
+  webhooks.showWebhookEvent,
+  webhookChanges.createWebhook,
+  webhookChanges.changeWebhook,
+  webhookChanges.rotateWebhookSecretInConsole,
+  webhookChanges.resendWebhook,
+  webhookChanges.replayWebhook,
+  webhookChanges.deleteWebhook,
   audit.listAudit,
   audit.showAuditVerification,
   audit.runAuditVerification,

@@ -192,6 +192,7 @@ export const showRequest = query({
           'cardAccount',
           'user',
           'coinConfig',
+          'webhookEndpoint',
           'other',
         ]),
         id: text(),

@@ -18,6 +18,7 @@ const KINDS = [
   'user',
   'coinConfig',
   'ledgerAccount',
+  'webhookEndpoint',
 ] as const
 type Kind = (typeof KINDS)[number]
 
@@ -155,6 +156,12 @@ const SOURCES: readonly Source[] = [
     'coinConfig',
     id('ccf'),
     `select coin_config_id as id, title, event as subtitle from coin_configs where coin_config_id = $1`,
+  ),
+  source(
+    'webhook',
+    'webhookEndpoint',
+    id('whe'),
+    `select endpoint_id as id, url as title, case when enabled then 'enabled' else 'disabled' end as subtitle from webhook_endpoints where endpoint_id = $1`,
   ),
   source(
     'ledger',

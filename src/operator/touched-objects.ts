@@ -8,6 +8,7 @@ const KINDS = {
   acc: 'cardAccount',
   usr: 'user',
   ccf: 'coinConfig',
+  whe: 'webhookEndpoint',
 } as const
 
 const ID = /^([a-z]{2,6})_[0-9a-z]{26}$/

@@ -12,8 +12,14 @@ export interface AuditEntry extends Partial<AuditedBy> {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** The same of a command, whose target may only be known from its answer. */
-export interface CommandAudit extends Omit<AuditEntry, 'target'> {
+/** The same of a command that was carried out. */
+export interface CommandAct extends Omit<AuditEntry, 'action'> {
+  /** Absent where the tables put every change on record themselves: then it only says who makes it. */
+  readonly action?: string
+}
+
+/** The same before it is carried out: its target may only be known from its answer. */
+export interface CommandAudit extends Omit<CommandAct, 'target'> {
   readonly target: string | ((answer: Answer) => string)
 }
 
@@ -22,9 +28,23 @@ const APPEND = statement(
   `select append_audit(coalesce($1, nullif(current_setting('svc.actor', true), ''), 'role ' || session_user), $2, $3, $4,
      coalesce($5, nullif(current_setting('svc.request_id', true), '')), $6::jsonb, clock_timestamp())`,
 )
+const ACTED = statement('audit_acted', `select set_config('svc.acted', $1, true)`)
 
 /** The last thing that a transaction does before its COMMIT: the chain has one writer at a time. */
 export async function recordAudit(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
   for (const { actor, action, target, tenantId, requestId, details } of entries)
     await tx.query(APPEND, [actor, action, target, tenantId, requestId, JSON.stringify(details ?? {})])
+}
+
+/** The same of the commands of a batch. */
+export async function recordActs(tx: Tx, acts: readonly CommandAct[]): Promise<void> {
+  const isEntry = (act: CommandAct): act is AuditEntry => act.action !== undefined
+  const actors = acts.filter((act) => !isEntry(act))
+  if (actors.length > 0)
+    await tx.query(ACTED, [
+      JSON.stringify(
+        Object.fromEntries(actors.map(({ target, actor, requestId }) => [target, { actor, requestId }])),
+      ),
+    ])
+  await recordAudit(tx, acts.filter(isEntry))
 }

@@ -6,7 +6,7 @@ import { query, succeed } from '../platform/http/operation.ts'
 import { Cursor, LIMIT_DEFAULT, LIMIT_MAX, PageOf, page, readCursor } from '../platform/http/page.ts'
 import { EndpointParams, findEndpoint } from './endpoint.ts'
 
-const AttemptResponse = Type.Object(
+export const AttemptResponse = Type.Object(
   {
     attemptId: Type.String(),
     eventId: Type.String({ description: 'The event that was sent, its `webhook-id`' }),
@@ -24,7 +24,7 @@ const AttemptResponse = Type.Object(
   { title: 'WebhookAttempt', additionalProperties: false },
 )
 
-interface AttemptRow {
+export interface AttemptRow {
   attempt_id: string
   event_id: string
   sequence: bigint
@@ -38,16 +38,24 @@ interface AttemptRow {
   next_at: Date | null
 }
 
-const ATTEMPTS = statement<AttemptRow>(
-  'webhook_attempts_list',
-  `select attempt_id, event_id, sequence, attempt, url, started_at, duration_ms, status, failure, response_excerpt, next_at
-   from webhook_attempts
-   where tenant_id = $1 and endpoint_id = $2 and ($3::text is null or event_id = $3)
-     and ($4::timestamptz is null or (started_at, attempt_id) < ($4, $5::text))
-   order by started_at desc, attempt_id desc limit $6`,
-)
+export const ATTEMPT_COLUMNS = `a.attempt_id, a.event_id, a.sequence, a.attempt, a.url, a.started_at, a.duration_ms, a.status,
+  a.failure, a.response_excerpt, a.next_at`
 
-const toWire = (row: AttemptRow, timeZone: string) => ({
+const pageOf = (name: string, filter: string) =>
+  statement<AttemptRow>(
+    name,
+    `select ${ATTEMPT_COLUMNS} from webhook_attempts a
+     where a.tenant_id = $1 and a.endpoint_id = $2 and ${filter}
+       and ($4::timestamptz is null or (a.started_at, a.attempt_id) < ($4, $5::text))
+     order by a.started_at desc, a.attempt_id desc limit $6`,
+  )
+// One statement each: with a plan for both the attempts with one event would be looked for among all of the endpoint.
+const ATTEMPTS = pageOf('webhook_attempts_list', '$3::text is null')
+const ATTEMPTS_OF_EVENT = pageOf('webhook_attempts_of_event', 'a.event_id = $3')
+
+export const isTaken = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
+export const attemptToWire = (row: AttemptRow, timeZone: string) => ({
   attemptId: row.attempt_id,
   eventId: row.event_id,
   sequence: Number(row.sequence),
@@ -55,7 +63,7 @@ const toWire = (row: AttemptRow, timeZone: string) => ({
   url: row.url,
   startedOn: rfc3339(row.started_at, timeZone),
   durationMs: row.duration_ms,
-  delivered: row.status !== null && row.status >= 200 && row.status < 300,
+  delivered: isTaken(row.status),
   status: row.status ?? undefined,
   failure: row.failure ?? undefined,
   responseExcerpt: row.response_excerpt,
@@ -100,10 +108,13 @@ export const listAttempts = query({
       const position = readCursor(after)
       const rows = await database.read([tenantId], async (tx) => {
         if (!(await findEndpoint(tx, tenantId, endpointId))) fail('webhook_endpoint_not_found')
-        return tx.query(ATTEMPTS, [tenantId, endpointId, eventId, position?.at, position?.id, limit + 1])
+        const statement = eventId === undefined ? ATTEMPTS : ATTEMPTS_OF_EVENT
+        return tx.query(statement, [tenantId, endpointId, eventId, position?.at, position?.id, limit + 1])
       })
       const positionOf = (row: AttemptRow) => ({ at: row.started_at, id: row.attempt_id })
-      return { body: succeed(page(rows, limit, positionOf, (row) => toWire(row, config.BUSINESS_TIME_ZONE))) }
+      return {
+        body: succeed(page(rows, limit, positionOf, (row) => attemptToWire(row, config.BUSINESS_TIME_ZONE))),
+      }
     }
   },
 })

@@ -6,6 +6,7 @@ import { emptyPages, everyPage } from './pages.ts'
 import { people } from './people.ts'
 import { support } from './support.ts'
 import { tenants } from './tenants.ts'
+import { webhooks } from './webhooks.ts'
 
 const without = BROWSER ? '' : ' (skipped: no Chromium is installed, CHROMIUM_PATH names another)'
 
@@ -18,6 +19,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     support(bed)
     people(bed)
     tenants(bed)
+    webhooks(bed)
     payments(bed)
     cards(bed)
   })

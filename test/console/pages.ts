@@ -13,6 +13,7 @@ const EMPTY = [
   '/cards',
   '/coins',
   '/requests',
+  '/webhooks',
 ]
 
 /** Before there is anything. */
@@ -69,7 +70,7 @@ export function everyPage(bed: Bed): void {
 
   test('on a phone the places fold away, and lead everywhere', async () => {
     const page = await bed.visit({ size: 'phone' })
-    for (const place of ['Requests', 'Merchants', 'QR codes', 'Cards', 'Ledger', 'Audit']) {
+    for (const place of ['Requests', 'Webhooks', 'Merchants', 'QR codes', 'Cards', 'Ledger', 'Audit']) {
       await page.getByRole('button', { name: 'Open the navigation' }).click()
       await page
         .getByRole('navigation', { name: 'Places' })

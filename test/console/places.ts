@@ -8,6 +8,8 @@ export const placesOf = (
   ['/requests', 'Requests', 'insufficient_funds'],
   [`/requests/${world.badSealRequestId}`, 'createGiftCard', 'Not opened'],
   [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],
+  ['/webhooks', 'Webhooks', world.hookUrl],
+  [`/webhooks/${world.endpointId}`, world.hookUrl, 'Failed: 500'],
   ['/merchants', 'Merchants', world.merchantName],
   [`/merchants/${world.merchantId}`, world.merchantName, 'first key'],
   ['/qr-codes', 'QR codes', hostile('qrName')],

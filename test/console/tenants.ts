@@ -5,7 +5,7 @@ import type { Bed } from './bed.ts'
 const dialog = (page: Page) => page.getByRole('dialog')
 
 /** Reads the secret that is shown once, and takes it by the copy button too. */
-async function keepSecret(page: Page, what: string): Promise<string> {
+export async function keepSecret(page: Page, what: string): Promise<string> {
   const secret = (await page.getByTestId('secret').textContent())!
   await page.getByRole('button', { name: `Copy ${what}` }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -17,7 +17,7 @@ async function keepSecret(page: Page, what: string): Promise<string> {
 }
 
 /** Chooses in a field that searches as one types. */
-async function pick(page: Page, label: string, typed: string): Promise<void> {
+export async function pick(page: Page, label: string, typed: string): Promise<void> {
   await dialog(page).getByLabel(label, { exact: true }).fill(typed)
   await page.getByRole('option', { name: typed }).click()
 }

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { seal } from '../../src/platform/crypto/seal.ts'
 import type { Json } from '../harness/client.ts'
+import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 import { hostile } from './places.ts'
 
 /** A service with a little of everything in it, and names of the worst kind. */
@@ -18,6 +19,9 @@ export interface World {
   readonly otherCardId: string
   readonly qrCodeId: string
   readonly utr: string
+  /** Where the merchant is told of payments; it failed to take one, and then took it. */
+  readonly endpointId: string
+  readonly hookUrl: string
   readonly coinConfigId: string
   /** Request that was refused since its seal could not be opened. */
   readonly badSealRequestId: string
@@ -65,8 +69,9 @@ export async function makeWorld(baseUrl: string, name: Naming = hostile): Promis
   const operate = await openConsole(baseUrl)
   const people = await makeOperators(operate)
   const shop = await makeShop(operate, name)
+  const hook = await makeHook(operate, shop.merchantId, name)
   const cards = await makeCards(baseUrl, operate, name)
-  return { ...people, ...shop, ...cards }
+  return { ...people, ...shop, ...hook, ...cards }
 }
 
 async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'operator'>> {
@@ -106,14 +111,53 @@ async function makeShop(operate: Call, name: Naming) {
   }
 }
 
-/** The sandbox's bank sends its notice a moment after the payer has paid. */
-async function untilPaid(operate: Call, qrCodeId: string): Promise<Json> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const detail = await operate('GET', `/qr-codes/${qrCodeId}`)
-    if (detail.payments.length > 0) return detail
+/** Asks until it is so: the bank, the relay and the deliveries work in the background. */
+async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean): Promise<Json> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const answer = await ask()
+    if (holds(answer)) return answer
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('the payment never arrived')
+  throw new Error('it never came to be')
+}
+
+/** The sandbox's bank sends its notice a moment after the payer has paid. */
+const untilPaid = (operate: Call, qrCodeId: string): Promise<Json> =>
+  until(
+    () => operate('GET', `/qr-codes/${qrCodeId}`),
+    ({ payments }) => payments.length > 0,
+  )
+
+/** An endpoint at a server that refuses the first delivery, and takes the second. */
+async function makeHook(operate: Call, merchantId: string, name: Naming) {
+  const receiver = await WebhookReceiver.open()
+  receiver.answer = (_, response) => {
+    if (receiver.received.length > 1) response.writeHead(204).end()
+    else response.writeHead(500, { 'retry-after': '3600' }).end(name('answer'))
+  }
+  const hookUrl = receiver.url('/hooks/payments')
+  try {
+    const { endpointId } = await operate('POST', '/webhooks', {
+      tenantId: merchantId,
+      endpoint: { url: hookUrl, description: name('hook'), types: ['qr_code.credited'] },
+    })
+    const range = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 60_000) }
+    await until(
+      () => operate('POST', `/webhooks/${endpointId}/replay`, range),
+      ({ queued }) => queued === 1,
+    )
+    const attempts = (count: number) =>
+      until(
+        () => operate('GET', `/webhooks/${endpointId}/attempts`),
+        ({ data }) => data.length === count,
+      )
+    const [{ eventId }] = (await attempts(1)).data
+    await operate('POST', `/webhooks/${endpointId}/resend`, { eventId })
+    await attempts(2)
+    return { endpointId: endpointId as string, hookUrl }
+  } finally {
+    await receiver.close()
+  }
 }
 
 async function makeCards(baseUrl: string, operate: Call, name: Naming) {

@@ -23,6 +23,9 @@ beforeAll(async () => {
       await createCard(client, partner, { mobile: `98765432${partners.indexOf(partner)}${i}` })
     }
   }
+  const tenants = [...partners.map(({ partnerId }) => partnerId), (await service.newMerchant()).merchantId]
+  for (const tenantId of [...tenants, ...tenants])
+    await admin.post('/webhooks', { tenantId, endpoint: { url: 'https://shop.example.com/hook' } })
   const { data } = (await admin.get('/cards?limit=500')).json
   for (const [i, { svcCardId }] of data.entries())
     if (i % 3 !== 0)
@@ -57,6 +60,7 @@ const LISTS: readonly (readonly [path: string, id: (row: Json) => string, sorts:
   ['/card-accounts', (row) => row.cardAccountId, ['-created', 'created']],
   ['/users', (row) => row.userId, ['-created', 'created']],
   ['/cards', (row) => row.svcCardId, ['-created', 'created']],
+  ['/webhooks', (row) => row.endpoint.endpointId, ['-created', 'created']],
   ['/ledger/accounts', (row) => row.accountId, ['accountId']],
   ['/audit', (row) => String(row.sequence).padStart(9, '0'), ['-at']],
 ]

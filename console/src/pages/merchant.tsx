@@ -55,6 +55,9 @@ function About({ merchant }: { readonly merchant: Detail }) {
           <Anchor component={Link} to="/qr-codes" search={{ merchantId } as never} size="sm">
             QR codes
           </Anchor>
+          <Anchor component={Link} to="/webhooks" search={{ tenantId: merchantId } as never} size="sm">
+            Webhooks
+          </Anchor>
           <Anchor component={Link} to="/requests" search={{ tenantId: merchantId } as never} size="sm">
             Requests
           </Anchor>

@@ -49,6 +49,7 @@ export function Partner() {
 const LINKS = [
   ['/companies', 'Companies', 'partnerId'],
   ['/cards', 'Cards', 'partnerId'],
+  ['/webhooks', 'Webhooks', 'tenantId'],
   ['/requests', 'Requests', 'tenantId'],
   ['/audit', 'Audit', 'tenantId'],
 ] as const

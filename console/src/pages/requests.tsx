@@ -1,6 +1,6 @@
 import { Code, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answerOf, api, listAt, type Schemas } from '../api.ts'
+import { listAt, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
@@ -8,6 +8,7 @@ import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { HttpStatus } from '../parts/status-badge.tsx'
 import { IdLink, ThingLink } from '../parts/thing-link.tsx'
+import { catalogueQuery } from '../session.ts'
 
 const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
   { title: 'Request', cell: ({ requestId }) => <ThingLink kind="request" id={requestId} /> },
@@ -32,7 +33,7 @@ const COLUMNS: readonly Column<Schemas['LoggedRequest']>[] = [
 
 type Catalogue = Schemas['Catalogue']
 
-const filtersOf = ({ errors, operations }: Catalogue): readonly Filter[] => [
+const filtersOf = ({ errors, operations }: Pick<Catalogue, 'errors' | 'operations'>): readonly Filter[] => [
   { name: 'q', label: 'Request id', kind: 'text', placeholder: 'req_…' },
   {
     name: 'outcome',
@@ -62,11 +63,7 @@ const filtersOf = ({ errors, operations }: Catalogue): readonly Filter[] => [
 ]
 
 export function Requests() {
-  const catalogue = useQuery({
-    queryKey: ['catalogue'],
-    queryFn: () => answerOf(api.GET('/catalogue')),
-    staleTime: Infinity,
-  })
+  const catalogue = useQuery(catalogueQuery)
   return (
     <ListPage
       title="Requests"

@@ -6,7 +6,7 @@ import { FailureAlert } from './failure-alert.tsx'
 import { PlusIcon } from './icons.tsx'
 
 type Values = Record<string, unknown>
-type Rule = (value: never) => string | null
+type Rule = (value: never, values: never) => string | null
 
 interface FormDialogProps<V extends Values> {
   /** On the button that opens the form, and the form's title. */

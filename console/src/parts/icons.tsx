@@ -24,6 +24,9 @@ function drawing(path: ReactNode, sizePx = 18) {
 
 export const OverviewIcon = drawing(<path d="M4 19V11M10 19V5M16 19v-6M21 19H3" />)
 export const RequestsIcon = drawing(<path d="M4 7h13l-3-3M20 17H7l3 3" />)
+export const WebhookIcon = drawing(
+  <path d="M18 8a3 3 0 1 0-3-3c0 1.400.8 2.300 1 3l-3.500 6M6 20a3 3 0 1 0 0-6c-1.200 0-2 .5-2.500 1M6 17h9M18 20a3 3 0 1 0-2.700-4.300M6 17l4-7.500a3 3 0 0 1-1-4.500" />,
+)
 export const MerchantIcon = drawing(
   <path d="M4 10v10h16V10M3 10l2-6h14l2 6a3 3 0 0 1-6 0 3 3 0 0 1-6 0 3 3 0 0 1-6 0M10 20v-5h4v5" />,
 )

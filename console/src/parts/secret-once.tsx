@@ -6,13 +6,18 @@ interface SecretOnceProps {
   /** What it is: "API key". */
   readonly what: string
   readonly secret: string | undefined
+  /** What to do when it is lost. */
+  readonly lost?: string
   /** What belongs to it and is not secret, such as a client id. */
   readonly beside?: readonly { readonly label: string; readonly value: string }[]
   readonly onDone: () => void
 }
 
+const REVOKE =
+  'The service keeps a digest of it and cannot show it again; if it is lost, issue another one and revoke this one.'
+
 /** Shows a secret the only time that it can be seen. It lives in the memory of this page alone and goes when it is closed. */
-export function SecretOnce({ what, secret, beside = [], onDone }: SecretOnceProps) {
+export function SecretOnce({ what, secret, lost = REVOKE, beside = [], onDone }: SecretOnceProps) {
   return (
     <Modal
       opened={secret !== undefined}
@@ -25,8 +30,7 @@ export function SecretOnce({ what, secret, beside = [], onDone }: SecretOnceProp
     >
       <Stack>
         <Alert color="orange" icon={<WarningIcon />} title="Copy it now">
-          This is the only time it is shown. The service keeps a digest of it and cannot show it again; if it
-          is lost, issue another one and revoke this one.
+          This is the only time it is shown. {lost}
         </Alert>
         {beside.map(({ label, value }) => (
           <div key={label}>

@@ -13,6 +13,7 @@ import {
   QrIcon,
   RequestsIcon,
   UserIcon,
+  WebhookIcon,
 } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
 
@@ -20,6 +21,7 @@ import { useSession } from '../session.ts'
 const PLACES = [
   { group: 'Now', to: '/', label: 'Overview', Icon: OverviewIcon, key: 'o' },
   { group: 'Now', to: '/requests', label: 'Requests', Icon: RequestsIcon, key: 'r' },
+  { group: 'Now', to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon, key: 'w' },
   { group: 'Payment gateway', to: '/merchants', label: 'Merchants', Icon: MerchantIcon, key: 'm' },
   { group: 'Payment gateway', to: '/qr-codes', label: 'QR codes', Icon: QrIcon, key: 'q' },
   { group: 'Cards and rewards', to: '/partners', label: 'Partners', Icon: PartnerIcon, key: 'p' },

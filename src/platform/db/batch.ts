@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts'
 import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { type AuditEntry, type CommandAudit, recordAudit } from '../audit.ts'
+import { type CommandAct, type CommandAudit, recordActs } from '../audit.ts'
 import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
 import type { RowLock } from './row-lock.ts'
 import { statement } from './statement.ts'
@@ -155,7 +155,7 @@ export async function runBatch<C extends Command, S, D>(
     }
     await spec.save(tx, decisions)
     if (keep.length > 0) await answers.save(tx, keep, now)
-    await recordAudit(tx, audits)
+    await recordActs(tx, audits)
     decided = result
     await commit(client)
     return decided
@@ -240,7 +240,7 @@ interface Decided<C extends Command, D> {
   readonly outcomes: Map<Entry<C>, Outcome>
   readonly decisions: D[]
   readonly keep: { key: AnswerKey; answer: Answer }[]
-  readonly audits: AuditEntry[]
+  readonly audits: CommandAct[]
 }
 
 function decideAll<C extends Command, S, D>(

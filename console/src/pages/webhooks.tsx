@@ -1,0 +1,118 @@
+import { Text } from '@mantine/core'
+import { listAt, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import type { Filter } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { count } from '../parts/money.tsx'
+import { Mark, StatusBadge } from '../parts/status-badge.tsx'
+import { ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { CreateWebhook } from './webhook-form.tsx'
+
+type Row = Schemas['WebhookRow']
+
+export function EndpointState({ endpoint }: { readonly endpoint: Row['endpoint'] }) {
+  if (endpoint.enabled) return <StatusBadge state="ACTIVE" label="Enabled" />
+  return <StatusBadge state="DISABLED" label={endpoint.disabledReason ? 'Switched off' : 'Disabled'} />
+}
+
+/** Where counting ends, more are meant. */
+export const waitingText = ({ count: events, exact }: Row['waiting']): string =>
+  exact ? count(events) : `over ${count(events)}`
+
+export function LastAttempt({ attempt }: { readonly attempt: Row['lastAttempt'] }) {
+  if (!attempt) return 'none yet'
+  return (
+    <>
+      <Outcome attempt={attempt} /> <Instant at={attempt.startedOn} />
+    </>
+  )
+}
+
+/** Whether the endpoint took what was sent, with the status of its answer if there was one. */
+export function Outcome({ attempt }: { readonly attempt: NonNullable<Row['lastAttempt']> }) {
+  const { delivered, status } = attempt
+  const word = delivered ? 'Taken' : 'Failed'
+  return <Mark color={delivered ? 'teal' : 'red'}>{status ? `${word}: ${status}` : word}</Mark>
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Endpoint',
+    cell: ({ endpoint: { endpointId, url, description } }) => (
+      <div style={{ overflowWrap: 'anywhere' }}>
+        <ThingLink kind="webhookEndpoint" id={endpointId}>
+          {url}
+        </ThingLink>
+        {description && (
+          <Text size="xs" c="dimmed">
+            {description}
+          </Text>
+        )}
+      </div>
+    ),
+  },
+  {
+    title: 'Tenant',
+    cell: ({ tenantId, tenantKind, tenantName }) => (
+      <div style={{ overflowWrap: 'anywhere' }}>
+        <ThingLink kind={tenantKind} id={tenantId}>
+          {tenantName}
+        </ThingLink>
+        <Text size="xs" c="dimmed">
+          {tenantKind}
+        </Text>
+      </div>
+    ),
+  },
+  { title: 'State', cell: ({ endpoint }) => <EndpointState endpoint={endpoint} /> },
+  { title: 'Waiting', align: 'right', cell: ({ waiting }) => waitingText(waiting) },
+  { title: 'Last attempt', cell: ({ lastAttempt }) => <LastAttempt attempt={lastAttempt} /> },
+  { title: 'Created', sorts: BY_TIME, cell: ({ endpoint }) => <Instant at={endpoint.createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Endpoint id, or begin of the URL' },
+  { name: 'tenantId', label: 'Tenant', kind: 'text', placeholder: 'Merchant or partner id' },
+  {
+    name: 'state',
+    label: 'State',
+    kind: 'select',
+    options: [
+      { value: 'enabled', label: 'Enabled' },
+      { value: 'disabled', label: 'Disabled' },
+    ],
+  },
+]
+
+export function Webhooks() {
+  const { can } = useSession()
+  const create = can('operator') && <CreateWebhook />
+  return (
+    <ListPage
+      title="Webhooks"
+      lead="Where merchants and partners are told of events, and whether what is sent there is taken."
+      actions={create}
+      name="webhooks"
+      caption="Webhook endpoints"
+      load={listAt('/webhooks')}
+      columns={COLUMNS}
+      rowKey={({ endpoint }) => endpoint.endpointId}
+      filters={FILTERS}
+      sort="-created"
+      refreshMs={10_000}
+      empty={
+        <EmptyState
+          title="No webhooks yet"
+          command="svc webhook create <tenantId> --url https://shop.example.com/hook"
+          action={create}
+        >
+          An endpoint is a URL of a merchant or a partner. Every event of theirs is sent to it, signed, until
+          it is taken. They register it with their token, and you can do it for them here.
+        </EmptyState>
+      }
+    />
+  )
+}
