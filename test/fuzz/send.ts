@@ -15,7 +15,7 @@ export interface Answer {
 const PATIENCE_MS = 20_000
 
 export const openPool = (baseUrl: string): Pool =>
-  new Pool(baseUrl, { connections: 64, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
+  new Pool(baseUrl, { connections: 2, pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
 
 export async function send(pool: Dispatcher, { method, path, headers, body }: Request): Promise<Answer> {
   const answer = await pool.request({
