@@ -10,8 +10,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // Stacks and errors name functions and classes as the source does; NODE_OPTIONS=--enable-source-maps tells its lines.
-  keepNames: true,
+  // Names stay as they are but where two files chose the same; NODE_OPTIONS=--enable-source-maps tells lines of the source.
   sourcemap: true,
   sourcesContent: false,
   // What brings a program or files of its own stays where npm put it.
