@@ -4,7 +4,9 @@ import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
 import type { Bed, BenchPartner } from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
 import { closedLoop, type Load, requestBytes } from '../load.ts'
+import { peer } from '../peers.ts'
 import { pgbenchContender, script } from '../pgbench.ts'
+import { startServer } from '../server-process.ts'
 import type { Comparison, Measure, Setting } from './measure.ts'
 
 const PATH = '/api/v0/partner/svcCard'
@@ -104,6 +106,47 @@ async function bareOpening({ sharedKey }: BenchPartner): Promise<Contender> {
   }
 }
 
+/** The statements of pgbench's script as a function of the database, by which PostGraphile writes the same rows. */
+function issuingFunction(sql: string): string {
+  const statements = sql
+    .split('\n')
+    .filter((line) => line !== '' && !/^(?:--|\\|begin;|commit;)/.test(line))
+    .map((line) => line.replace(/^select /, 'perform ').replace(/ returning [^;]+;$/, ';'))
+    .map((line) => line.replace(/:(account|id)::/g, 'p_$1::'))
+  return `create schema bench; grant usage on schema bench to svc_service;
+    create function bench.issue_card(p_account int, p_id bigint) returns bigint language plpgsql set search_path = svc as $issue$
+    begin ${statements.join('\n')} return p_id; end $issue$;`
+}
+
+async function postgraphile(bed: Bed, sql: string) {
+  await bed.admin.query(issuingFunction(sql))
+  const { host, port } = bed
+  const options = encodeURIComponent('-c role=svc_service')
+  const server = await startServer({
+    ...peer('postgraphile.mjs'),
+    env: {
+      DATABASE_URL: `postgresql://postgres@localhost/svc?host=${encodeURIComponent(host)}&port=${port}&options=${options}`,
+    },
+  })
+  const issue = () => {
+    const [account, id] = [randomInt(ACCOUNTS), randomInt(2 ** 47)]
+    const query = `mutation { issueCard(input: { pAccount: ${account}, pId: "${id}" }) { result } }`
+    return JSON.stringify({ query })
+  }
+  const answer = await fetch(`${server.baseUrl}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: issue(),
+  })
+  const told = await answer.text()
+  if (!/"result":"\d+"/.test(told)) throw new Error(`PostGraphile issued no card: ${told}`)
+  const contender = httpContender('PostGraphile, the same rows', [server.pid, bed.postmasterPid], () => ({
+    port: server.port,
+    next: () => requestBytes('POST', '/graphql', { 'content-type': 'application/json' }, issue()),
+  }))
+  return { server, contender }
+}
+
 export const sealedCreation: Measure = {
   id: 'sealed-creation',
   title: 'Issue a gift card by a sealed order (durable)',
@@ -115,6 +158,7 @@ export const sealedCreation: Measure = {
     await closedLoop(await orders(bed, 'A256KW', partners, 1), 8, 0.5)
     await bed.admin.query('vacuum analyze')
     const sql = await script('create-card', await words(bed, partners))
+    const other = await postgraphile(bed, sql)
     const contenders: Contender[] = [
       ...ALGORITHMS.map((algorithm) =>
         httpContender(`svc, ${algorithm}`, [bed.service.pid, bed.postmasterPid], () =>
@@ -122,15 +166,19 @@ export const sealedCreation: Measure = {
         ),
       ),
       pgbenchContender('pgbench, one transaction a request', bed, sql),
+      other.contender,
       await bareOpening(partners[0]!),
     ]
     const checkpoint = async () => void (await bed.admin.query('checkpoint'))
-    const figures = await contest({ ...setting, contenders, prepare: checkpoint })
+    const figures = await contest({ ...setting, contenders, prepare: checkpoint }).finally(async () =>
+      other.server.end(),
+    )
     const comparisons: Comparison[] = ALGORITHMS.map((algorithm) => ({
       of: `svc, ${algorithm}`,
       to: 'pgbench, one transaction a request',
       ...(algorithm === 'A256KW' && { aim: 2 }),
     }))
+    comparisons.push({ of: 'svc, A256KW', to: 'PostGraphile, the same rows' })
     return { figures, comparisons }
   },
 }

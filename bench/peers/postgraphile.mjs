@@ -1,0 +1,30 @@
+// PostGraphile: the mutation that issues a card is a function of the database, which runs the statements of ours.
+import { createServer } from 'node:http'
+import { postgraphile } from 'postgraphile'
+import { makePgService } from 'postgraphile/adaptors/pg'
+import { grafserv } from 'postgraphile/grafserv/node'
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
+
+// It is written for Node 22; this is all that it misses in Node 20.
+Promise.withResolvers ??= () => {
+  const made = {}
+  made.promise = new Promise((resolve, reject) => Object.assign(made, { resolve, reject }))
+  return made
+}
+
+const instance = postgraphile({
+  extends: [PostGraphileAmberPreset],
+  pgServices: [
+    makePgService({
+      connectionString: process.env.DATABASE_URL,
+      poolConfig: { max: 12 },
+      schemas: ['bench'],
+    }),
+  ],
+  grafserv: { graphiql: false, watch: false },
+})
+const server = createServer()
+await instance.createServ(grafserv).addTo(server)
+server.listen(0, '127.0.0.1', () =>
+  console.log(JSON.stringify({ msg: 'ready', baseUrl: `http://127.0.0.1:${server.address().port}` })),
+)
