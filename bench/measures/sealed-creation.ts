@@ -170,9 +170,8 @@ export const sealedCreation: Measure = {
       await bareOpening(partners[0]!),
     ]
     const checkpoint = async () => void (await bed.admin.query('checkpoint'))
-    const figures = await contest({ ...setting, contenders, prepare: checkpoint }).finally(async () =>
-      other.server.end(),
-    )
+    const figures = await contest({ ...setting, contenders, prepare: checkpoint })
+    await other.server.end()
     const comparisons: Comparison[] = ALGORITHMS.map((algorithm) => ({
       of: `svc, ${algorithm}`,
       to: 'pgbench, one transaction a request',
