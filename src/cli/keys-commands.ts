@@ -12,6 +12,7 @@ import {
   type Resealed,
   ROTATABLE,
   type RotatablePurpose,
+  resealSome,
   retireKey,
   type SealedRows,
   usesOf,
@@ -188,9 +189,7 @@ async function resealPlace({ database, keyMaker }: CommandContext, rows: SealedR
   let after: string | undefined = ''
   while (after !== undefined) {
     const from: string = after
-    const { rows: done, last }: Resealed = await database.operate((tx) =>
-      rows.reseal!(tx, keyMaker.keyring, from),
-    )
+    const { rows: done, last }: Resealed = await resealSome(database, keyMaker.keyring, rows, from)
     resealed += done
     after = last
     if (done === 0 || (after !== undefined && performance.now() < toldAtMs + PROGRESS_EVERY_MS)) continue

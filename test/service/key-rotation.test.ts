@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { CARD_NUMBERS } from '../../src/cards/reseal-card-numbers.ts'
+import { resealSome } from '../../src/platform/crypto/key-rotation.ts'
 import { sealOrders, upload } from '../harness/bulk.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, Client as HttpClient, type Json, payloadOf } from '../harness/client.ts'
@@ -250,4 +254,26 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   const [last] = receiver.at('/rotated').slice(-1)
   expect(last!.headers['webhook-signature']!.match(/v1a,/g)).toHaveLength(2)
   await receiver.close()
+})
+
+test('a card that somebody holds for longer than a command would wait is sealed anew all the same', async () => {
+  const own = await openService()
+  try {
+    const { database, keyring } = own.app.services
+    const partner = await newPartner(own)
+    const { svcCardId } = payloadOf(await createCard(await asPartner(own.client, partner), partner))
+    await database.write([], (tx) => keyring.add(tx, 'card_number', 0, randomBytes(32)))
+    await keyring.refresh()
+    const sealed = await asSuperuser(own.db.database, async (admin) => {
+      await admin.query('begin')
+      await admin.query('select from cards where svc_card_id = $1 for update', [svcCardId])
+      const resealing = resealSome(database, keyring, CARD_NUMBERS, '')
+      await sleep(2_500)
+      await admin.query('commit')
+      return resealing
+    })
+    expect(sealed.rows).toBe(1)
+  } finally {
+    await own.close()
+  }
 })

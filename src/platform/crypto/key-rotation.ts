@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../db/database.ts'
+import { type Database, sqlState, type Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
 import { KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes, sealedWith } from './keyring.ts'
 
@@ -93,6 +93,26 @@ export async function beginRotation(
     await keyring.add(tx, purpose, KEY_LEAD_MS, bytes)
     return { begun: true }
   })
+}
+
+const LOCK_TIMEOUT = '55P03'
+/** Each waits as long for a row as a command does: two seconds. */
+const RESEAL_TRIES = 30
+
+/** Seals the next rows anew, in a transaction of its own; waits longer for one that somebody holds than a command would. */
+export async function resealSome(
+  database: Database,
+  keyring: Keyring,
+  rows: SealedRows,
+  after: string,
+): Promise<Resealed> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await database.operate((tx) => rows.reseal!(tx, keyring, after))
+    } catch (error) {
+      if (sqlState(error) !== LOCK_TIMEOUT || tries === RESEAL_TRIES) throw error
+    }
+  }
 }
 
 /** How many rows a key still seals, in all places together; `undefined` where nothing tells. */
