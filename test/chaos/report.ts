@@ -1,3 +1,4 @@
+import { printRows } from '../../src/cli/print.ts'
 import type { Report } from './run.ts'
 
 /** The report for people: faults, what was acknowledged and found, and all that is wrong. */
@@ -14,13 +15,18 @@ export function printReport({
   console.log(
     `\nSeed ${seed}, ${seconds} s. Attempts: ${list(attempts)}; p99 of those that succeeded ${acceptedP99Ms} ms.\n`,
   )
-  console.table(
+  printRows(
     faults.map(({ name, injected, survived, skipped }) => ({ fault: name, injected, survived, skipped })),
+    false,
   )
   for (const { name, figures } of faults)
     for (const [what, { median, max }] of Object.entries(figures))
       console.log(`${name}: ${what}: median ${median}, largest ${max}`)
-  console.table([...verdict.counts])
+  console.log('')
+  printRows(
+    verdict.counts.map((count) => ({ ...count })),
+    false,
+  )
   const { events, replays, history } = verdict
   console.log(`Events: ${events.committed} committed, ${events.received} received.`)
   console.log(
