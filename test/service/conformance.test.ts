@@ -55,7 +55,8 @@ test('the service keeps every promise of the specification and of its decisions:
   expect(result.outcomes.length).toBe(everyCheck.length)
 })
 
-test('every check has an id of its own that begins with its section, a title and a source that fits its severity', () => {
+test('there are 120 checks and more; each has an id of its own that begins with its section, a title and a source that fits its severity', () => {
+  expect(everyCheck.length).toBeGreaterThanOrEqual(120)
   expect(new Set(everyCheck.map(({ id }) => id)).size).toBe(everyCheck.length)
   for (const { id, section, source, severity, title } of everyCheck) {
     expect(id.startsWith(`${section}.`), id).toBe(true)
