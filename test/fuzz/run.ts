@@ -50,6 +50,8 @@ interface Run {
   readonly judge: Judge
   readonly forged: readonly string[]
   readonly byStatus: Record<string, number>
+  /** Whether enough was tried: what is left of a round is passed over. */
+  readonly over: () => boolean
   cases: number
   shed: number
   unanswered: number
@@ -70,11 +72,15 @@ class Fault extends Error {
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { cases, seed, only, minutes = Infinity, log = () => undefined } = options
   const target = await openTarget()
+  const findings: Finding[] = []
+  const startedAtMs = Date.now()
   const run: Run = {
     target,
     judge: new Judge(target),
     forged: target.tenants.flatMap((tenant) => forgedTokens(target, tenant)),
     byStatus: {},
+    over: () =>
+      run.cases >= cases || Date.now() - startedAtMs > minutes * 60_000 || findings.length >= FINDINGS_MAX,
     cases: 0,
     shed: 0,
     unanswered: 0,
@@ -87,16 +93,12 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const chosen = subjects.filter((one) => !only || only.includes(one === 'raw' ? one : one.id))
   if (chosen.length === 0)
     throw new Error(`No such operation. There are: raw ${known.map(({ id }) => id).join(' ')}`)
-  const findings: Finding[] = []
-  const startedAtMs = Date.now()
-  const over = () =>
-    run.cases >= cases || Date.now() - startedAtMs > minutes * 60_000 || findings.length >= FINDINGS_MAX
   const watch = watchProcess(target, (line) =>
     log(`${run.cases} cases, ${findings.length} findings, ${line}`),
   )
   let turn = 0
   const worker = async () => {
-    while (!over()) {
+    while (!run.over()) {
       const round = turn++
       const subject = chosen[round % chosen.length]!
       const numRuns = Math.min(ROUND, Math.ceil(cases / chosen.length))
@@ -151,6 +153,7 @@ async function runProperty(
 }
 
 async function tryPlan(run: Run, pool: Pool, operation: Documented, plan: Plan): Promise<void> {
+  if (run.over()) return
   const { target, judge } = run
   const request = await build(operation, plan, target, run.forged)
   run.cases++
@@ -169,6 +172,7 @@ async function tryPlan(run: Run, pool: Pool, operation: Documented, plan: Plan):
 }
 
 async function tryRaw(run: Run, plan: RawPlan): Promise<void> {
+  if (run.over()) return
   const { target, judge } = run
   const filled = { ...plan, text: plan.text.replaceAll('@auth@', target.tenants[0]!.token) }
   run.cases++
