@@ -47,12 +47,16 @@ class Caller {
   readonly #socket: Socket
   #rest: Buffer = Buffer.alloc(0)
   #done: ((error?: Error) => void) | undefined
+  #isClosed = false
 
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.on('data', (data: Buffer) => this.#take(data))
     socket.on('error', (error) => this.#done?.(error))
-    socket.on('close', () => this.#done?.(new Error('the server closed a connection')))
+    socket.on('close', () => {
+      this.#isClosed = true
+      this.#done?.(new Error('the server closed a connection'))
+    })
   }
 
   static open(port: number): Promise<Caller> {
@@ -64,6 +68,7 @@ class Caller {
 
   /** Sends; `done` is called once the whole answer is there. */
   send(request: Buffer, done: (error?: Error) => void): void {
+    if (this.#isClosed) return done(new Error('the server closed an idle connection'))
     this.#done = done
     this.#socket.write(request)
   }

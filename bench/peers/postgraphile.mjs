@@ -24,6 +24,8 @@ const instance = postgraphile({
   grafserv: { graphiql: false, watch: false },
 })
 const server = createServer()
+// As ours: a caller who is idle for a while is not hung up on.
+server.keepAliveTimeout = 60_000
 await instance.createServ(grafserv).addTo(server)
 server.listen(0, '127.0.0.1', () =>
   console.log(JSON.stringify({ msg: 'ready', baseUrl: `http://127.0.0.1:${server.address().port}` })),
