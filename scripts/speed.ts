@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Measured {
+  readonly id: string
+  readonly title: string
+  readonly figures: readonly {
+    readonly contender: string
+    readonly callers: number
+    readonly unit: string
+    readonly perSecond: readonly number[]
+  }[]
+  readonly ratios: readonly {
+    readonly of: string
+    readonly to: string
+    readonly callers: number
+    readonly ratio: number
+  }[]
+  readonly notes?: readonly { readonly name: string; readonly value: number; readonly unit: string }[]
+}
+
+interface Results {
+  readonly machine: string
+  readonly measures: readonly Measured[]
+}
+
+const BEGIN = '<!-- speed: from bench/results.json, by `npm run generate` -->'
+const END = '<!-- /speed -->'
+
+const whole = (value: number) => Math.round(value).toLocaleString('en')
+const middle = (figures: readonly number[]) =>
+  figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
+
+function rowsOf({ title, figures, ratios }: Measured): string[] {
+  return ratios.map(({ of, to, callers, ratio }) => {
+    const { perSecond, unit } = figures.find((one) => one.contender === of && one.callers === callers)!
+    const what = of === 'svc' ? title : `${title}: ${of.replace(/^svc, /, '')}`
+    return `| ${what} | ${whole(middle(perSecond))} ${unit}/s | ${ratio.toFixed(2)} × ${to} |`
+  })
+}
+
+/** The README with the figures of the last whole run of the bench, and none but those. */
+export function withSpeed(root: string): string {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const { machine, measures } = JSON.parse(readFileSync(join(root, 'bench/results.json'), 'utf8')) as Results
+  const { notes = [] } = measures.find(({ id }) => id === 'footprint') ?? {}
+  const table = [
+    BEGIN,
+    '',
+    `On ${machine.replace(/, load before .*/, '')}, where callers, service and database share the cores:`,
+    '',
+    '| | svc | beside it, in the same run |',
+    '|---|---|---|',
+    ...measures.flatMap(rowsOf),
+    '',
+    `${notes.map(({ name, value, unit }) => `${name}: ${value >= 100 ? whole(value) : value.toFixed(2)} ${unit}`).join('; ')}.`,
+    '',
+    END,
+  ].join('\n')
+  const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)]
+  if (before < 0 || after < before)
+    throw new Error(`README.md has no place for the figures: ${BEGIN} … ${END}`)
+  return readme.slice(0, before) + table + readme.slice(after + END.length)
+}
