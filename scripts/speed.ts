@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { median } from '../bench/contest.ts'
 
 interface Measured {
   readonly id: string
@@ -28,14 +29,12 @@ const BEGIN = '<!-- speed: from bench/results.json, by `npm run generate` -->'
 const END = '<!-- /speed -->'
 
 const whole = (value: number) => Math.round(value).toLocaleString('en')
-const middle = (figures: readonly number[]) =>
-  figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
 
 function rowsOf({ title, figures, ratios }: Measured): string[] {
   return ratios.map(({ of, to, callers, ratio }) => {
     const { perSecond, unit } = figures.find((one) => one.contender === of && one.callers === callers)!
     const what = of === 'svc' ? title : `${title}: ${of.replace(/^svc, /, '')}`
-    return `| ${what} | ${whole(middle(perSecond))} ${unit}/s | ${ratio.toFixed(2)} × ${to} |`
+    return `| ${what} | ${whole(median(perSecond))} ${unit}/s | ${ratio.toFixed(2)} × ${to} |`
   })
 }
 

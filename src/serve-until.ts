@@ -29,9 +29,12 @@ export async function serveUntil(
   { config, installation, log, terminal }: Start,
 ): Promise<number> {
   let settings = config
+  // For the database that was new at the start; data that comes in its place gets a key of its own.
+  let { rsaKey } = installation
   // The first time is counted from the start of the process.
   for (let startedAtMs = 0; ; startedAtMs = performance.now()) {
-    const app = await openApp(settings, installation, log)
+    const app = await openApp(settings, { ...installation, rsaKey }, log)
+    rsaKey = undefined
     try {
       const baseUrl = await listen(app, settings)
       const demo = config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { connectionOptions, type DatabaseAddress, sqlState } from '../platform/db/database.ts'
+import { connectionOptions, type DatabaseAddress, LOCK_TIMEOUT, sqlState } from '../platform/db/database.ts'
 import { migrationNames, migrationSql } from '../platform/db/migrate.ts'
 import { AS_OWNER, quoted, tablesOf } from './catalogue.ts'
 
 /** Above the service's own patience for a lock, below the server's for a deadlock: whoever waits for us gives way first. */
 const LOCK_WAIT_MS = 900
 const LOCK_TRIES = 100
-const LOCK_TIMEOUT = '55P03'
 const DEADLOCK = '40P01'
 
 export class NotEmpty extends Error {

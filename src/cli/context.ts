@@ -23,7 +23,7 @@ export async function withInstallation<T>(work: (context: CommandContext) => Pro
   )
   const database = new Database(installation.address, 4, log, { actor: cliActor() })
   try {
-    const keyring = await Keyring.open(database, installation.masterKeys)
+    const keyring = await Keyring.open(database, installation.masterKeys, installation.rsaKey)
     const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
     return await work({ config, database, keyMaker: { keyring, random: randomBytes, mode } })
   } finally {

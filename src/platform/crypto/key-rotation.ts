@@ -1,4 +1,4 @@
-import { type Database, sqlState, type Tx } from '../db/database.ts'
+import { type Database, LOCK_TIMEOUT, sqlState, type Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
 import { KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes, sealedWith } from './keyring.ts'
 
@@ -95,7 +95,6 @@ export async function beginRotation(
   })
 }
 
-const LOCK_TIMEOUT = '55P03'
 /** Each waits as long for a row as a command does: two seconds. */
 const RESEAL_TRIES = 30
 

@@ -64,6 +64,9 @@ export function connectionOptions(address: DatabaseAddress, role: Role | undefin
   }
 }
 
+/** SQLSTATE of a wait for a row that took too long. */
+export const LOCK_TIMEOUT = '55P03'
+
 /** SQLSTATE of an error that the server sent; `undefined` for lost connections and all else. */
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError ? error.code : undefined

@@ -15,7 +15,7 @@ import {
   runBatch,
   UnknownOutcome,
 } from './batch.ts'
-import { type Database, isUnavailable, sqlState } from './database.ts'
+import { type Database, isUnavailable, LOCK_TIMEOUT, sqlState } from './database.ts'
 import type { Answer, AnswerKey, StoredAnswers } from './stored-answers.ts'
 import { TenantQueues } from './tenant-queues.ts'
 
@@ -37,7 +37,6 @@ const RACES_MAX = 4
 const HELD_PAUSE_MS = 25
 
 const RACE = new Set(['40001', '40P01', '23505'])
-const LOCK_TIMEOUT = '55P03'
 const batchCommitted = (error: unknown): boolean =>
   sqlState(error) === '23505' && (error as { constraint?: string }).constraint === 'batches_pkey'
 
