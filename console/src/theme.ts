@@ -24,6 +24,7 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   focusRing: 'auto',
+  respectReducedMotion: true,
   // White or black on a filled colour, whichever can be read.
   autoContrast: true,
   luminanceThreshold: 0.35,

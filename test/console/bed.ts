@@ -93,5 +93,4 @@ export async function look(page: Page, size: Size, colorScheme: 'light' | 'dark'
   await page.setViewportSize(SIZES[size])
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
 }

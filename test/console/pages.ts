@@ -58,6 +58,14 @@ export function everyPage(bed: Bed): void {
     ALL_PAGES_MS,
   )
 
+  test('for whoever wants no motion nothing moves, and the colours of the night come at once', async () => {
+    const page = await bed.visit({ at: '/webhooks' })
+    await look(page, 'desk', 'light')
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor()
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+  })
+
   test('an id that is not there, and a page that is not there, say so', async () => {
     const page = await bed.visit({ expected: [/404/], at: '/cards/card_none' })
     await page.getByText('card_not_found').waitFor()
