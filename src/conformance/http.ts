@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import type { Answer, Request } from './exchange.ts'
 import type { Redactor } from './redact.ts'
@@ -7,6 +8,9 @@ const BODY_BYTES_MAX = 64 * 1024 * 1024
 const SHOWN_CHARS_MAX = 600
 /** Requests without any answer, one after the other, until the server counts as gone. */
 const SILENCES_MAX = 12
+/** Times that a request is sent again of which the server says, by 429 and `Retry-After`, that it came too soon. */
+const TOO_SOON_MAX = 5
+const RETRY_AFTER_SECONDS_MAX = 5
 
 /** Sends one request after the other as they are: no redirect is followed, no answer waited for without an end. */
 export class Http {
@@ -38,7 +42,7 @@ export class Http {
     if (performance.now() > this.#deadlineAtMs) throw new Blocked('the time for the whole run is over')
     this.#sent++
     try {
-      const answer = await this.#exchange(asked)
+      const answer = await this.#exchangeInTime(asked)
       this.#silences = 0
       return answer
     } catch (error) {
@@ -52,6 +56,17 @@ export class Http {
         text: '',
         json: undefined,
       })
+    }
+  }
+
+  /** Many checks ask at once; that a server wants some of them later is no answer to what they ask. */
+  async #exchangeInTime(asked: Request): Promise<Answer> {
+    for (let tooSoon = 0; ; tooSoon++) {
+      const answer = await this.#exchange(asked)
+      const seconds = answer.status === 429 ? answer.headers['retry-after'] : undefined
+      if (seconds === undefined || !/^\d+$/.test(seconds)) return answer
+      if (Number(seconds) > RETRY_AFTER_SECONDS_MAX || tooSoon === TOO_SOON_MAX) return answer
+      await sleep(Number(seconds) * 1_000)
     }
   }
 

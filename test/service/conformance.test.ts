@@ -191,6 +191,42 @@ test('a server that stops answering is not waited for again and again: what is l
   expect(result.outcomes.at(-1)?.reason).toContain('the server has stopped answering')
 })
 
+test('a request that came too soon, by 429 and Retry-After, is sent again when the server says, and counts as nothing', async () => {
+  const refused = new Set<string>()
+  const result = await conformanceOfMutant(
+    from,
+    {
+      tell(told, { method, path, body }) {
+        const asked = `${method} ${path} ${body.toString()}`
+        if (path === '/' || refused.has(asked)) return
+        refused.add(asked)
+        told.status = 429
+        told.headers = { 'retry-after': '0' }
+        told.text = ''
+        told.json = undefined
+      },
+    },
+    { sections: ['4.4', '4.5'] },
+  )
+  expect(idsOf(result, 'failed', 'blocked', 'skipped')).toEqual([])
+  expect(refused.size).toBeGreaterThan(30)
+})
+
+test('a server that says 429 for ever is not asked for ever: it is an answer like any other', async () => {
+  const result = await conformanceOfMutant(
+    from,
+    {
+      tell(told, { path }) {
+        if (!path.startsWith('/api/v0/svc-coins')) return
+        told.status = 429
+        told.headers['retry-after'] = '0'
+      },
+    },
+    { sections: ['4.5'] },
+  )
+  expect(idsOf(result, 'failed')).toContain('4.5.401.missing.status')
+})
+
 test('a redirect is followed nowhere: it is an answer like any other', async () => {
   let visits = 0
   const elsewhere = createServer((socket) => {
