@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { connectionOptions } from '../src/platform/db/database.ts'
 import type { Bed } from './bed.ts'
 import type { Contender } from './contest.ts'
 
@@ -53,6 +54,8 @@ export function pgbenchContender(name: string, bed: Bed, sql: string, each = 1):
           '-j',
           String(Math.min(2, clients)),
         ]
+        // The session that the service's own statements have.
+        const { options } = connectionOptions({ url: 'postgresql:///svc' }, 'svc_service')
         const { stderr, stdout } = await promisify(execFile)(
           program,
           [...args, '-T', String(seconds + WARM_SECONDS), '-f', file].concat([
@@ -64,7 +67,7 @@ export function pgbenchContender(name: string, bed: Bed, sql: string, each = 1):
             'postgres',
             'svc',
           ]),
-          { env: { ...process.env, PGOPTIONS: '-c role=svc_service -c search_path=svc' } },
+          { env: { ...process.env, PGOPTIONS: options } },
         )
         const told = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, tps]) => Number(tps))
         const counted = told.slice(WARM_SECONDS)
