@@ -29,6 +29,9 @@ export interface Figure {
   readonly latencyMs?: Latency
 }
 
+/** In which a contender's code is compiled for what it does most, its caches fill, and its statements are planned. */
+const WARM_SECONDS = 6
+
 export const median = (figures: readonly number[]): number =>
   figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
 
@@ -78,7 +81,7 @@ export async function contest({
     const cpu = new Map(contenders.map((contender) => [contender, [] as number[]]))
     for (const contender of contenders) {
       await prepare?.(contender)
-      await contender.run({ callers: count, seconds: Math.min(2, seconds) })
+      await contender.run({ callers: count, seconds: WARM_SECONDS })
     }
     for (let round = 1; round <= rounds; round++) {
       for (const contender of contenders) {

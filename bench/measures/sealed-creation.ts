@@ -1,6 +1,7 @@
 import { createPublicKey, type JsonWebKey, randomInt } from 'node:crypto'
 import { openSeal, seal } from '../../src/platform/crypto/seal.ts'
 import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
+import { connectionOptions } from '../../src/platform/db/database.ts'
 import type { Bed, BenchPartner } from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
 import { closedLoop, type Load, requestBytes } from '../load.ts'
@@ -33,7 +34,7 @@ async function keyOf({ service }: Bed, algorithm: Algorithm, { sharedKey }: Benc
 let holders = 6_000_000_000 + randomInt(1_000_000_000)
 
 /** Orders of new holders, sealed; partners and accounts in turn. */
-async function orders(
+export async function orders(
   bed: Bed,
   algorithm: Algorithm,
   partners: readonly BenchPartner[],
@@ -58,7 +59,7 @@ async function orders(
 }
 
 /** The words of pgbench/create-card.sql: this bed's accounts, and texts as long as those of a real answer. */
-async function words(bed: Bed, partners: readonly BenchPartner[]): Promise<Record<string, string>> {
+export async function words(bed: Bed, partners: readonly BenchPartner[]): Promise<Record<string, string>> {
   const { rows } = await bed.admin.query<{ record: string; answer: string }>(
     `select o.payload::text as record, encode(k.answer, 'hex') as answer
      from outbox o join cards c on c.svc_card_id = o.object_id
@@ -121,7 +122,7 @@ function issuingFunction(sql: string): string {
 async function postgraphile(bed: Bed, sql: string) {
   await bed.admin.query(issuingFunction(sql))
   const { host, port } = bed
-  const options = encodeURIComponent('-c role=svc_service')
+  const options = encodeURIComponent(connectionOptions({ url: 'postgresql:///svc' }, 'svc_service').options!)
   const server = await startServer({
     ...peer('postgraphile.mjs'),
     env: {
