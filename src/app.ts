@@ -8,7 +8,7 @@ import { CoinSweep } from './coins/expire-coins.ts'
 import type { Config } from './config.ts'
 import { fail } from './errors.ts'
 import { WEBHOOKS } from './event-records.ts'
-import type { RandomBytes } from './kernel/ids.ts'
+import { inPieces, type RandomBytes } from './kernel/ids.ts'
 import { type Clock, systemClock } from './kernel/time.ts'
 import { OPERATIONS } from './operations.ts'
 import { AuditAnchors } from './operator/audit-anchors.ts'
@@ -100,7 +100,7 @@ export class App {
   #publicUrl = ''
 
   private constructor(
-    { config, log, clock = systemClock, random = randomBytes }: AppOptions,
+    { config, log, clock = systemClock, random = inPieces(randomBytes) }: AppOptions,
     database: Database,
     keyring: Keyring,
   ) {

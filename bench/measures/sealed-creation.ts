@@ -23,12 +23,15 @@ interface PublishedKey extends JsonWebKey {
   readonly alg: SealKey['alg']
 }
 
-async function keyOf({ service }: Bed, algorithm: Algorithm, { sharedKey }: BenchPartner): Promise<SealKey> {
-  if (algorithm === 'A256KW') return sharedKey
+/** What orders to each partner are sealed with: its shared key, or a published key, which is asked for once. */
+async function keyring({ service }: Bed): Promise<(algorithm: Algorithm, partner: BenchPartner) => SealKey> {
   const answer = await fetch(`${service.baseUrl}/.well-known/jwks.json`)
   const { keys } = (await answer.json()) as { keys: PublishedKey[] }
-  const jwk = keys.find((key) => key['use'] === 'enc' && (key.crv ?? key.kty) === algorithm)!
-  return { kid: jwk.kid, alg: jwk.alg, enc: 'A256GCM', key: createPublicKey({ key: jwk, format: 'jwk' }) }
+  return (algorithm, { sharedKey }) => {
+    if (algorithm === 'A256KW') return sharedKey
+    const jwk = keys.find((key) => key['use'] === 'enc' && (key.crv ?? key.kty) === algorithm)!
+    return { kid: jwk.kid, alg: jwk.alg, enc: 'A256GCM', key: createPublicKey({ key: jwk, format: 'jwk' }) }
+  }
 }
 
 let holders = 6_000_000_000 + randomInt(1_000_000_000)
@@ -36,11 +39,11 @@ let holders = 6_000_000_000 + randomInt(1_000_000_000)
 /** Orders of new holders, sealed; partners and accounts in turn. */
 export async function orders(
   bed: Bed,
-  algorithm: Algorithm,
   partners: readonly BenchPartner[],
+  keyFor: (partner: BenchPartner) => SealKey,
   seconds: number,
 ): Promise<Load> {
-  const keys = await Promise.all(partners.map((partner) => keyOf(bed, algorithm, partner)))
+  const keys = partners.map(keyFor)
   const requests: Buffer[] = []
   for (let n = 0; n < seconds * SEALS_PER_SECOND; n++) {
     const { companyId, cardAccountIds, headers } = partners[n % partners.length]!
@@ -156,14 +159,15 @@ export const sealedCreation: Measure = {
     const partners: BenchPartner[] = []
     for (let i = 0; i < PARTNERS; i++) partners.push(await bed.newPartner('incentive', ACCOUNTS / PARTNERS))
     // Of what the service stores, pgbench's script takes the size of its texts.
-    await closedLoop(await orders(bed, 'A256KW', partners, 1), 8, 0.5)
+    await closedLoop(await orders(bed, partners, ({ sharedKey }) => sharedKey, 1), 8, 0.5)
     await bed.admin.query('vacuum analyze')
     const sql = await script('create-card', await words(bed, partners))
     const other = await postgraphile(bed, sql)
+    const keyOf = await keyring(bed)
     const contenders: Contender[] = [
       ...ALGORITHMS.map((algorithm) =>
         httpContender(`svc, ${algorithm}`, [bed.service.pid, bed.postmasterPid], () =>
-          orders(bed, algorithm, partners, seconds),
+          orders(bed, partners, (partner) => keyOf(algorithm, partner), seconds),
         ),
       ),
       pgbenchContender('pgbench, one transaction a request', bed, sql),

@@ -44,60 +44,67 @@ function format(zone: string): Intl.DateTimeFormat {
   return found
 }
 
-function wallClock(instant: Date, zone: string): Record<string, string> {
-  const parts: Record<string, string> = {}
-  for (const { type, value } of format(zone).formatToParts(instant)) parts[type] = value
-  return parts
-}
-
-/** `YYYY-MM-DD HH:MM:SS` in the zone: the spec's form of `errorResponse.timestamp` (section 2.2). */
-export function plainTimestamp(instant: Date, zone: string): string {
-  const p = wallClock(instant, zone)
-  return `${p['year']}-${p['month']}-${p['day']} ${p['hour']}:${p['minute']}:${p['second']}`
-}
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
-export function wordyTimestamp(instant: Date, zone: string): string {
-  const p = wallClock(instant, zone)
-  const hour = Number(p['hour'])
-  const clock = `${hour % 12 || 12}:${p['minute']}:${p['second']} ${hour < 12 ? 'AM' : 'PM'}`
-  return `${MONTHS[Number(p['month']) - 1]} ${Number(p['day'])}, ${p['year']} ${clock}`
+/** How far a zone's clocks are ahead of UTC, and as RFC 3339 writes it. */
+interface Offset {
+  readonly ms: number
+  readonly text: string
 }
 
 /** Offsets change at most at quarter hours, so one answer serves all instants of that quarter. */
-const offsets = new Map<string, string>()
+const offsets = new Map<string, Offset>()
 
-function zoneOffset(instant: Date, zone: string): string {
+function offsetOf(instant: Date, zone: string): Offset {
   const quarter = `${zone}:${Math.floor(instant.getTime() / 900_000)}`
   let offset = offsets.get(quarter)
-  if (offset === undefined) {
-    const p = wallClock(instant, zone)
-    const wall = Date.UTC(
-      +p['year']!,
-      +p['month']! - 1,
-      +p['day']!,
-      +p['hour']!,
-      +p['minute']!,
-      +p['second']!,
-    )
-    const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
-    const size = Math.abs(minutes)
-    const two = (n: number) => String(n).padStart(2, '0')
-    offset = `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
+  if (!offset) {
     if (offsets.size > 10_000) offsets.clear()
+    offset = askOffset(instant, zone)
     offsets.set(quarter, offset)
   }
   return offset
 }
 
-/** RFC 3339 with milliseconds and the zone's offset, `2026-04-01T15:04:05.123+05:30` (decision Q7). */
-export function rfc3339(instant: Date, zone: string): string {
-  const offset = zoneOffset(instant, zone)
-  const minutes = (offset.startsWith('-') ? -1 : 1) * (+offset.slice(1, 3) * 60 + +offset.slice(4))
-  return new Date(instant.getTime() + minutes * 60_000).toISOString().replace('Z', offset)
+function askOffset(instant: Date, zone: string): Offset {
+  const p: Record<string, string> = {}
+  for (const { type, value } of format(zone).formatToParts(instant)) p[type] = value
+  const wall = Date.UTC(
+    +p['year']!,
+    +p['month']! - 1,
+    +p['day']!,
+    +p['hour']!,
+    +p['minute']!,
+    +p['second']!,
+  )
+  const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
+  const size = Math.abs(minutes)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return {
+    ms: minutes * 60_000,
+    text: `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`,
+  }
 }
+
+/** A date whose UTC fields are what the zone's clocks show at the instant. */
+const wallClock = (instant: Date, zone: string): Date =>
+  new Date(instant.getTime() + offsetOf(instant, zone).ms)
+
+/** `YYYY-MM-DD HH:MM:SS` in the zone: the spec's form of `errorResponse.timestamp` (section 2.2). */
+export const plainTimestamp = (instant: Date, zone: string): string =>
+  wallClock(instant, zone).toISOString().slice(0, 19).replace('T', ' ')
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
+export function wordyTimestamp(instant: Date, zone: string): string {
+  const wall = wallClock(instant, zone)
+  const hour = wall.getUTCHours()
+  const clock = `${hour % 12 || 12}${wall.toISOString().slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
+  return `${MONTHS[wall.getUTCMonth()]} ${wall.getUTCDate()}, ${wall.getUTCFullYear()} ${clock}`
+}
+
+/** RFC 3339 with milliseconds and the zone's offset, `2026-04-01T15:04:05.123+05:30` (decision Q7). */
+export const rfc3339 = (instant: Date, zone: string): string =>
+  wallClock(instant, zone).toISOString().replace('Z', offsetOf(instant, zone).text)
 
 // Hours end at 23: ISO 8601 and `Date` know an hour 24, RFC 3339 does not.
 const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/

@@ -6,6 +6,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { inPieces } from '../../kernel/ids.ts'
 import type { Secret } from '../../kernel/secret.ts'
 
 interface MasterKey {
@@ -15,12 +16,13 @@ interface MasterKey {
   readonly signing: Buffer
 }
 
+const random = inPieces(randomBytes)
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /** AES-256-GCM: IV, ciphertext, tag. The context is authenticated, so that a ciphertext cannot change its place. */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, context: string): Buffer {
-  const iv = randomBytes(IV_BYTES)
+  const iv = random(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv)
   cipher.setAAD(Buffer.from(context))
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()])

@@ -41,7 +41,8 @@ const SESSION =
  * Everything that the service asks, and every foreign key, has an index; pages are in memory or on what has no moving
  * head. Before PostgreSQL 18 a scan that cannot be helped looks dear enough to be compiled, which takes longer than it.
  */
-const SERVICE = '-c enable_seqscan=off -c random_page_cost=1.1 -c jit=off'
+const SERVICE =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c random_page_cost=1.1 -c jit=off'
 
 const sessionOf = (role: Role): string => (role === 'svc_service' ? `${SESSION} ${SERVICE}` : SESSION)
 

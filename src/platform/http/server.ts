@@ -6,7 +6,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { Failure, fail } from '../../errors.ts'
-import { inPieces, sortableId } from '../../kernel/ids.ts'
+import { sortableId } from '../../kernel/ids.ts'
 import { isUnavailable } from '../db/database.ts'
 import type { Metrics } from '../metrics.ts'
 import { readBodies } from './bodies.ts'
@@ -57,11 +57,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { config, random, clock } = options.services
-  const requestRandom = inPieces(random)
   const app = fastify({
     bodyLimit: config.BODY_BYTES_MAX,
     trustProxy: config.TRUST_PROXY,
-    genReqId: () => `req_${sortableId(clock.now(), requestRandom)}`,
+    genReqId: () => `req_${sortableId(clock.now(), random)}`,
     requestIdHeader: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
