@@ -67,14 +67,7 @@ function offsetOf(instant: Date, zone: string): Offset {
 function askOffset(instant: Date, zone: string): Offset {
   const p: Record<string, string> = {}
   for (const { type, value } of format(zone).formatToParts(instant)) p[type] = value
-  const wall = Date.UTC(
-    +p['year']!,
-    +p['month']! - 1,
-    +p['day']!,
-    +p['hour']!,
-    +p['minute']!,
-    +p['second']!,
-  )
+  const wall = Date.UTC(+p['year']!, +p['month']! - 1, +p['day']!, +p['hour']!, +p['minute']!, +p['second']!)
   const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
   const size = Math.abs(minutes)
   const two = (n: number) => String(n).padStart(2, '0')

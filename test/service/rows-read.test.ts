@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import type { ApiAnswer } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+const AT_ONCE = 64
+const ROUNDS = 40
+/** So many that none has a row with many old versions of itself. */
+const TENANTS = 16
+const tenants = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: TENANTS }, make))
+
+type Operation = (n: number) => Promise<ApiAnswer>
+
+async function payments(service: TestService): Promise<Operation> {
+  const codes = await tenants(async () => {
+    const shop = await service.as(await service.newMerchant())
+    return newCode(service, shop, { multipleUse: true })
+  })
+  return (n) => notifyCredit(service.client, creditOf(codes[n % TENANTS]!.tr))
+}
+
+async function codes(service: TestService): Promise<Operation> {
+  const shops = await tenants(async () => service.as(await service.newMerchant()))
+  return (n) => shops[n % TENANTS]!.post('/api/v0/qr-code', {})
+}
+
+async function cards(service: TestService): Promise<Operation> {
+  const partners = await tenants(async () => {
+    const partner = await newPartner(service)
+    return { partner, issuer: await asPartner(service.client, partner) }
+  })
+  return (n) => {
+    const { partner, issuer } = partners[n % TENANTS]!
+    return createCard(issuer, partner, { loadAmount: 1 })
+  }
+}
+
+/** Rows and entries of indexes that PostgreSQL has read for anybody. Connections tell of theirs when they end. */
+async function rowsRead(database: string): Promise<number> {
+  const { rows } = await asSuperuser(database, (db) =>
+    db.query<{ read: string }>(
+      `select (select sum(seq_tup_read) from pg_stat_user_tables where schemaname = 'svc')
+         + (select sum(idx_tup_read) from pg_stat_user_indexes where schemaname = 'svc') as read`,
+    ),
+  )
+  return Number(rows[0]!.read)
+}
+
+// The statements are planned while the tables are empty, as on any new installation, and their connections keep them.
+test.each([
+  ['accept payment', payments, 40],
+  ['create QR code', codes, 8],
+  ['create gift card', cards, 60],
+])(
+  '%s, of which a new database has taken thousands, has read some rows for each and not the table',
+  async (name, prepare, most) => {
+    const service = await openService({ background: false, env: { RATE_LIMIT: '0' } })
+    const operation = await prepare(service)
+    for (let round = 0; round < ROUNDS; round++) {
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => operation(n)))
+      expect(answers.filter(({ status }) => status >= 300)).toEqual([])
+    }
+    await service.close()
+    const each = (await rowsRead(service.db.database)) / (ROUNDS * AT_ONCE)
+    console.log(`${name}: ${each.toFixed(1)} rows read`)
+    expect(each).toBeLessThanOrEqual(most)
+  },
+  60_000,
+)
