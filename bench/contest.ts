@@ -60,7 +60,7 @@ export interface Contest {
   readonly seconds: number
   /** Before each phase, so that none pays for the one before. */
   readonly prepare?: (contender: Contender) => Promise<void>
-  /** Latency of all at 70 % of the slowest one's rate, rather than of each one's own. */
+  /** Latency of all at 70 % of the slowest one's rate, in each round, rather than of each one's own, once. */
   readonly sameRate?: boolean
   readonly progress: (text: string) => void
 }
@@ -93,20 +93,33 @@ export async function contest({
       }
     }
     const slowest = Math.min(...[...rates.values()].map(median))
+    const latencies = new Map(contenders.map((contender) => [contender, [] as Latency[]]))
+    // Where contenders are compared by it they take turns for this too.
+    for (let round = 1; round <= (sameRate ? rounds : 1); round++) {
+      for (const contender of contenders) {
+        if (!contender.load) continue
+        progress(`${count} callers, latency: ${contender.name}`)
+        await prepare?.(contender)
+        const rate = 0.7 * (sameRate ? slowest : median(rates.get(contender)!))
+        const latency = await openLoop(await contender.load(), count, rate, Math.min(3, seconds))
+        latencies.get(contender)!.push(latency)
+      }
+    }
     for (const contender of contenders) {
-      const perSecond = rates.get(contender)!
-      const rate = 0.7 * (sameRate ? slowest : median(perSecond))
-      progress(`${count} callers, latency: ${contender.name}`)
-      await prepare?.(contender)
-      const latencyMs =
-        contender.load && (await openLoop(await contender.load(), count, rate, Math.min(3, seconds)))
+      const told = latencies.get(contender)!
       figures.push({
         contender: contender.name,
         callers: count,
         unit: contender.unit ?? 'requests',
-        perSecond,
+        perSecond: rates.get(contender)!,
         cpuMicros: cpu.get(contender)!,
-        ...(latencyMs && { latencyMs }),
+        ...(told.length > 0 && {
+          latencyMs: {
+            p50: median(told.map(({ p50 }) => p50)),
+            p99: median(told.map(({ p99 }) => p99)),
+            p999: median(told.map(({ p999 }) => p999)),
+          },
+        }),
       })
     }
   }
