@@ -43,15 +43,21 @@ export async function sendTwice(
       try {
         return await within(PATIENCE_MS + 5_000, send(way, request))
       } catch (error) {
-        const { code } = error as NodeJS.ErrnoException
-        // What the client library itself refuses to send is no request.
-        if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return 'unsendable'
+        if (isUnsendable(request, error)) return 'unsendable'
       }
     }
     return undefined
   } finally {
     void alone.destroy()
   }
+}
+
+/** What the client library itself refuses to send is no request: it takes a host that begins with a bracket for IPv6. */
+function isUnsendable({ headers }: Request, error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') return true
+  const host = headers[headers.findIndex((text, i) => i % 2 === 0 && /^host$/i.test(text)) + 1] ?? ''
+  return code === 'ERR_ASSERTION' && /^\[[^\]]*$/.test(host)
 }
 
 /** Also bounds the wait for a free connection, which the times of a pool do not. */
