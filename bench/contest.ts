@@ -29,8 +29,10 @@ export interface Figure {
   readonly latencyMs?: Latency
 }
 
-/** In which a contender's code is compiled for what it does most, its caches fill, and its statements are planned. */
+/** In which a server's code is compiled for what it does most, its caches fill, and its statements are planned. */
 const WARM_SECONDS = 6
+/** For the others; pgbench counts none of its first seconds in any phase. */
+const WARM_SECONDS_OTHERS = 1
 
 export const median = (figures: readonly number[]): number =>
   figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
@@ -81,7 +83,7 @@ export async function contest({
     const cpu = new Map(contenders.map((contender) => [contender, [] as number[]]))
     for (const contender of contenders) {
       await prepare?.(contender)
-      await contender.run({ callers: count, seconds: WARM_SECONDS })
+      await contender.run({ callers: count, seconds: contender.load ? WARM_SECONDS : WARM_SECONDS_OTHERS })
     }
     for (let round = 1; round <= rounds; round++) {
       for (const contender of contenders) {

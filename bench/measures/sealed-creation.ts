@@ -12,7 +12,7 @@ import type { Comparison, Measure, Setting } from './measure.ts'
 
 const PATH = '/api/v0/partner/svcCard'
 /** More than any phase can use: seals are made before the clock runs. */
-const SEALS_PER_SECOND = 4_000
+const SEALS_PER_SECOND = 2_500
 /** So many that pgbench's transactions seldom wait for each other. */
 const [PARTNERS, ACCOUNTS] = [8, 256]
 const ALGORITHMS = ['A256KW', 'P-256', 'X25519', 'RSA'] as const
