@@ -42,6 +42,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'races',
       'samples',
       'sandbox-failures',
+      'shared-rate-limit',
       'webhooks-cli',
       'webhooks-faults',
       'write-path',

@@ -31,6 +31,11 @@ if (process.env.CI)
       without: 'the service is tested on PostgreSQL 18 only',
     },
     {
+      name: 'redis-server',
+      isThere: () => works('redis-server', '--version') || works('valkey-server', '--version'),
+      without: 'the tests of rate limits that processes share will be skipped',
+    },
+    {
       name: 'jose',
       isThere: () => works('jose', 'alg'),
       without: 'the guide’s program in shell is not run',

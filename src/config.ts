@@ -267,6 +267,12 @@ export const SETTINGS = {
     'Requests a second per credential in live mode; 0 for no limit.',
   ),
   RATE_LIMIT_BURST: whole(2_000, 1, 1_000_000, 'Requests that a credential may send at once in live mode.'),
+  RATE_LIMIT_URL: hidden(
+    address(
+      ['redis:', 'rediss:'],
+      'Redis or Valkey that counts requests for all processes. Without it, or while it does not answer, each process counts for itself.',
+    ),
+  ),
   FAILED_ATTEMPTS_PER_MINUTE: whole(
     100,
     1,

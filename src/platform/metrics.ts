@@ -45,6 +45,11 @@ export function openMetrics() {
       help: 'Requests that were not entered in the request log, for want of room or time',
       registers,
     }),
+    rateLimitShared: new Gauge({
+      name: 'svc_rate_limit_shared',
+      help: 'Whether requests are counted for all processes together: 1, or 0 where RATE_LIMIT_URL is not set or does not answer',
+      registers,
+    }),
     queued: new Gauge({
       name: 'svc_queued_commands',
       help: 'Commands waiting for a batch',

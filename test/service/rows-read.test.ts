@@ -55,7 +55,7 @@ test.each([
 ])(
   '%s, of which a new database has taken thousands, has read some rows for each and not the table',
   async (name, prepare, most) => {
-    const service = await openService({ background: false, env: { RATE_LIMIT: '0' } })
+    const service = await openService({ background: false })
     const operation = await prepare(service)
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => operation(n)))

@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts'
 import { takeOnly } from './bodies.ts'
 import { documented } from './openapi.ts'
 import type { Caller, Operation, Services } from './operation.ts'
-import { rateLimit } from './rate-limit.ts'
+import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { answerSealer, openBody, wantsSealed } from './sealed.ts'
 import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
 
@@ -17,9 +17,10 @@ export function mountOperations(
   options: ServerOptions,
 ): void {
   const methods = new Map<string, Set<string>>()
-  const limitRate = rateLimit(options.services.config)
+  const limit = rateLimit(options.services)
+  app.addHook('onClose', async () => limit?.close())
   for (const operation of operations) {
-    mountOperation(app, operation, options, limitRate)
+    mountOperation(app, operation, options, limit)
     const taken = methods.get(operation.path) ?? new Set()
     methods.set(operation.path, taken.add(operation.method))
     if (operation.method === 'GET') taken.add('HEAD')
@@ -38,19 +39,17 @@ export function mountOperations(
   }
 }
 
-type Limit = ReturnType<typeof rateLimit>
-
 function mountOperation(
   app: FastifyInstance,
   operation: Operation,
   options: ServerOptions,
-  limitRate: Limit,
+  limit: RateLimit | undefined,
 ): void {
   const { auth, id, accepts = ['application/json'] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
-  const authenticate = authentication(authenticator, limitRate)
+  const authenticate = authentication(authenticator, limit)
   const unsealed = operation.sealed === 'request' || operation.sealed === 'both'
   app.route({
     method: operation.method,
@@ -102,10 +101,10 @@ function keepNulOut(request: FastifyRequest): void {
 }
 
 const authentication =
-  (authenticator: Authenticator | undefined, limitRate: Limit) =>
+  (authenticator: Authenticator | undefined, limit: RateLimit | undefined) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     request.caller = await authenticator!.authenticate(request)
-    if (authenticator!.needs === 'headers') await limitRate?.(request.caller.tenantId, reply)
+    if (authenticator!.needs === 'headers') await limit?.take(request.caller.tenantId, reply)
   }
 
 function handlerOf(operation: Operation, services: Services) {

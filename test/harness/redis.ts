@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const CANDIDATES = [process.env['REDIS_SERVER'], '/usr/bin/redis-server', '/usr/bin/valkey-server']
+
+/** The program of Redis or Valkey, or nothing where none is installed. */
+export const REDIS = CANDIDATES.find((path) => path !== undefined && existsSync(path))
+
+/** A real store on a port of its own, in memory only; it can die and come back there. */
+export class RedisServer {
+  readonly port: number
+  readonly #password: string
+  #child: ChildProcess | undefined
+
+  private constructor(port: number, password: string) {
+    this.port = port
+    this.#password = password
+  }
+
+  static async open(password = ''): Promise<RedisServer> {
+    const reserved = createServer().listen(0, '127.0.0.1')
+    await once(reserved, 'listening')
+    const { port } = reserved.address() as { port: number }
+    await new Promise((resolve) => reserved.close(resolve))
+    const server = new RedisServer(port, password)
+    await server.start()
+    return server
+  }
+
+  async start(): Promise<void> {
+    const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    if (this.#password !== '') options.push('--requirepass', this.#password)
+    this.#child = spawn(REDIS!, ['--port', String(this.port), ...options], { stdio: 'ignore' })
+    while (!(await this.#listens())) await sleep(20)
+  }
+
+  async kill(): Promise<void> {
+    const ended = once(this.#child!, 'exit')
+    this.#child!.kill('SIGKILL')
+    await ended
+  }
+
+  #listens(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect(this.port, '127.0.0.1')
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      socket.once('connect', () => socket.destroy())
+    })
+  }
+}

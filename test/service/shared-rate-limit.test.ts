@@ -1,0 +1,111 @@
+import { afterEach, expect, test } from 'vitest'
+import type { Client } from '../harness/client.ts'
+import { REDIS, RedisServer } from '../harness/redis.ts'
+import { openService, type TestService, tokenOf } from '../harness/service.ts'
+
+// So long a window that none ends within a test.
+const [PER_SECOND, BURST] = [1, 60]
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+async function openStore(password?: string): Promise<RedisServer> {
+  const store = await RedisServer.open(password)
+  closing.push(() => store.kill())
+  return store
+}
+
+/** Two of the service on one database and one store; a credential's client of each. */
+async function openTwo(url: string): Promise<readonly [TestService, TestService]> {
+  const env = {
+    SVC_MODE: 'live',
+    PUBLIC_URL: 'https://svc.example.com',
+    METRICS_TOKEN: 'figures-0123456789',
+    RATE_LIMIT_PER_SECOND: String(PER_SECOND),
+    RATE_LIMIT_BURST: String(BURST),
+    RATE_LIMIT_URL: url,
+  }
+  const first = await openService({ env, background: false })
+  closing.push(() => first.close())
+  const second = await openService({ env, background: false, db: first.db })
+  closing.push(() => second.close())
+  return [first, second]
+}
+
+async function clientsOf([first, second]: readonly [TestService, TestService]): Promise<[Client, Client]> {
+  const { apiKey } = await first.newMerchant()
+  const authorization = `Bearer ${await tokenOf(first.client, apiKey)}`
+  return [first.client.with({ authorization }), second.client.with({ authorization })]
+}
+
+const statuses = async (client: Client, times: number): Promise<Record<number, number>> => {
+  const answers = await Promise.all(
+    Array.from({ length: times }, () => client.post('/api/v0/qr-code/search', {})),
+  )
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+const isShared = async ({ client }: TestService): Promise<boolean> => {
+  const { text } = await client.get('/metrics', { authorization: 'Bearer figures-0123456789' })
+  return /^svc_rate_limit_shared 1$/m.test(text)
+}
+
+/** Until all of them count in the store, or none does. */
+const sharing = (services: readonly TestService[], wanted: boolean) =>
+  expect
+    .poll(() => Promise.all(services.map(isShared)), { timeout: 20_000 })
+    .toEqual(services.map(() => wanted))
+
+test.skipIf(!REDIS)(
+  'processes with one store share a credential’s limit, and no other credential’s',
+  async () => {
+    const store = await openStore()
+    const services = await openTwo(`redis://127.0.0.1:${store.port}`)
+    await sharing(services, true)
+    const [here, there] = await clientsOf(services)
+    expect(await statuses(here, BURST / 2)).toEqual({ 200: BURST / 2 })
+    expect(await statuses(there, BURST / 2)).toEqual({ 200: BURST / 2 })
+    expect(await statuses(here, 5)).toEqual({ 429: 5 })
+    expect(await statuses(there, 5)).toEqual({ 429: 5 })
+    const [modest] = await clientsOf(services)
+    expect(await statuses(modest, BURST)).toEqual({ 200: BURST })
+  },
+)
+
+test.skipIf(!REDIS)(
+  'a store that dies refuses nobody: each process counts for itself, says so once, and shares again when it is back',
+  async () => {
+    const store = await openStore()
+    const services = await openTwo(`redis://127.0.0.1:${store.port}`)
+    await sharing(services, true)
+    await store.kill()
+    await sharing(services, false)
+    const [here, there] = await clientsOf(services)
+    expect(await statuses(here, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(there, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(here, 5)).toEqual({ 429: 5 })
+    for (const { logged } of services) expect(logged().split('each process counts for itself').length).toBe(2)
+    await store.start()
+    await sharing(services, true)
+    const [later, elsewhere] = await clientsOf(services)
+    expect(await statuses(later, BURST)).toEqual({ 200: BURST })
+    expect(await statuses(elsewhere, 5)).toEqual({ 429: 5 })
+  },
+  60_000,
+)
+
+test.skipIf(!REDIS)(
+  'a store that refuses the password is one that does not answer; the password is in no log',
+  async () => {
+    const store = await openStore('the-right-password')
+    const services = await openTwo(`redis://:a-wrong-password@127.0.0.1:${store.port}`)
+    await expect.poll(() => services[0].logged()).toContain('each process counts for itself')
+    const [here] = await clientsOf(services)
+    expect(await statuses(here, 5)).toEqual({ 200: 5 })
+    for (const { logged } of services) expect(logged()).not.toContain('a-wrong-password')
+  },
+)
