@@ -34,9 +34,10 @@ const MEASURES: readonly Measure[] = [
   singleSearch,
   fullSearch,
   growth,
-  consoleLists,
   sockets,
   severalProcesses,
+  // Last: the overview begins a check of all books, which goes on in the background.
+  consoleLists,
 ]
 
 const { values } = parseArgs({
