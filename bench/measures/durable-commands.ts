@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { signNotice } from '../../src/platform/http/notice-signature.ts'
-import { type Bed, CANCEL_COUNT, CANCEL_FROM, codeId, MERCHANTS, PAID_CODES, trOf } from '../bed.ts'
+import {
+  type Bed,
+  CANCEL_COUNT,
+  CANCEL_FROM,
+  codeId,
+  dropUnnumbered,
+  MERCHANTS,
+  PAID_CODES,
+  trOf,
+} from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
 import { type Load, requestBytes } from '../load.ts'
 import { pgbenchContender, script } from '../pgbench.ts'
@@ -64,15 +73,11 @@ const cancels = (bed: Bed) =>
 const creates = (bed: Bed) =>
   merchantLoad(bed, (_, headers) => requestBytes('POST', '/api/v0/qr-code', headers, '{"qrName":"Table 12"}'))
 
-/**
- * Every phase begins with active codes, no events to number (pgbench writes more than the service's relay can follow)
- * and a clean checkpoint, so that none pays for the one before.
- */
-const prepare =
-  ({ admin }: Bed, cancelled: boolean) =>
-  async () => {
-    await admin.query('delete from outbox where sequence is null')
-    await admin.query('vacuum outbox')
+/** Every phase begins with active codes, no events to number and a clean checkpoint: none pays for the one before. */
+const prepare = (bed: Bed, cancelled: boolean) => {
+  const { admin } = bed
+  return async () => {
+    await dropUnnumbered(bed)
     if (cancelled) {
       await admin.query(
         `update qr_codes set status = 'ACTIVE' where status = 'CANCELLED' and merchant_id like 'mer_bench%'`,
@@ -81,6 +86,7 @@ const prepare =
     }
     await admin.query('checkpoint')
   }
+}
 
 async function contenders(
   { bed, seconds }: Setting,

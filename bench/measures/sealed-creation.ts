@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey, randomInt } from 'node:crypto'
 import { openSeal, seal } from '../../src/platform/crypto/seal.ts'
 import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
 import { connectionOptions } from '../../src/platform/db/database.ts'
-import type { Bed, BenchPartner } from '../bed.ts'
+import { type Bed, type BenchPartner, dropUnnumbered } from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
 import { closedLoop, type Load, requestBytes } from '../load.ts'
 import { peer } from '../peers.ts'
@@ -175,8 +175,7 @@ export const sealedCreation: Measure = {
       await bareOpening(partners[0]!),
     ]
     const prepare = async () => {
-      // Of pgbench and PostGraphile, which the service's relay would number in the time of the next.
-      await bed.admin.query('delete from outbox where sequence is null')
+      await dropUnnumbered(bed)
       await bed.admin.query('checkpoint')
     }
     const figures = await contest({ ...setting, contenders, prepare })
