@@ -46,7 +46,7 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '3' },
     callers: { type: 'string' },
     cards: { type: 'string' },
     /** Options of Node for the service, say --cpu-prof. */
