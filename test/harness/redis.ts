@@ -37,6 +37,15 @@ export class RedisServer {
     while (!(await this.#listens())) await sleep(20)
   }
 
+  /** Takes connections still, and answers nothing until it goes on. */
+  hang(): void {
+    this.#child!.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#child!.kill('SIGCONT')
+  }
+
   async kill(): Promise<void> {
     const ended = once(this.#child!, 'exit')
     this.#child!.kill('SIGKILL')

@@ -99,6 +99,21 @@ test.skipIf(!REDIS)(
 )
 
 test.skipIf(!REDIS)(
+  'a store that hangs is hung up on, refuses nobody, and is shared again when it goes on',
+  async () => {
+    const store = await openStore()
+    const services = await openTwo(`redis://127.0.0.1:${store.port}`)
+    await sharing(services, true)
+    const clients = await clientsOf(services)
+    store.hang()
+    for (const client of clients) expect(await statuses(client, 5)).toEqual({ 200: 5 })
+    await sharing(services, false)
+    store.goOn()
+    await sharing(services, true)
+  },
+)
+
+test.skipIf(!REDIS)(
   'a store that refuses the password is one that does not answer; the password is in no log',
   async () => {
     const store = await openStore('the-right-password')

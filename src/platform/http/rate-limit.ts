@@ -85,6 +85,8 @@ function shared(
       maxRetriesPerRequest: 0,
       connectTimeout: RECONNECT_MS_MAX,
       commandTimeout: STORE_MS,
+      // One that hangs is hung up on, so that no caller after the first waits for it.
+      socketTimeout: STORE_MS,
       retryStrategy: (times) => Math.min(50 * 2 ** times, RECONNECT_MS_MAX),
     })
     client.on('ready', () => tell(true)).on('error', (error: Error) => tell(false, error))
