@@ -163,7 +163,7 @@ async function seedMerchants(admin: pg.Client): Promise<void> {
         true, false, 'ACTIVE', false, '\\x00', now(), now()
       from (select generate_series(0, ${PAID_CODES - 1}) union all
             select generate_series(${CANCEL_FROM}, ${CANCEL_FROM + CANCEL_COUNT - 1})) as codes (n);
-    analyze`)
+    analyze tenants, merchants, ledger_accounts, qr_codes`)
 }
 
 interface Onboarding {

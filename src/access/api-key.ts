@@ -105,7 +105,7 @@ export async function revokeApiKey(tx: Tx, apiKeyId: string): Promise<ApiKey | u
   const [row] = await tx.query(REVOKE, [apiKeyId])
   if (!row) return undefined
   const key = toApiKey(row)
-  if (row.newly) await saveEvents(tx, [revokedEvent(key, row.revoked_at!)])
+  if (row.newly) saveEvents(tx, [revokedEvent(key, row.revoked_at!)])
   return key
 }
 

@@ -66,7 +66,7 @@ export async function createMerchant(
   await tx.query(INSERT, [merchantId, name, vpa, mcc, accessKey])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
   const kinds = ['upi_clearing', 'payable', 'upi_refunds'] as const
-  await openAccounts(
+  openAccounts(
     tx,
     kinds.map((kind) => account(kind, merchantId)),
   )

@@ -78,7 +78,7 @@ export async function createPartner(
   const partnerId = newId('par', Date.now(), maker.random)
   await insertTenant(tx, partnerId, 'partner')
   await tx.query(INSERT, [partnerId, name, products, plainRequests])
-  await openAccounts(tx, [account('funding_clearing', partnerId), account('card_settlement', partnerId)])
+  openAccounts(tx, [account('funding_clearing', partnerId), account('card_settlement', partnerId)])
   const client = await issueOAuthClient(tx, maker, partnerId, 'first client')
   return { partner: (await findPartner(tx, partnerId))!, client }
 }

@@ -1,6 +1,6 @@
 import type { ErrorWord } from '../errors.ts'
 import type { Keyring } from '../platform/crypto/keyring.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 
 /** One line of an upload, sealed under the keyring for its place. */
@@ -56,11 +56,11 @@ export interface NewBulkJob {
 const SLICE = 1_000
 
 /** Writes jobs with all their rows. */
-export async function insertBulkJobs(tx: Tx, jobs: readonly NewBulkJob[]): Promise<void> {
+export function insertBulkJobs(tx: Writes, jobs: readonly NewBulkJob[]): void {
   for (const { jobId, partnerId, lines, createdAt } of jobs) {
-    await tx.query(INSERT_JOB, [[jobId], [partnerId], [lines.length], createdAt])
+    tx.write(INSERT_JOB, [[jobId], [partnerId], [lines.length], createdAt])
     for (let from = 0; from < lines.length; from += SLICE)
-      await tx.query(INSERT_ROWS, [
+      tx.write(INSERT_ROWS, [
         jobId,
         partnerId,
         ...columns(

@@ -114,7 +114,7 @@ export async function createCardAccount(tx: Tx, random: RandomBytes, plan: NewCa
     programme,
     denominationPaise,
   ])
-  await openAccounts(tx, [account('card_funding', partnerId, cardAccountId)])
+  openAccounts(tx, [account('card_funding', partnerId, cardAccountId)])
   return cardAccountId
 }
 
@@ -167,6 +167,6 @@ export async function fundCardAccount(
   await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
   const [time] = await tx.query(NOW)
   const transferId = newId('trf', Date.now(), random)
-  await saveTransfers(tx, [fundingTransfer(funded, { transferId, amountPaise, createdAt: time!.now })])
-  await recordAudit(tx, [fundingAudit(funded, amountPaise)])
+  saveTransfers(tx, [fundingTransfer(funded, { transferId, amountPaise, createdAt: time!.now })])
+  recordAudit(tx, [fundingAudit(funded, amountPaise)])
 }

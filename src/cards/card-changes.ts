@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { BatchTx, Command, CommandSpec } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { Answer } from '../platform/db/stored-answers.ts'
@@ -202,15 +202,12 @@ const INSERT = statement(
      $9::timestamptz[]) order by 1`,
 )
 
-async function saveChanges<C extends CardChangeOrder>(
-  tx: Tx,
-  decisions: readonly Changed<C>[],
-): Promise<void> {
+function saveChanges<C extends CardChangeOrder>(tx: Writes, decisions: readonly Changed<C>[]): void {
   const changed = decisions.filter(({ changes }) => changes.length > 0)
   if (changed.length === 0) return
   // Of several changes of one card in a batch the last one holds them all.
   const cards = [...new Map(changed.map(({ view: { card } }) => [card.svcCardId, card])).values()]
-  await tx.query(
+  tx.write(
     UPDATE,
     columns(
       cards,
@@ -233,7 +230,7 @@ async function saveChanges<C extends CardChangeOrder>(
   const rows = changed.flatMap(({ changes, command, at }) =>
     changes.map((change) => ({ ...change, command, at })),
   )
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       rows,
@@ -248,7 +245,7 @@ async function saveChanges<C extends CardChangeOrder>(
       (row) => row.at,
     ),
   )
-  await saveEvents(tx, changed.flatMap(statusEvent))
+  saveEvents(tx, changed.flatMap(statusEvent))
 }
 
 /** Changes of flags and of KYC are in the history; only a changed status is an event. */

@@ -1,7 +1,7 @@
 import { account, lockAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { Card } from './card.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount, type CardAccountRow, toCardAccount } from './card-account.ts'
@@ -182,9 +182,9 @@ const INSERT = statement(
      $23::boolean[], $24::boolean[], $25::boolean[], $26::bytea[], $27::timestamptz[], $27::timestamptz[]) order by 1`,
 )
 
-export async function insertCards(tx: Tx, issued: readonly Issued[]): Promise<void> {
+export function insertCards(tx: Writes, issued: readonly Issued[]): void {
   if (issued.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       issued,

@@ -77,12 +77,12 @@ export function cardUse<C extends UseCard>({
       return { view: moved(view, transfer), transfer, command }
     },
     apply: (views, { view, command }) => void views.set(cardKey(command), view),
-    async save(tx, decisions) {
-      await saveTransfers(
+    save(tx, decisions) {
+      saveTransfers(
         tx,
         decisions.map(({ transfer }) => transfer),
       )
-      await saveEvents(
+      saveEvents(
         tx,
         decisions.map((used) => ({
           eventId: used.command.ids.event,

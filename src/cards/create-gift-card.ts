@@ -95,7 +95,7 @@ export const createGiftCard = command({
     if (newUser) for (const key of userKeys(newUser)) state.users.set(key, newUser)
   },
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const opens = decisions.map(({ card }) => account('card', card.partnerId, card.svcCardId))
     const transfers = decisions.map(({ transfer }) => transfer)
     const events = decisions.map((issued) => ({
@@ -107,12 +107,10 @@ export const createGiftCard = command({
       createdAt: issued.card.createdAt,
     }))
     const newUsers = decisions.flatMap(({ newUser }) => newUser ?? [])
-    await Promise.all([
-      insertUsers(tx, newUsers),
-      saveTransfers(tx, transfers, opens),
-      insertCards(tx, decisions),
-      saveEvents(tx, events),
-    ])
+    insertUsers(tx, newUsers)
+    saveTransfers(tx, transfers, opens)
+    insertCards(tx, decisions)
+    saveEvents(tx, events)
   },
 
   answer: (issued) => ({ status: 200, body: succeedWithCode(issued.record) }),

@@ -1,5 +1,5 @@
 import { newId, type RandomBytes } from '../kernel/ids.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { Holder } from './card.ts'
 
@@ -57,9 +57,9 @@ const INSERT = statement(
      $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[]) order by 1`,
 )
 
-export async function insertUsers(tx: Tx, users: readonly User[]): Promise<void> {
+export function insertUsers(tx: Writes, users: readonly User[]): void {
   if (users.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       users,

@@ -134,7 +134,7 @@ async function createUser(companyId: string, { json = false, ...profile }: UserO
     database.operate(async (tx) => {
       const { partnerId } = await requireCompany(tx, companyId)
       const created: User = { userId: newUserId(Date.now(), keyMaker.random), partnerId, companyId, profile }
-      await insertUsers(tx, [created])
+      insertUsers(tx, [created])
       return created
     }),
   ).catch((error: unknown) => {

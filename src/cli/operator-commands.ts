@@ -158,7 +158,7 @@ async function resetPassword(
   const operator = await operate(async (tx) => {
     const found = await requireOperator(tx, who)
     await setPasswordHash(tx, found.operatorId, passwordHash)
-    await recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
+    recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
     return found
   })
   printRecord(shown(operator), json)

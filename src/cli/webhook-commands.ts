@@ -3,10 +3,13 @@ import { Failure } from '../errors.ts'
 import { EVENT_TYPES, type EventType } from '../events.ts'
 import { newId } from '../kernel/ids.ts'
 import { sqlState } from '../platform/db/database.ts'
-import { operatorRotatesSecret, setEndpointEnabled } from '../webhooks/change-endpoint.ts'
+import {
+  operatorDeletesEndpoint,
+  operatorRotatesSecret,
+  setEndpointEnabled,
+} from '../webhooks/change-endpoint.ts'
 import { operatorCreatesEndpoint } from '../webhooks/create-endpoint.ts'
 import { type Endpoint, listTenantEndpoints, urlRule } from '../webhooks/endpoint.ts'
-import { deleteEndpointRow } from '../webhooks/endpoint-store.ts'
 import { endpointUrl } from '../webhooks/endpoint-url.ts'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
@@ -97,7 +100,7 @@ export function addWebhookCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (tenantId: string, endpointId: string, { json = false }: Json) => {
       const deleted = await withInstallation(({ database }) =>
-        database.operate((tx) => deleteEndpointRow(tx, { tenantId, endpointId })),
+        database.operate((tx) => operatorDeletesEndpoint(tx, { tenantId, endpointId })),
       )
       if (!deleted) noEndpoint(endpointId)
       printRecord({ endpointId, tenantId, status: 'deleted' }, json)

@@ -185,28 +185,26 @@ const allocate = command({
     for (const { accountId } of made.change.opens) state.accounts.add(accountId)
   },
 
-  async save(tx, decisions: readonly Allocated[]) {
+  save(tx, decisions: readonly Allocated[]) {
     const made = decisions.flatMap(({ allocation, made, command }) =>
       made ? [{ allocation, command, ...made }] : [],
     )
-    await Promise.all([
-      saveWalletChanges(
-        tx,
-        made.map(({ change }) => change),
-      ),
-      insertAllocations(tx, made),
-      saveEvents(
-        tx,
-        made.map(({ allocation, command: { ids, timeZone } }) => ({
-          eventId: ids.event,
-          tenantId: allocation.partnerId,
-          type: 'coins.allocated',
-          objectId: allocation.userId,
-          payload: allocationToWire(allocation, timeZone),
-          createdAt: allocation.createdAt,
-        })),
-      ),
-    ])
+    saveWalletChanges(
+      tx,
+      made.map(({ change }) => change),
+    )
+    insertAllocations(tx, made)
+    saveEvents(
+      tx,
+      made.map(({ allocation, command: { ids, timeZone } }) => ({
+        eventId: ids.event,
+        tenantId: allocation.partnerId,
+        type: 'coins.allocated',
+        objectId: allocation.userId,
+        payload: allocationToWire(allocation, timeZone),
+        createdAt: allocation.createdAt,
+      })),
+    )
   },
 
   answer: ({ allocation, command }) => ok(allocationToWire(allocation, command.timeZone)),

@@ -1,5 +1,5 @@
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { ALLOCATION_COLUMNS, type Allocation, type AllocationRow, toAllocation } from './allocation.ts'
 import type { CoinConfig } from './coin-config.ts'
@@ -120,12 +120,9 @@ const INSERT = statement(
    order by partner_id, request_id`,
 )
 
-export async function insertAllocations(
-  tx: Tx,
-  made: readonly { allocation: Allocation; lot: Lot }[],
-): Promise<void> {
+export function insertAllocations(tx: Writes, made: readonly { allocation: Allocation; lot: Lot }[]): void {
   if (made.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       made,

@@ -1,5 +1,5 @@
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { CoinConfig } from './coin-config.ts'
 
@@ -125,21 +125,21 @@ const INSERT_REVISIONS = statement(
 
 const identity = [(c: CoinConfig) => c.coinConfigId, (c: CoinConfig) => c.partnerId]
 
-export async function insertCoinConfigs(tx: Tx, configs: readonly CoinConfig[]): Promise<void> {
+export function insertCoinConfigs(tx: Writes, configs: readonly CoinConfig[]): void {
   const owner = [
     (c: CoinConfig) => c.configuration,
     (c: CoinConfig) => c.companyId,
     (c: CoinConfig) => c.event,
     (c: CoinConfig) => c.createdAt,
   ]
-  await tx.query(INSERT, columns(configs, ...identity, ...TERMS, ...owner))
-  await tx.query(INSERT_REVISIONS, columns(configs, ...identity, ...TERMS))
+  tx.write(INSERT, columns(configs, ...identity, ...TERMS, ...owner))
+  tx.write(INSERT_REVISIONS, columns(configs, ...identity, ...TERMS))
 }
 
 /** Writes revisions, oldest first: each is kept, the last of each configuration is what it is now. */
-export async function saveRevisions(tx: Tx, revisions: readonly CoinConfig[]): Promise<void> {
+export function saveRevisions(tx: Writes, revisions: readonly CoinConfig[]): void {
   if (revisions.length === 0) return
   const last = new Map(revisions.map((config) => [config.coinConfigId, config]))
-  await tx.query(UPDATE, columns([...last.values()], ...identity, ...TERMS))
-  await tx.query(INSERT_REVISIONS, columns(revisions, ...identity, ...TERMS))
+  tx.write(UPDATE, columns([...last.values()], ...identity, ...TERMS))
+  tx.write(INSERT_REVISIONS, columns(revisions, ...identity, ...TERMS))
 }

@@ -117,12 +117,12 @@ export const createCoinConfig = command({
 
   apply: ({ configs }, { config }) => void configs.set(config.coinConfigId, config),
 
-  async save(tx, decisions) {
-    await insertCoinConfigs(
+  save(tx, decisions) {
+    insertCoinConfigs(
       tx,
       decisions.map(({ config }) => config),
     )
-    await saveEvents(
+    saveEvents(
       tx,
       decisions.map(({ config, command }) => coinConfigEvent(config, command.eventId, command.timeZone)),
     )

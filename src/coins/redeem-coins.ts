@@ -4,7 +4,7 @@ import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { rfc3339 } from '../kernel/time.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { canonicalJson, command, ok } from '../platform/http/operation.ts'
 import { saveEvents } from '../platform/outbox.ts'
@@ -175,28 +175,26 @@ export const redeemCoins = command({
     state.wallets.set(walletKey(redemption.partnerId, redemption.userId), made.change.wallet)
   },
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const made = decisions.flatMap(({ redemption, made, command }) =>
       made ? [{ redemption, command, ...made }] : [],
     )
-    await Promise.all([
-      saveWalletChanges(
-        tx,
-        made.map(({ change }) => change),
-      ),
-      insertRedemptions(tx, made),
-      saveEvents(
-        tx,
-        made.map(({ redemption, command: { ids, timeZone } }) => ({
-          eventId: ids.event,
-          tenantId: redemption.partnerId,
-          type: 'coins.redeemed',
-          objectId: redemption.userId,
-          payload: toWire(redemption, timeZone),
-          createdAt: redemption.createdAt,
-        })),
-      ),
-    ])
+    saveWalletChanges(
+      tx,
+      made.map(({ change }) => change),
+    )
+    insertRedemptions(tx, made)
+    saveEvents(
+      tx,
+      made.map(({ redemption, command: { ids, timeZone } }) => ({
+        eventId: ids.event,
+        tenantId: redemption.partnerId,
+        type: 'coins.redeemed',
+        objectId: redemption.userId,
+        payload: toWire(redemption, timeZone),
+        createdAt: redemption.createdAt,
+      })),
+    )
   },
 
   answer: ({ redemption, command }) => ok(toWire(redemption, command.timeZone)),
@@ -215,36 +213,34 @@ const INSERT_USES = statement(
    select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])`,
 )
 
-async function insertRedemptions(
-  tx: Tx,
+function insertRedemptions(
+  tx: Writes,
   made: readonly { readonly redemption: Redemption; readonly uses: readonly LotUse[] }[],
-): Promise<void> {
+): void {
   if (made.length === 0) return
   const uses = made.flatMap(({ redemption, uses }) => uses.map((use) => ({ redemption, use })))
-  await Promise.all([
-    tx.query(
-      INSERT,
-      columns(
-        made.map(({ redemption }) => redemption),
-        (r) => r.redemptionId,
-        (r) => r.partnerId,
-        (r) => r.requestId,
-        (r) => r.requestHash,
-        (r) => r.userId,
-        (r) => r.amount,
-        (r) => r.balanceAfter,
-        (r) => r.createdAt,
-      ),
+  tx.write(
+    INSERT,
+    columns(
+      made.map(({ redemption }) => redemption),
+      (r) => r.redemptionId,
+      (r) => r.partnerId,
+      (r) => r.requestId,
+      (r) => r.requestHash,
+      (r) => r.userId,
+      (r) => r.amount,
+      (r) => r.balanceAfter,
+      (r) => r.createdAt,
     ),
-    tx.query(
-      INSERT_USES,
-      columns(
-        uses,
-        ({ redemption }) => redemption.redemptionId,
-        ({ redemption }) => redemption.partnerId,
-        ({ use }) => use.lotId,
-        ({ use }) => use.amount,
-      ),
+  )
+  tx.write(
+    INSERT_USES,
+    columns(
+      uses,
+      ({ redemption }) => redemption.redemptionId,
+      ({ redemption }) => redemption.partnerId,
+      ({ use }) => use.lotId,
+      ({ use }) => use.amount,
     ),
-  ])
+  )
 }

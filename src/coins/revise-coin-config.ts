@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { saveEvents } from '../platform/outbox.ts'
 import { type CoinConfig, coinConfigEvent, etagOf } from './coin-config.ts'
 import { saveRevisions } from './coin-config-store.ts'
@@ -56,13 +56,13 @@ export function revised(config: CoinConfig, terms: Partial<CoinConfig>, command:
   return { config: { ...config, ...terms, revision: config.revision + 1, modifiedAt: now }, changed, command }
 }
 
-export async function saveRevised(tx: Tx, decisions: readonly Revised[]): Promise<void> {
+export function saveRevised(tx: Writes, decisions: readonly Revised[]): void {
   const changed = decisions.filter((decision) => decision.changed)
-  await saveRevisions(
+  saveRevisions(
     tx,
     changed.map(({ config }) => config),
   )
-  await saveEvents(
+  saveEvents(
     tx,
     changed.map(({ config, command }) => coinConfigEvent(config, command.eventId, command.timeZone)),
   )

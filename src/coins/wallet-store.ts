@@ -2,7 +2,7 @@ import { groupBy } from '../kernel/group-by.ts'
 import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
 import { saveTransfers } from '../ledger/transfers.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { saveEvents } from '../platform/outbox.ts'
@@ -204,7 +204,7 @@ const INSERT_ENTRIES = statement(
 )
 
 /** Writes what commands made of wallets, in their order; lots that are new are written by who made them. */
-export async function saveWalletChanges(tx: Tx, changes: readonly WalletChange[]): Promise<void> {
+export function saveWalletChanges(tx: Writes, changes: readonly WalletChange[]): void {
   if (changes.length === 0) return
   const last = new Map(changes.map(({ wallet }) => [wallet.userId, wallet]))
   const isNew = new Set(changes.filter(({ before }) => !before.exists).map(({ before }) => before.userId))
@@ -212,42 +212,39 @@ export async function saveWalletChanges(tx: Tx, changes: readonly WalletChange[]
     [...last.values()].filter((w) => isNew.has(w.userId)),
     [...last.values()].filter((w) => !isNew.has(w.userId)),
   ]
-  // They travel together; the server takes them in this order.
-  await Promise.all([
-    fresh.length > 0 && tx.query(INSERT_WALLETS, columns(fresh, ...TOTALS)),
-    known.length > 0 && tx.query(UPDATE_WALLETS, columns(known, ...TOTALS)),
-    updateLots(tx, changes),
-    tx.query(
-      INSERT_ENTRIES,
-      columns(
-        changes.flatMap(({ entries }) => entries),
-        (e) => e.userId,
-        (e) => e.entry,
-        (e) => e.partnerId,
-        (e) => e.kind,
-        (e) => e.amount,
-        (e) => e.balanceAfter,
-        (e) => e.objectId,
-        (e) => e.createdAt,
-      ),
+  if (fresh.length > 0) tx.write(INSERT_WALLETS, columns(fresh, ...TOTALS))
+  if (known.length > 0) tx.write(UPDATE_WALLETS, columns(known, ...TOTALS))
+  updateLots(tx, changes)
+  tx.write(
+    INSERT_ENTRIES,
+    columns(
+      changes.flatMap(({ entries }) => entries),
+      (e) => e.userId,
+      (e) => e.entry,
+      (e) => e.partnerId,
+      (e) => e.kind,
+      (e) => e.amount,
+      (e) => e.balanceAfter,
+      (e) => e.objectId,
+      (e) => e.createdAt,
     ),
-    saveTransfers(
-      tx,
-      changes.flatMap(({ transfers }) => transfers),
-      changes.flatMap(({ opens }) => opens),
-    ),
-    saveEvents(
-      tx,
-      changes.flatMap(({ events }) => events),
-    ),
-  ])
+  )
+  saveTransfers(
+    tx,
+    changes.flatMap(({ transfers }) => transfers),
+    changes.flatMap(({ opens }) => opens),
+  )
+  saveEvents(
+    tx,
+    changes.flatMap(({ events }) => events),
+  )
 }
 
-async function updateLots(tx: Tx, changes: readonly WalletChange[]): Promise<void> {
+function updateLots(tx: Writes, changes: readonly WalletChange[]): void {
   const lots = new Map(changes.flatMap((change) => change.lots).map((lot) => [lot.lotId, lot]))
   if (lots.size === 0) return
   const partners = [...new Set(changes.map(({ before }) => before.partnerId))]
-  await tx.query(UPDATE_LOTS, [
+  tx.write(UPDATE_LOTS, [
     ...columns(
       [...lots.values()],
       (lot) => lot.lotId,

@@ -1,5 +1,5 @@
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 
@@ -71,13 +71,13 @@ const OPEN = statement(
 )
 
 /** Opens accounts, empty, or with the balances that transfers written in the same transaction give them. */
-export async function openAccounts(
-  tx: Tx,
+export function openAccounts(
+  tx: Writes,
   accounts: readonly Account[],
   balances: ReadonlyMap<string, bigint> = new Map(),
-): Promise<void> {
+): void {
   if (accounts.length === 0) return
-  await tx.query(
+  tx.write(
     OPEN,
     columns(
       accounts,

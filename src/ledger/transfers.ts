@@ -1,5 +1,5 @@
 import { invariant } from '../kernel/invariant.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { type Account, openAccounts, type Unit } from './accounts.ts'
 
@@ -37,38 +37,36 @@ const INSERT = statement(
        $9::timestamptz[]) as t (transfer_id, tenant_id, kind, debit, credit, amount, unit, object_id, created_at)
    order by transfer_id`,
 )
-const UPDATE_BALANCES = statement<{ account_id: string }>(
+const UPDATE_BALANCES = statement(
   'ledger_balances_update',
-  `update ledger_accounts a set balance = a.balance + change.amount
-   from unnest($1::text[], $2::text[], $3::bigint[]) as change (account_id, unit, amount)
-   where a.account_id = change.account_id and a.unit = change.unit and a.tenant_id = any ($4)
-   returning a.account_id`,
+  `with updated as (
+     update ledger_accounts a set balance = a.balance + change.amount
+     from unnest($1::text[], $2::text[], $3::bigint[]) as change (account_id, unit, amount)
+     where a.account_id = change.account_id and a.unit = change.unit and a.tenant_id = any ($4)
+     returning 1)
+   select require_count(count(*), cardinality($1), 'a transfer names an account that does not exist or has another unit')
+   from updated`,
 )
 
 /**
  * Writes transfers and the balances that they make. The accounts must be locked (`lockAccounts`) in this transaction,
  * but for those that it opens.
  */
-export async function saveTransfers(
-  tx: Tx,
+export function saveTransfers(
+  tx: Writes,
   transfers: readonly (Transfer | CoinTransfer)[],
   opens: readonly Account[] = [],
-): Promise<void> {
+): void {
   if (transfers.length === 0) return
   const { changes, units } = changesOf(transfers)
   for (const { accountId, unit } of opens)
     invariant((units.get(accountId) ?? unit) === unit, 'a transfer has a side of another unit')
-  const opened = openAccounts(tx, opens, new Map(changes))
+  openAccounts(tx, opens, new Map(changes))
   for (const { accountId } of opens) changes.delete(accountId)
   const ids = [...changes.keys()].sort()
   const tenants = [...new Set(transfers.map((transfer) => transfer.tenantId))]
-  const updating = tx.query(UPDATE_BALANCES, [
-    ids,
-    ids.map((id) => units.get(id)),
-    ids.map((id) => changes.get(id)),
-    tenants,
-  ])
-  const inserted = tx.query(
+  tx.write(UPDATE_BALANCES, [ids, ids.map((id) => units.get(id)), ids.map((id) => changes.get(id)), tenants])
+  tx.write(
     INSERT,
     columns(
       transfers,
@@ -82,12 +80,6 @@ export async function saveTransfers(
       (t) => t.objectId,
       (t) => t.createdAt,
     ),
-  )
-  // They travel together; the server takes them in this order.
-  const [, updated] = await Promise.all([opened, updating, inserted])
-  invariant(
-    updated.length === ids.length,
-    'a transfer names an account that does not exist or has another unit',
   )
 }
 

@@ -76,8 +76,7 @@ export class BackgroundCheck<R> {
       async (tx) => {
         await tx.query(LOCK, [kind])
         const [begun] = await tx.query(START, [kind, by])
-        if (begun && by !== 'service')
-          await recordAudit(tx, [{ action: `${kind}.check_started`, target: kind }])
+        if (begun && by !== 'service') recordAudit(tx, [{ action: `${kind}.check_started`, target: kind }])
         return begun?.check_id
       },
       'read committed',

@@ -147,7 +147,7 @@ export const resetOperatorPassword = query({
         const found = await findOperator(tx, params.operatorId)
         if (found?.operatorId !== params.operatorId) return fail('operator_not_found')
         await setPasswordHash(tx, found.operatorId, passwordHash)
-        await recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
+        recordAudit(tx, [{ action: 'operator.password_reset', target: found.operatorId }])
         return found
       })
       return { body: JSON.stringify(toWire(operator, services.config.BUSINESS_TIME_ZONE)) }

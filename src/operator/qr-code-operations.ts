@@ -296,7 +296,7 @@ export const payQrCodeInConsole = query({
       const { qrCodeId } = input.params
       const merchantId = await merchantOf(services.database, qrCodeId)
       const paid = await pay({ ...input, body: { ...input.body, qrCodeId } })
-      await asOperator(services, input, (tx) =>
+      await asOperator(services, input, async (tx) =>
         recordAudit(tx, [{ action: 'sandbox.paid', target: qrCodeId, tenantId: merchantId }]),
       )
       return { body: JSON.stringify(payloadOf(paid.body)) }

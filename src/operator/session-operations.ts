@@ -60,7 +60,7 @@ async function begin(services: Services, operator: OperatorAccount, headers: Hea
   return services.database.operate(
     async (tx) => {
       const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
-      await recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId }])
+      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId }])
       return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
     },
     'read committed',
@@ -196,7 +196,7 @@ export const signOut = query({
       const cookie = await services.database.operate(
         async (tx) => {
           const ended = await sessions.end(tx, sessions.digestOf({ headers })!)
-          await recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
+          recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
           return ended
         },
         'read committed',
@@ -235,7 +235,7 @@ export const changeOwnPassword = query({
       await database.operate(
         async (tx) => {
           await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))
-          await recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
+          recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
         },
         'read committed',
         { actor: actorOf(caller), requestId },

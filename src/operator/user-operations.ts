@@ -196,7 +196,7 @@ export const createUserInConsole = query({
       const userId = newUserId(Date.now(), random)
       const user = await asOperator(services, input, async (tx) => {
         const { partnerId } = (await findCompany(tx, companyId)) ?? fail('company_not_found')
-        await insertUsers(tx, [{ userId, partnerId, companyId, profile }])
+        insertUsers(tx, [{ userId, partnerId, companyId, profile }])
         return findOne(tx, userId, config.BUSINESS_TIME_ZONE)
       }).catch((error: unknown) => {
         if (sqlState(error) === '23505')

@@ -1,4 +1,4 @@
-import type { AuditedBy, Tx } from './db/database.ts'
+import type { AuditedBy, Writes } from './db/database.ts'
 import { statement } from './db/statement.ts'
 import type { Answer } from './db/stored-answers.ts'
 
@@ -31,20 +31,20 @@ const APPEND = statement(
 const ACTED = statement('audit_acted', `select set_config('svc.acted', $1, true)`)
 
 /** The last thing that a transaction does before its COMMIT: the chain has one writer at a time. */
-export async function recordAudit(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
+export function recordAudit(tx: Writes, entries: readonly AuditEntry[]): void {
   for (const { actor, action, target, tenantId, requestId, details } of entries)
-    await tx.query(APPEND, [actor, action, target, tenantId, requestId, JSON.stringify(details ?? {})])
+    tx.write(APPEND, [actor, action, target, tenantId, requestId, JSON.stringify(details ?? {})])
 }
 
 /** The same of the commands of a batch. */
-export async function recordActs(tx: Tx, acts: readonly CommandAct[]): Promise<void> {
+export function recordActs(tx: Writes, acts: readonly CommandAct[]): void {
   const isEntry = (act: CommandAct): act is AuditEntry => act.action !== undefined
   const actors = acts.filter((act) => !isEntry(act))
   if (actors.length > 0)
-    await tx.query(ACTED, [
+    tx.write(ACTED, [
       JSON.stringify(
         Object.fromEntries(actors.map(({ target, actor, requestId }) => [target, { actor, requestId }])),
       ),
     ])
-  await recordAudit(tx, acts.filter(isEntry))
+  recordAudit(tx, acts.filter(isEntry))
 }

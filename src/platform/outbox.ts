@@ -1,5 +1,5 @@
 import type { EventType } from '../events.ts'
-import type { Tx } from './db/database.ts'
+import type { Writes } from './db/database.ts'
 import { columns, statement } from './db/statement.ts'
 
 /** Something that happened, for those who want to hear of it. Written in the transaction of its cause. */
@@ -20,9 +20,9 @@ const INSERT = statement(
    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[])`,
 )
 
-export async function saveEvents(tx: Tx, events: readonly OutboxEvent[]): Promise<void> {
+export function saveEvents(tx: Writes, events: readonly OutboxEvent[]): void {
   if (events.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       events,

@@ -5,7 +5,7 @@ import { type Paise, paise, paiseFromWire } from '../kernel/money.ts'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveTransfers, type Transfer } from '../ledger/transfers.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { PointRead } from '../platform/db/point-read.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
@@ -170,21 +170,19 @@ export const acceptPayment = command({
     if (payee) state.payees.set(code.qrCodeId, { ...payee, code })
   },
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const recorded = decisions.filter((decision) => decision.isNew)
     const codes = new Map(recorded.flatMap(({ code }) => (code ? [[code.qrCodeId, code]] : [])))
-    await Promise.all([
-      updateQrCodes(tx, [...codes.values()]),
-      saveTransfers(
-        tx,
-        recorded.flatMap(({ transfer }) => transfer ?? []),
-      ),
-      insertPayments(
-        tx,
-        recorded.map(({ payment }) => payment),
-      ),
-      saveEvents(tx, recorded.flatMap(eventsOf)),
-    ])
+    updateQrCodes(tx, [...codes.values()])
+    saveTransfers(
+      tx,
+      recorded.flatMap(({ transfer }) => transfer ?? []),
+    )
+    insertPayments(
+      tx,
+      recorded.map(({ payment }) => payment),
+    )
+    saveEvents(tx, recorded.flatMap(eventsOf))
   },
 
   answer: ({ payment, command: { timeZone } }) => ok(paymentToWire(payment, timeZone)),
@@ -319,9 +317,9 @@ const INSERT = statement(
      $8::text[], $9::text[], $10::timestamptz[]) as p (payment_id, merchant_id, qr_code_id, utr) order by utr`,
 )
 
-async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {
+function insertPayments(tx: Writes, payments: readonly Payment[]): void {
   if (payments.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       payments,

@@ -105,18 +105,16 @@ export const cancelQrCode = command({
   apply: (codes, { code }) =>
     void codes.set(keyOf(code.merchantId, code.qrCodeId), { code, lastPaidAt: null }),
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const changed = decisions.filter((decision) => decision.changed)
-    await Promise.all([
-      updateQrCodes(
-        tx,
-        changed.map(({ code }) => code),
-      ),
-      saveEvents(
-        tx,
-        changed.map(({ code, command }) => qrCodeEvent('cancelled', code, command.eventId, command.timeZone)),
-      ),
-    ])
+    updateQrCodes(
+      tx,
+      changed.map(({ code }) => code),
+    )
+    saveEvents(
+      tx,
+      changed.map(({ code, command }) => qrCodeEvent('cancelled', code, command.eventId, command.timeZone)),
+    )
   },
 
   answer: ({ code, command: { timeZone } }) => ok(toWire(code, timeZone)),

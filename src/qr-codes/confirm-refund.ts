@@ -129,14 +129,14 @@ export const confirmRefund = command({
 
   apply: (payments, { payment }) => void payments.set(payment.utr, payment),
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const done = decisions.filter((decision) => decision.transfer)
     if (done.length === 0) return
-    await saveTransfers(
+    saveTransfers(
       tx,
       done.flatMap(({ transfer }) => transfer ?? []),
     )
-    await tx.query(
+    tx.write(
       UPDATE,
       columns(
         done,
@@ -145,7 +145,7 @@ export const confirmRefund = command({
         ({ payment: p }) => p.refundedAt,
       ),
     )
-    await saveEvents(
+    saveEvents(
       tx,
       done.map(({ payment, command: { ids, timeZone } }) => ({
         eventId: ids.event,

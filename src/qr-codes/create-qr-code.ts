@@ -5,7 +5,7 @@ import { fail } from '../errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { formatRupees, type Paise, paise, paiseFromWire } from '../kernel/money.ts'
 import { parseRfc3339 } from '../kernel/time.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { PointRead } from '../platform/db/point-read.ts'
 import { type RowLock, rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
@@ -190,22 +190,20 @@ export const createQrCode = command({
 
   apply: (codes, { code }) => void (code.holdsReference && codes.set(referenceOf(code), code)),
 
-  async save(tx, decisions) {
+  save(tx, decisions) {
     const made = decisions.filter((decision) => decision.isNew)
-    await Promise.all([
-      updateQrCodes(
-        tx,
-        made.flatMap(({ former }) => former ?? []),
-      ),
-      insertQrCodes(
-        tx,
-        made.map(({ code }) => code),
-      ),
-      saveEvents(
-        tx,
-        made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)),
-      ),
-    ])
+    updateQrCodes(
+      tx,
+      made.flatMap(({ former }) => former ?? []),
+    )
+    insertQrCodes(
+      tx,
+      made.map(({ code }) => code),
+    )
+    saveEvents(
+      tx,
+      made.map(({ code, command }) => qrCodeEvent('created', code, command.eventId, command.timeZone)),
+    )
   },
 
   answer: ({ code, isNew, command: { image, timeZone } }) =>
@@ -290,9 +288,9 @@ const INSERT = statement(
      $16::text[], $17::text[], $18::boolean[], $19::bytea[], $20::timestamptz[], $20::timestamptz[]) order by 1`,
 )
 
-async function insertQrCodes(tx: Tx, codes: readonly QrCode[]): Promise<void> {
+function insertQrCodes(tx: Writes, codes: readonly QrCode[]): void {
   if (codes.length === 0) return
-  await tx.query(
+  tx.write(
     INSERT,
     columns(
       codes,

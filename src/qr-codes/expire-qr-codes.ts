@@ -45,7 +45,7 @@ export async function expireQrCodes({ clock, config, database, random }: Service
         const eventId = newId('evt', now.getTime(), random)
         return qrCodeEvent('expired', toQrCode(row), eventId, config.BUSINESS_TIME_ZONE, now)
       })
-      await saveEvents(tx, events)
+      saveEvents(tx, events)
       return told.length
     },
   )

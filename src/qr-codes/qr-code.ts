@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Paise, paise, paiseToWire } from '../kernel/money.ts'
 import { rfc3339 } from '../kernel/time.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import type { OutboxEvent } from '../platform/outbox.ts'
 import { qrPng } from './qr-image.ts'
@@ -184,9 +184,9 @@ const UPDATE = statement(
 )
 
 /** Writes what may change of codes: locked before in this transaction, each at most once in the list. */
-export async function updateQrCodes(tx: Tx, codes: readonly QrCode[]): Promise<void> {
+export function updateQrCodes(tx: Writes, codes: readonly QrCode[]): void {
   if (codes.length === 0) return
-  await tx.query(
+  tx.write(
     UPDATE,
     columns(
       codes,

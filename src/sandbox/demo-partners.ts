@@ -135,7 +135,7 @@ async function newDemoPartner(
   })
   await fundCardAccount(tx, maker.random, (await findCardAccount(tx, cardAccountId))!, FUNDS_PAISE)
   const userId = newUserId(Date.now(), maker.random)
-  await insertUsers(tx, [{ userId, partnerId, companyId, profile: user }])
+  insertUsers(tx, [{ userId, partnerId, companyId, profile: user }])
   const sharedKey = plainKey(await issueSharedKey(tx, maker, partnerId))
   return {
     partnerId,

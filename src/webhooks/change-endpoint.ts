@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Secret } from '../kernel/secret.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { command, ok } from '../platform/http/operation.ts'
 import {
   type Endpoint,
@@ -75,8 +75,8 @@ export const updateEndpoint = command({
   decide: (endpoints, update: Update, now) =>
     changedEndpoint(endpointOf(endpoints, update), update.changes, now),
   apply: (endpoints, endpoint) => void endpoints.set(endpoint.endpointId, endpoint),
-  async save(tx, decisions) {
-    for (const endpoint of decisions) await saveEndpoint(tx, endpoint)
+  save(tx, decisions) {
+    for (const endpoint of decisions) saveEndpoint(tx, endpoint)
   },
   answer: (endpoint, { timeZone }) => ok(endpointToWire(endpoint, timeZone)),
 })
@@ -101,8 +101,8 @@ export const deleteEndpoint = command({
   lock: lockEndpoints,
   decide: endpointOf,
   apply: (endpoints, { endpointId }) => void endpoints.delete(endpointId),
-  async save(tx, decisions) {
-    for (const endpoint of decisions) await deleteEndpointRow(tx, endpoint)
+  save(tx, decisions) {
+    for (const endpoint of decisions) deleteEndpointRow(tx, endpoint)
   },
   answer: ({ endpointId }) => ok({ endpointId }),
 })
@@ -163,18 +163,18 @@ export const rotateSecret = command({
     now,
   }),
   apply: (endpoints, { endpoint }) => void endpoints.set(endpoint.endpointId, endpoint),
-  async save(tx, decisions) {
-    for (const decision of decisions) await saveRotated(tx, decision)
+  save(tx, decisions) {
+    for (const decision of decisions) saveRotated(tx, decision)
   },
   answer: ({ endpoint, rotate: { secret, timeZone } }) =>
     ok({ ...endpointToWire(endpoint, timeZone), secret: secret.reveal() }),
 })
 
 /** The former secrets go on signing beside the new one for the time of grace. */
-async function saveRotated(tx: Tx, { endpoint, rotate, now }: Rotated): Promise<void> {
+function saveRotated(tx: Writes, { endpoint, rotate, now }: Rotated): void {
   const { tools, secret, graceSeconds } = rotate
-  await saveEndpoint(tx, endpoint)
-  await saveSecret(tx, tools, endpoint, secret, {
+  saveEndpoint(tx, endpoint)
+  saveSecret(tx, tools, endpoint, secret, {
     now,
     formerUntil: new Date(now.getTime() + graceSeconds * 1_000),
   })
@@ -187,14 +187,21 @@ export async function operatorRotatesSecret(tx: Tx, tools: Tools, key: EndpointK
   const secret = newSecret(tools.random)
   const endpoint = changedEndpoint(found, {}, now)
   const rotate = { ...key, tools, secret, graceSeconds: GRACE_SECONDS, timeZone: 'UTC' }
-  await saveRotated(tx, { endpoint, rotate, now })
+  saveRotated(tx, { endpoint, rotate, now })
   return { endpoint, secret }
+}
+
+/** Answers whether there was one. */
+export async function operatorDeletesEndpoint(tx: Tx, key: EndpointKey): Promise<boolean> {
+  const found = await lockEndpoint(tx, key)
+  if (found) deleteEndpointRow(tx, key)
+  return found !== undefined
 }
 
 export async function setEndpointEnabled(tx: Tx, key: EndpointKey, enabled: boolean, now: Date) {
   const found = await lockEndpoint(tx, key)
   if (!found) return undefined
   const endpoint = changedEndpoint(found, withEnabled(enabled), now)
-  await saveEndpoint(tx, endpoint)
+  saveEndpoint(tx, endpoint)
   return endpoint
 }

@@ -3,7 +3,7 @@ import { fail } from '../errors.ts'
 import type { EventType } from '../events.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 import { command, ok } from '../platform/http/operation.ts'
 import {
@@ -113,8 +113,8 @@ export const createEndpoint = command({
 
   apply: (counts, { endpoint: { tenantId } }) => void counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1),
 
-  async save(tx, decisions) {
-    for (const decision of decisions) await insertEndpoint(tx, decision)
+  save(tx, decisions) {
+    for (const decision of decisions) insertEndpoint(tx, decision)
   },
 
   answer: ({ endpoint, command: { secret, timeZone } }) =>
@@ -138,9 +138,9 @@ function newEndpoint(create: CreateEndpoint, now: Date): Endpoint {
   }
 }
 
-async function insertEndpoint(tx: Tx, { endpoint, command: { secret, tools } }: Created): Promise<void> {
+function insertEndpoint(tx: Writes, { endpoint, command: { secret, tools } }: Created): void {
   const { endpointId, tenantId, createdAt: now } = endpoint
-  await tx.query(INSERT, [
+  tx.write(INSERT, [
     endpointId,
     tenantId,
     endpoint.url,
@@ -151,7 +151,7 @@ async function insertEndpoint(tx: Tx, { endpoint, command: { secret, tools } }: 
     endpoint.headersSealed,
     now,
   ])
-  await saveSecret(tx, tools, endpoint, secret, { now, formerUntil: now })
+  saveSecret(tx, tools, endpoint, secret, { now, formerUntil: now })
 }
 
 /** For the command line, in a transaction of the operator. */
@@ -166,6 +166,6 @@ export async function operatorCreatesEndpoint(
   const [count] = await tx.query(COUNT, [[plan.tenantId]])
   if ((count?.endpoints ?? 0) >= ENDPOINTS_MAX) fail('too_many_webhook_endpoints')
   const endpoint = newEndpoint(command, plan.now)
-  await insertEndpoint(tx, { endpoint, command })
+  insertEndpoint(tx, { endpoint, command })
   return { endpoint, secret }
 }

@@ -1,7 +1,7 @@
 import { newId, type RandomBytes } from '../kernel/ids.ts'
 import { Secret } from '../kernel/secret.ts'
 import type { Keyring } from '../platform/crypto/keyring.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Writes } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 
 /** A new signing secret of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
@@ -40,18 +40,18 @@ export interface Tools {
 }
 
 /** Adds the secret that signs from now on. Former ones go on signing beside it until `formerUntil`. */
-export async function saveSecret(
-  tx: Tx,
+export function saveSecret(
+  tx: Writes,
   { keyring, random }: Tools,
   { tenantId, endpointId }: Owner,
   secret: Secret,
   { now, formerUntil }: { now: Date; formerUntil: Date },
-): Promise<void> {
+): void {
   const secretId = newId('whs', now.getTime(), random)
   const sealed = keyring.seal('webhook_secret', Buffer.from(secret.reveal()), secretSealedFor(secretId))
-  await tx.query(INSERT, [secretId, tenantId, endpointId, sealed, now])
-  await tx.query(EXPIRE, [tenantId, endpointId, formerUntil, secretId])
-  await tx.query(FORGET, [tenantId, endpointId, now])
+  tx.write(INSERT, [secretId, tenantId, endpointId, sealed, now])
+  tx.write(EXPIRE, [tenantId, endpointId, formerUntil, secretId])
+  tx.write(FORGET, [tenantId, endpointId, now])
 }
 
 export interface SecretRow {

@@ -1,6 +1,6 @@
 import { fail } from '../errors.ts'
 import type { BatchTx } from '../platform/db/batch.ts'
-import type { Tx } from '../platform/db/database.ts'
+import type { Tx, Writes } from '../platform/db/database.ts'
 import { rowLock } from '../platform/db/row-lock.ts'
 import { columns, statement } from '../platform/db/statement.ts'
 import { ENDPOINT_COLUMNS, type Endpoint, type EndpointRow, toEndpoint } from './endpoint.ts'
@@ -65,8 +65,8 @@ export function changedEndpoint(endpoint: Endpoint, changes: Partial<Endpoint>, 
   return { ...endpoint, ...changes, modifiedAt }
 }
 
-export async function saveEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
-  await tx.query(SAVE, [
+export function saveEndpoint(tx: Writes, endpoint: Endpoint): void {
+  tx.write(SAVE, [
     endpoint.tenantId,
     endpoint.endpointId,
     endpoint.url,
@@ -80,5 +80,5 @@ export async function saveEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
   ])
 }
 
-export const deleteEndpointRow = async (tx: Tx, { tenantId, endpointId }: EndpointKey): Promise<boolean> =>
-  (await tx.query(DELETE, [tenantId, endpointId])).length > 0
+export const deleteEndpointRow = (tx: Writes, { tenantId, endpointId }: EndpointKey): void =>
+  tx.write(DELETE, [tenantId, endpointId])

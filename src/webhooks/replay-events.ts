@@ -95,10 +95,10 @@ export const resendEvent = command({
     return { resend, now }
   },
   apply: () => undefined,
-  async save(tx, decisions) {
+  save(tx, decisions) {
     // One by one: the same event may be asked for twice in a batch, and a statement writes a row once only.
     for (const { resend, now } of decisions)
-      await tx.query(RESEND, [[resend.tenantId], [resend.endpointId], [resend.eventId], now])
+      tx.write(RESEND, [[resend.tenantId], [resend.endpointId], [resend.eventId], now])
   },
   answer: () => ok({ queued: 1 }),
 })
@@ -177,9 +177,9 @@ export const replayEvents = command({
     return { replay, found: found.get(replay)!, now }
   },
   apply: () => undefined,
-  async save(tx, decisions) {
+  save(tx, decisions) {
     for (const { replay, found, now } of decisions)
-      await tx.query(REPLAY, [replay.tenantId, replay.endpointId, ...replay.range, found.last ?? 0, now])
+      tx.write(REPLAY, [replay.tenantId, replay.endpointId, ...replay.range, found.last ?? 0, now])
   },
   answer: ({ found: { queued, last } }, { range: [, , after] }) =>
     ok({ queued, next: Number(last ?? after), more: queued === EVENTS_A_REPLAY }),

@@ -40,7 +40,7 @@ export async function newUsers(
     companyId,
     profile: { firstName: 'Ravi' },
   }))
-  await database.operate((tx) => insertUsers(tx, users))
+  await database.operate(async (tx) => insertUsers(tx, users))
   return users.map(({ userId }) => userId)
 }
 

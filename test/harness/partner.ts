@@ -56,7 +56,7 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
     if (fundsPaise > 0n)
       await fundCardAccount(tx, random, (await findCardAccount(tx, cardAccountId))!, paise(fundsPaise))
     const userId = newUserId(Date.now(), random)
-    await insertUsers(tx, [
+    insertUsers(tx, [
       {
         userId,
         partnerId,

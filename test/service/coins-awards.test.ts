@@ -496,6 +496,6 @@ test('coins and money never mix: the ledger refuses a transfer between accounts 
   ]
   for (const sides of tries)
     await expect(
-      database.write([partnerId], (tx) => saveTransfers(tx, [{ ...mixed, ...sides }])),
+      database.write([partnerId], async (tx) => saveTransfers(tx, [{ ...mixed, ...sides }])),
     ).rejects.toThrow(/has another unit|_side_has_the_unit/)
 })

@@ -37,8 +37,8 @@ const NOTES: CommandSpec<Note, undefined, Note> = {
   },
   decide: (_, note) => note,
   apply: () => undefined,
-  async save(tx, notes) {
-    await tx.query(
+  save(tx, notes) {
+    tx.write(
       WRITE,
       columns(
         notes,

@@ -47,16 +47,19 @@ async function rowsRead(database: string): Promise<number> {
   return Number(rows[0]!.read)
 }
 
-// The statements are planned while the tables are empty, as on any new installation, and their connections keep them.
+// The statements are planned while the tables are all but empty and known to be, as on a new installation that autovacuum
+// has come by, and their connections keep them.
 test.each([
   ['accept payment', payments, 40],
-  ['create QR code', codes, 8],
+  ['create QR code', codes, 5],
   ['create gift card', cards, 60],
 ])(
   '%s, of which a new database has taken thousands, has read some rows for each and not the table',
   async (name, prepare, most) => {
     const service = await openService({ background: false })
     const operation = await prepare(service)
+    await Promise.all(Array.from({ length: TENANTS }, (_, n) => operation(n)))
+    await asSuperuser(service.db.database, (admin) => admin.query('analyze'))
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => operation(n)))
       expect(answers.filter(({ status }) => status >= 300)).toEqual([])

@@ -46,7 +46,7 @@ export async function newPartner(world: World, product: Partner['product']): Pro
     })
     await fundCardAccount(tx, random, (await findCardAccount(tx, cardAccountId))!, paise(FUNDS_PAISE))
     const users = Array.from({ length: 5 }, () => newUserId(clock.now(), random))
-    await insertUsers(
+    insertUsers(
       tx,
       users.map((userId, i) => ({
         userId,

@@ -5,9 +5,17 @@ import { sortableId } from '../../kernel/ids.ts'
 import { invariant } from '../../kernel/invariant.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { type CommandAct, type CommandAudit, recordActs } from '../audit.ts'
-import { ClientTx, type Database, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
+import {
+  ClientTx,
+  type Database,
+  isUnavailable,
+  sqlState,
+  type Tx,
+  tenantSet,
+  type Writes,
+} from './database.ts'
 import type { RowLock } from './row-lock.ts'
-import { statement } from './statement.ts'
+import { type Statement, statement } from './statement.ts'
 import type { Answer, AnswerKey, KnownAnswers, StoredAnswers } from './stored-answers.ts'
 
 /** Something that a tenant wants done. Carries its ids and random values, so that deciding needs none. */
@@ -26,8 +34,8 @@ export interface CommandSpec<C extends Command, S, D> {
   decide(state: S, command: C, now: Date): D
   /** Folds a decision into the state, so that later commands of the same batch see it. */
   apply(state: S, decision: D): void
-  /** Writes all decisions with a handful of set-based statements. */
-  save(tx: Tx, decisions: readonly D[]): Promise<void>
+  /** Writes all decisions with a handful of set-based statements, at once: COMMIT travels with them. */
+  save(tx: Writes, decisions: readonly D[]): void
   answer(decision: D, command: C): Answer
 }
 
@@ -66,10 +74,35 @@ export class UnknownOutcome<C extends Command> extends Error {
 export class BatchTx extends ClientTx {
   readonly heldTenants = new Set<string>()
   readonly #mode: LockMode
+  #asked = 0
+  #closed = false
 
   constructor(client: pg.PoolClient, mode: LockMode) {
     super(client)
     this.#mode = mode
+  }
+
+  override query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]> {
+    invariant(!this.#closed, 'a statement came after COMMIT')
+    this.#asked++
+    return super.query(statement, values)
+  }
+
+  /** What `work` answers, and the database's time once every statement of it is done. */
+  async timed<T>(work: () => Promise<T>): Promise<[result: T, time: Time]> {
+    const working = work()
+    const asked = this.#asked + 1
+    // Most ask for all that they need at once; then the time travels with it.
+    const asking = this.query(NOW)
+    asking.catch(() => undefined)
+    const result = await working
+    const [time] = await (this.#asked === asked ? asking : this.query(NOW))
+    return [result, time!]
+  }
+
+  /** COMMIT follows: no other statement may. */
+  close(): void {
+    this.#closed = true
   }
 
   /** Locks and reads rows; `wanted` is how many distinct rows the parameters name at most. */
@@ -85,10 +118,12 @@ export class BatchTx extends ClientTx {
   }
 }
 
-const NOW = statement<{ now: Date; epoch: string }>(
-  'batch_now',
-  'select clock_timestamp() as now, epoch from installation',
-)
+interface Time {
+  readonly now: Date
+  readonly epoch: string
+}
+
+const NOW = statement<Time>('batch_now', 'select clock_timestamp() as now, epoch from installation')
 
 /** Longest wait for a row in `wait` mode: above what batches of several processes take, below what others notice. */
 const LOCK_WAIT_MS = 150
@@ -132,19 +167,22 @@ export async function runBatch<C extends Command, S, D>(
       notCommitted()
       await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`)
     } else begun.catch((error: Error) => (beginFailed = error))
-    const known = await answers.find(
+    // Repeats lock too what they name: most batches have none, and need not wait to know it.
+    const finding = answers.find(
       tx,
       entries.flatMap((entry) => entry.retry ?? []),
     )
-    const fresh = entries.filter((entry) => !entry.retry || !known.has(entry.retry))
-    const state = await spec.lock(
-      tx,
-      fresh.map((entry) => entry.command),
+    finding.catch(() => undefined)
+    const [state, time] = await tx.timed(() =>
+      spec.lock(
+        tx,
+        entries.map((entry) => entry.command),
+      ),
     )
-    const [time] = await tx.query(NOW)
+    const known = await finding
     await begun
-    requireEpoch(time!.epoch, answers.epoch)
-    const now = new Date(time!.now.getTime() + clock.offsetMs())
+    requireEpoch(time.epoch, answers.epoch)
+    const now = new Date(time.now.getTime() + clock.offsetMs())
     const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx.heldTenants, now)
     await answerRepeats(tx, answers, known, outcomes)
     const result = { outcomes, heldTenants: tx.heldTenants }
@@ -153,14 +191,16 @@ export async function runBatch<C extends Command, S, D>(
       await client.query('rollback').catch((failed: Error) => (broken = failed))
       return result
     }
-    await spec.save(tx, decisions)
-    if (keep.length > 0) await answers.save(tx, keep, now)
-    await recordActs(tx, audits)
+    spec.save(tx, decisions)
+    if (keep.length > 0) answers.save(tx, keep, now)
+    recordActs(tx, audits)
     decided = result
-    await commit(client)
+    await commit(client, tx)
     return decided
   } catch (error) {
-    if (decided && (sqlState(error) === undefined || isUnavailable(error))) {
+    // A statement that the server refused took the COMMIT behind it along: nothing happened, for sure.
+    const refused = sqlState(tx.firstFailure) !== undefined
+    if (decided && !refused && (sqlState(error) === undefined || isUnavailable(error))) {
       broken = error as Error
       throw new UnknownOutcome(decided, error)
     }
@@ -222,14 +262,21 @@ function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: numbe
 
 type Wire = { readonly connection: { readonly stream: { destroy(error: Error): void } } }
 
-/** Never cancels a COMMIT; one that is not answered in time loses its connection, and settles by the batch's id. */
-async function commit(client: pg.PoolClient): Promise<void> {
+/**
+ * Sends COMMIT behind the writes, in one packet. Never cancels it; one that is not answered in time, once they are,
+ * loses its connection, and settles by the batch's id.
+ */
+async function commit(client: pg.PoolClient, tx: BatchTx): Promise<void> {
+  const committing = client.query('commit')
+  committing.catch(() => undefined)
+  tx.close()
+  await tx.written()
   const hangUp = () =>
     (client as unknown as Wire).connection.stream.destroy(new Error('COMMIT was not answered'))
   const timer = setTimeout(hangUp, COMMIT_WAIT_MS)
   try {
     // PostgreSQL answers ROLLBACK, without an error, when the transaction had failed before.
-    const { command } = await client.query('commit')
+    const { command } = await committing
     invariant(command === 'COMMIT', 'a batch that failed was to be committed')
   } finally {
     clearTimeout(timer)
@@ -253,7 +300,6 @@ function decideAll<C extends Command, S, D>(
 ): Decided<C, D> {
   const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
-    if (heldTenants.has(entry.tenantId)) continue
     const { command, retry } = entry
     try {
       const first = retry && known.repeat(retry)
@@ -261,6 +307,7 @@ function decideAll<C extends Command, S, D>(
         result.outcomes.set(entry, { answer: first })
         continue
       }
+      if (heldTenants.has(entry.tenantId)) continue
       const decision = spec.decide(state, command, now)
       const answer = spec.answer(decision, command)
       spec.apply(state, decision)

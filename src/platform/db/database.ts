@@ -18,8 +18,14 @@ export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
 
 type Role = 'svc_owner' | 'svc_service' | 'svc_operator'
 
+/** Takes statements whose rows nobody reads. */
+export interface Writes {
+  /** Not waited for: it travels with what follows, in this order. When it fails the transaction fails at its end. */
+  write(statement: Statement, values?: readonly unknown[]): void
+}
+
 /** A transaction of the service or the operator. Rows come back typed as the statement says. */
-export interface Tx {
+export interface Tx extends Writes {
   query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
 }
 
@@ -141,6 +147,7 @@ const TAKE_ROOM = 'create temp table svc_room on commit drop as select n from ge
 /** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
 export class ClientTx implements Tx {
   readonly #client: pg.PoolClient
+  readonly #writing: Promise<unknown>[] = []
   #firstFailure: unknown
 
   constructor(client: pg.PoolClient) {
@@ -159,6 +166,17 @@ export class ClientTx implements Tx {
       this.#firstFailure ??= error
       throw error
     }
+  }
+
+  write(statement: Statement, values: readonly unknown[] = []): void {
+    const writing = this.query(statement, values)
+    writing.catch(() => undefined)
+    this.#writing.push(writing)
+  }
+
+  /** Resolves once every write is done; rejects when one has failed. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing.splice(0))
   }
 }
 
@@ -267,6 +285,7 @@ export class Database {
       const begun = client.query(begin)
       begun.catch(() => undefined)
       const result = await work(tx)
+      await tx.written()
       await begun
       // A reader need not wait for the end of its transaction: whoever has the connection next queues behind it.
       if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)

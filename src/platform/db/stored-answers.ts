@@ -1,6 +1,6 @@
 import { fail } from '../../errors.ts'
 import type { Keyring } from '../crypto/keyring.ts'
-import type { Tx } from './database.ts'
+import type { Tx, Writes } from './database.ts'
 import { columns, statement } from './statement.ts'
 
 /** What a caller gets: status and body, ready to send and to be repeated byte for byte. */
@@ -148,8 +148,8 @@ export class StoredAnswers {
     return known
   }
 
-  async save(tx: Tx, answers: readonly { key: AnswerKey; answer: Answer }[], now: Date): Promise<void> {
-    await tx.query(SAVE, [
+  save(tx: Writes, answers: readonly { key: AnswerKey; answer: Answer }[], now: Date): void {
+    tx.write(SAVE, [
       ...columns(
         answers,
         ({ key }) => key.tenantId,
