@@ -75,8 +75,19 @@ export class Lane<C extends Command, S, D> {
 
   /** Resolves when every accepted command has been answered. */
   drain(): Promise<void> {
-    if (!this.#running && this.#queues.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+      this.#tellDrained()
+    })
+  }
+
+  #tellDrained(): void {
+    if (this.#running || this.#queues.size > 0) return
+    // Behind the answers of the last batch.
+    const idle = this.#idle.splice(0)
+    setImmediate(() => {
+      for (const resolve of idle) resolve()
+    })
   }
 
   #pump(): void {
@@ -93,7 +104,7 @@ export class Lane<C extends Command, S, D> {
       this.#requeue(held)
       this.#running = false
       this.#pump()
-      if (!this.#running && this.#queues.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+      this.#tellDrained()
     })
   }
 
@@ -154,14 +165,15 @@ export class Lane<C extends Command, S, D> {
     }
   }
 
-  /** Answers what was decided; gives back the entries of held tenants. */
+  /**
+   * Answers what was decided, once the next batch is on its way: the database need not wait until all answers are
+   * written. Gives back the entries of held tenants.
+   */
   #tell(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
-    for (const entry of entries) {
-      const outcome = outcomes.get(entry)
-      if (!outcome) continue
-      this.#queues.release(entry.tenantId)
-      entry.settle(outcome)
-    }
+    for (const { tenantId } of outcomes.keys()) this.#queues.release(tenantId)
+    setImmediate(() => {
+      for (const [entry, outcome] of outcomes) entry.settle(outcome)
+    })
     return entries.filter((entry) => heldTenants.has(entry.tenantId))
   }
 
