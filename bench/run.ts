@@ -71,6 +71,8 @@ const callers = values.callers?.split(',').map(Number) ?? (values.full ? [1, 16,
 const startMs = performance.now()
 console.log(machine())
 const bed = await makeBed(values['node-options'].split(' ').filter(Boolean))
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void bed.close().finally(() => process.exit(130)))
 const setting: Setting = {
   bed,
   callers,

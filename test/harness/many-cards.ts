@@ -25,6 +25,8 @@ export async function insertManyCards(
   // Names every parameter in every statement: PostgreSQL must know the type of each.
   const named = `(select $1::text as partner, $2::text as company, $3::text as account) given`
   const run = (text: string) => admin.query(text, values)
+  // What refers to each other is made here: checking it row by row takes twice as long as the rows.
+  await admin.query('set session_replication_role = replica')
   await run(`insert into users (user_id, partner_id, company_id, email, mobile, first_name, last_name, created_at)
     select 'usr_' || ${pad}, partner, company, 'employee' || n || '@example.com', lpad((6000000000 + n)::text, 10, '0'),
       'First' || n, 'Last' || n, now() from ${series}, ${named}`)
@@ -45,4 +47,5 @@ export async function insertManyCards(
       true, jsonb_build_object('email', 'employee' || n || '@example.com', 'mobile', (6000000000 + n)::text, 'title',
         'Ms', 'firstName', 'First' || n, 'lastName', 'Last' || n),
       50000, 'trf_' || ${pad}, sha256(('h' || n)::bytea), now(), now() from ${series}, ${named}`)
+  await admin.query('reset session_replication_role')
 }

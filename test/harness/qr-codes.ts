@@ -64,5 +64,8 @@ export const creditOf = (tr: string, rest: Partial<Credit> = {}): Credit => ({
 export const notifyCredit = (client: Client, credit: Credit, nowMs?: number): Promise<ApiAnswer> =>
   client.notify('/rails/upi/credits', credit, RAIL_KEY, nowMs)
 
-export const cancel = (merchant: Client, qrCodeId: string): Promise<ApiAnswer> =>
-  merchant.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {})
+export const cancel = (
+  merchant: Client,
+  qrCodeId: string,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> => merchant.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {}, headers)

@@ -50,6 +50,23 @@ test('the first answer is repeated even when the thing has changed since', async
   expect((await create({ qrName: 'Changed since' }, key)).text).toBe(first.text)
 })
 
+test('a repeat is answered while others hold the rows that its command needed', async () => {
+  const key = newKey()
+  const { qrCodeId } = payloadOf(await create({ qrName: 'Held' }, newKey()))
+  const first = await cancel(client, qrCodeId, key)
+  expect(first.status).toBe(200)
+  const [repeat, fresh] = await asSuperuser(service.db.database, async (admin) => {
+    await admin.query('begin')
+    await admin.query('select from qr_codes where qr_code_id = $1 for update', [qrCodeId])
+    const fresh = cancel(client, qrCodeId, newKey())
+    const repeat = await cancel(client, qrCodeId, key)
+    await admin.query('rollback')
+    return [repeat, await fresh] as const
+  })
+  expect(repeat.text).toBe(first.text)
+  expect(fresh.status).toBe(200)
+})
+
 test('the order in which fields are sent makes no other request', async () => {
   const key = newKey()
   const first = await create({ qrName: 'Ordered', customParams: { a: '1', b: '2' } }, key)

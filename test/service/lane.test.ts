@@ -124,10 +124,26 @@ test('a batch that was split keeps its order when rows become held between its p
   expect(await linesOf('t2')).toEqual(upTo(64).filter((line) => line !== 40))
 })
 
-test('draining resolves after every accepted command was carried out', async () => {
+test('draining resolves after every accepted command was carried out and answered', async () => {
   const lane = newLane()
-  const sent = upTo(500).map((line) => lane.submit({ tenantId: 't3', line }))
+  let answered = 0
+  const sent = upTo(500).map((line) => lane.submit({ tenantId: 't3', line }).then(() => answered++))
   await lane.drain()
+  expect(answered).toBe(500)
   expect(await linesOf('t3')).toEqual(upTo(500))
   await Promise.all(sent)
+})
+
+test('a statement that is refused takes the COMMIT behind it along, and the connection is good for more', async () => {
+  const lane = newLane()
+  await expect(lane.submit({ tenantId: 't4', line: -1 })).rejects.toThrow('notes_line_check')
+  await lane.submit({ tenantId: 't4', line: 1 })
+  expect(await linesOf('t4')).toEqual([1])
+  const { rows } = await asSuperuser(service.db.database, (admin) =>
+    admin.query<{ n: number }>(
+      `select count(*)::integer as n from pg_stat_activity
+       where datname = current_database() and state like 'idle in transaction%'`,
+    ),
+  )
+  expect(rows[0]!.n).toBe(0)
 })

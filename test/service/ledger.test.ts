@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reconcile } from '../../src/ledger/reconcile.ts'
+import { saveTransfers } from '../../src/ledger/transfers.ts'
 import { PAYMENT_CHECKS } from '../../src/qr-codes/reconcile-payments.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { creditOf, newCode, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
@@ -76,6 +77,26 @@ test('the service may neither change nor delete what was moved, nor open account
     await expect(database.write([merchant.merchantId], (tx) => tx.query({ name, text }))).rejects.toThrow(
       'permission denied',
     )
+})
+
+test('a transfer over an account of another tenant is refused whole', async () => {
+  const other = await service.newMerchant()
+  const before = await balances()
+  const transfer = {
+    transferId: 'trf_foreign',
+    tenantId: merchant.merchantId,
+    kind: 'upi_credit',
+    debitAccountId: `upi_clearing:${merchant.merchantId}`,
+    creditAccountId: `payable:${other.merchantId}`,
+    amountPaise: 1n,
+    objectId: 'x',
+    createdAt: new Date(),
+  }
+  const write = service.app.services.database.write([merchant.merchantId, other.merchantId], async (tx) =>
+    saveTransfers(tx, [transfer]),
+  )
+  await expect(write).rejects.toThrow('a transfer names an account that does not exist or has another unit')
+  expect(await balances()).toEqual(before)
 })
 
 test('a balance under its floor cannot be written, whoever writes it', async () => {
