@@ -25,9 +25,9 @@ const SAVE = statement(
      header_names = $8, headers_sealed = $9, modified_at = $10
    where tenant_id = $1 and endpoint_id = $2`,
 )
-const DELETE = statement<{ endpoint_id: string }>(
+const DELETE = statement(
   'webhook_endpoint_delete',
-  'delete from webhook_endpoints where tenant_id = $1 and endpoint_id = $2 returning endpoint_id',
+  'delete from webhook_endpoints where tenant_id = $1 and endpoint_id = $2',
 )
 
 /** Endpoints by id. */
