@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ApiAnswer } from '../harness/client.ts'
+import type { ApiAnswer, Json } from '../harness/client.ts'
+import { signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
-import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const AT_ONCE = 64
@@ -71,3 +72,25 @@ test.each([
   },
   60_000,
 )
+
+test('the console lists cancelled QR codes, older than thousands that are active, and reads no others', async () => {
+  const service = await openService({ background: false })
+  const shop = await service.as(await service.newMerchant())
+  const code = await newCode(service, shop)
+  expect((await cancel(shop, code.qrCodeId)).status).toBe(200)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`
+      insert into qr_codes (qr_code_id, merchant_id, tr, upi_uri, multiple_use, fixed_amount, status, holds_reference,
+        request_hash, created_at, modified_at)
+      select 'qr_z' || lpad(n::text, 25, '0'), merchant_id, 'SVCZ' || n, 'upi://pay', true, false, 'ACTIVE', false,
+        '\\x00', now(), now() from generate_series(1, 50000) n, merchants;
+      analyze qr_codes`),
+  )
+  const admin = await signedIn(service, 'admin')
+  const before = await rowsRead(service.db.database)
+  const { json } = await admin.get('/qr-codes?status=CANCELLED')
+  expect(json.total).toEqual({ count: 1, exact: true })
+  expect(json.data.map(({ qrCode }: Json) => qrCode.qrCodeId)).toEqual([code.qrCodeId])
+  await service.close()
+  expect((await rowsRead(service.db.database)) - before).toBeLessThan(1_000)
+}, 60_000)
