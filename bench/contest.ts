@@ -62,7 +62,7 @@ export interface Contest {
   readonly seconds: number
   /** Before each phase, so that none pays for the one before. */
   readonly prepare?: (contender: Contender) => Promise<void>
-  /** Latency of all at 70 % of the slowest one's rate, in each round, rather than of each one's own, once. */
+  /** Latency of all at half the slowest one's rate, in each round, rather than at 70 % of each one's own, once. */
   readonly sameRate?: boolean
   readonly progress: (text: string) => void
 }
@@ -102,7 +102,7 @@ export async function contest({
         if (!contender.load) continue
         progress(`${count} callers, latency: ${contender.name}`)
         await prepare?.(contender)
-        const rate = 0.7 * (sameRate ? slowest : median(rates.get(contender)!))
+        const rate = sameRate ? 0.5 * slowest : 0.7 * median(rates.get(contender)!)
         const latency = await openLoop(await contender.load(), count, rate, Math.min(3, seconds))
         latencies.get(contender)!.push(latency)
       }

@@ -12,11 +12,12 @@
  */
 import { parseArgs } from 'node:util'
 import { makeBed } from './bed.ts'
-import { fullSearch, growth, singleSearch } from './measures/card-search.ts'
+import { fullSearch, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
 import { consoleLists } from './measures/console-lists.ts'
 import { acceptPayment, cancel, createQrCode } from './measures/durable-commands.ts'
 import { footprint } from './measures/footprint.ts'
+import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { sealedCreation } from './measures/sealed-creation.ts'

@@ -5,8 +5,8 @@ import { peer, peerProgram } from '../peers.ts'
 import { ROOT, startServer } from '../server-process.ts'
 import type { Measure } from './measure.ts'
 
-/** Every caller asks for a configuration of its own, so that coalescing has as many rows to read as there are callers. */
-async function configurations({ service }: Bed, { headers }: BenchPartner, count: number): Promise<string[]> {
+/** Every caller looks up a configuration of its own, so that coalescing has as many rows to read as there are callers. */
+export async function lookups({ service }: Bed, { headers }: BenchPartner, count: number): Promise<Buffer[]> {
   const ids: string[] = []
   for (let n = 0; n < count; n++) {
     const answer = await fetch(`${service.baseUrl}/api/v0/svc-coins`, {
@@ -22,7 +22,8 @@ async function configurations({ service }: Bed, { headers }: BenchPartner, count
     const { payload } = (await answer.json()) as { payload: { coinConfigId: string } }
     ids.push(payload.coinConfigId)
   }
-  return ids
+  const { authorization } = headers as { authorization: string }
+  return ids.map((id) => requestBytes('GET', `/api/v0/svc-coins/${id}`, { authorization }))
 }
 
 export const coinLookup: Measure = {
@@ -31,9 +32,7 @@ export const coinLookup: Measure = {
   async run(setting) {
     const { bed, callers } = setting
     const partner = await bed.newPartner('incentive', 1)
-    const ids = await configurations(bed, partner, Math.max(...callers))
-    const headers = { authorization: partner.headers['authorization']! }
-    const lookups = ids.map((id) => requestBytes('GET', `/api/v0/svc-coins/${id}`, headers))
+    const requests = await lookups(bed, partner, Math.max(...callers))
     const hello = await startServer(peer('hello.mjs'))
     const prism = await startServer({
       args: [
@@ -53,14 +52,14 @@ export const coinLookup: Measure = {
         contenders: [
           httpContender('svc', [bed.service.pid, bed.postmasterPid], () => ({
             port: bed.service.port,
-            next: (n) => lookups[n % lookups.length],
+            next: (n) => requests[n % requests.length],
           })),
           httpContender('bare Fastify hello', [hello.pid], () => ({
             port: hello.port,
             next: () => helloRequest,
           })),
           ...mocked.map(({ pid, port }) =>
-            httpContender('Prism, same document', [pid], () => ({ port, next: () => lookups[0] })),
+            httpContender('Prism, same document', [pid], () => ({ port, next: () => requests[0] })),
           ),
         ],
       })
