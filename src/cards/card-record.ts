@@ -109,6 +109,9 @@ function statusFields(card: Card, timeZone: string) {
   }
 }
 
+/** Of a period: what was spent in it less what came back in it, but not less than nothing where that was spent before. */
+export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
+
 function moneyFields({ card, balancePaise, usage }: CardView) {
   return {
     otbBalance: wholeRupees(balancePaise),
@@ -116,10 +119,10 @@ function moneyFields({ card, balancePaise, usage }: CardView) {
     loadAmount: String(wholeRupees(card.loadPaise)),
     lastAllocatedAmount: wholeRupees(card.loadPaise),
     svcCardTxnId: card.loadTransferId,
-    usedMtd: rupees(usage.monthPaise),
-    usedDtd: rupees(usage.dayPaise),
-    usedYtd: rupees(usage.yearPaise),
-    usedLtd: rupees(usage.lifePaise),
+    usedMtd: rupees(usedPaise(usage.monthPaise)),
+    usedDtd: rupees(usedPaise(usage.dayPaise)),
+    usedYtd: rupees(usedPaise(usage.yearPaise)),
+    usedLtd: rupees(usedPaise(usage.lifePaise)),
     limitAllocatedLtd: rupees(card.loadPaise),
     // Cards here have no surcharges and no holds.
     surchargeAmt: 0,

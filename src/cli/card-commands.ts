@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { activateCardSpec } from '../cards/activate-card.ts'
 import { CHANNELS, type Channel, type ChannelFlags } from '../cards/card.ts'
 import { type CardChangeOrder, cardOrders } from '../cards/card-changes.ts'
-import { type CardView, toCardRecord } from '../cards/card-record.ts'
+import { type CardView, toCardRecord, usedPaise } from '../cards/card-record.ts'
 import { KYC_STATUS_LABELS, type KycStatus } from '../cards/card-states.ts'
 import { cardLookup } from '../cards/card-view.ts'
 import { changeCardStatusSpec, REASON_CHARS_MAX, type WantedStatus } from '../cards/change-card-status.ts'
@@ -225,10 +225,10 @@ function printCard({ config }: CommandContext, view: CardView, json: boolean): v
       cardActivated: card.activated,
       load: formatRupees(card.loadPaise),
       balance: formatRupees(balancePaise),
-      usedToday: formatRupees(usage.dayPaise),
-      usedThisMonth: formatRupees(usage.monthPaise),
-      usedThisYear: formatRupees(usage.yearPaise),
-      usedInAll: formatRupees(usage.lifePaise),
+      usedToday: formatRupees(usedPaise(usage.dayPaise)),
+      usedThisMonth: formatRupees(usedPaise(usage.monthPaise)),
+      usedThisYear: formatRupees(usedPaise(usage.yearPaise)),
+      usedInAll: formatRupees(usedPaise(usage.lifePaise)),
       pos: flag(card.channels.pos),
       atm: flag(card.channels.atm),
       online: flag(card.channels.online),

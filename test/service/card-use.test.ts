@@ -92,6 +92,15 @@ test('spends and refunds move the balance to the paisa and count in the used fie
   expect((await card(svcCardId)).otbBalance).toBe(799)
 })
 
+test('what comes back on a later day is not used less than nothing on that day', async () => {
+  const { svcCardId } = await newCard({ loadAmount: 1000 })
+  await spend(svcCardId, 300)
+  service.clock.advance(24 * 3_600_000)
+  client = await asPartner(service.client, partner)
+  expect(payloadOf(await refund(svcCardId, 100)).otbBalance).toBe(800)
+  expect(await card(svcCardId)).toMatchObject({ usedDtd: 0, usedLtd: 200 })
+})
+
 test('a spend over the balance and a refund over what was spent change nothing', async () => {
   const { svcCardId } = await newCard()
   expect(await spend(svcCardId, 500.01)).toMatchObject({ status: 422, error: 'insufficient_funds' })
