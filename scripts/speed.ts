@@ -38,11 +38,18 @@ function rowsOf({ title, figures, ratios }: Measured): string[] {
   })
 }
 
+/** Measures whose figures are not rates. */
+const TOLD_BESIDE = ['footprint', 'full-search', 'growth'] as const
+
+const notesOf = ({ title, notes = [] }: Measured): string[] => [
+  `${title}: ${notes.map(({ name, value, unit }) => `${name}: ${value >= 100 ? whole(value) : value.toFixed(2)} ${unit}`).join('; ')}.`,
+  '',
+]
+
 /** The README with the figures of the last whole run of the bench, and none but those. */
 export function withSpeed(root: string): string {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const { machine, measures } = JSON.parse(readFileSync(join(root, 'bench/results.json'), 'utf8')) as Results
-  const { notes = [] } = measures.find(({ id }) => id === 'footprint') ?? {}
   const table = [
     BEGIN,
     '',
@@ -52,8 +59,7 @@ export function withSpeed(root: string): string {
     '|---|---|---|',
     ...measures.flatMap(rowsOf),
     '',
-    `${notes.map(({ name, value, unit }) => `${name}: ${value >= 100 ? whole(value) : value.toFixed(2)} ${unit}`).join('; ')}.`,
-    '',
+    ...TOLD_BESIDE.flatMap((wanted) => notesOf(measures.find(({ id }) => id === wanted)!)),
     END,
   ].join('\n')
   const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)]
