@@ -60,6 +60,12 @@ export interface Bed {
   close(): Promise<void>
 }
 
+const beds = new Set<Bed>()
+
+/** All that are still open: also for a run that is interrupted. */
+export const closeBeds = async (): Promise<void> =>
+  void (await Promise.all([...beds].map((bed) => bed.close())))
+
 export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   await chmod(dataDir, 0o711)
@@ -99,7 +105,7 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   const database = new Database({ url: socketUrl }, 4, openLog('warn'))
   const keyring = await Keyring.open(database, new MasterKeys([new Secret(masterKey)]))
   const apiKeys = await newApiKeys(database, keyring)
-  return {
+  const bed: Bed = {
     service,
     host,
     port,
@@ -111,6 +117,7 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
     newPartner: (product, accounts) =>
       onboard({ database, keyring, baseUrl: service.baseUrl }, product, accounts),
     async close() {
+      beds.delete(bed)
       await service.end()
       await database.close()
       await admin.end()
@@ -118,6 +125,8 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
       await rm(dataDir, { recursive: true, force: true })
     },
   }
+  beds.add(bed)
+  return bed
 }
 
 /**

@@ -11,7 +11,7 @@
  * Writes bench/results.json, bench/RESULTS.md and bench/charts/*.svg; a run of some measures writes nothing.
  */
 import { parseArgs } from 'node:util'
-import { makeBed } from './bed.ts'
+import { closeBeds, makeBed } from './bed.ts'
 import { fullSearch, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
 import { consoleLists } from './measures/console-lists.ts'
@@ -73,7 +73,7 @@ const startMs = performance.now()
 console.log(machine())
 const bed = await makeBed(values['node-options'].split(' ').filter(Boolean))
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void bed.close().finally(() => process.exit(130)))
+  process.once(signal, () => void closeBeds().finally(() => process.exit(130)))
 const setting: Setting = {
   bed,
   callers,
@@ -93,7 +93,7 @@ try {
     showMeasure(measured.at(-1)!)
   }
 } finally {
-  await bed.close()
+  await closeBeds()
 }
 console.log(`\n${Math.round((performance.now() - startMs) / 1_000)} s`)
 if (!only) await writeResults(measured, setting)

@@ -161,7 +161,9 @@ export const sealedCreation: Measure = {
     // Of what the service stores, pgbench's script takes the size of its texts.
     await closedLoop(await orders(bed, partners, ({ sharedKey }) => sharedKey, 1), 8, 0.5)
     await bed.admin.query('vacuum analyze')
-    const sql = await script('create-card', await words(bed, partners))
+    const filled = await words(bed, partners)
+    const sql = await script('create-card', filled)
+    const batch = await script('create-card-batch', filled)
     const other = await postgraphile(bed, sql)
     const keyOf = await keyring(bed)
     const contenders: Contender[] = [
@@ -171,6 +173,7 @@ export const sealedCreation: Measure = {
         ),
       ),
       pgbenchContender('pgbench, one transaction a request', bed, sql),
+      pgbenchContender('pgbench, 64 in a transaction', bed, batch, 64),
       other.contender,
       await bareOpening(partners[0]!),
     ]
@@ -185,6 +188,7 @@ export const sealedCreation: Measure = {
       to: 'pgbench, one transaction a request',
       ...(algorithm === 'A256KW' && { aim: 2 }),
     }))
+    comparisons.push({ of: 'svc, A256KW', to: 'pgbench, 64 in a transaction' })
     comparisons.push({ of: 'svc, A256KW', to: 'PostGraphile, the same rows' })
     return { figures, comparisons }
   },
