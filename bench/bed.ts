@@ -105,6 +105,15 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   const database = new Database({ url: socketUrl }, 4, openLog('warn'))
   const keyring = await Keyring.open(database, new MasterKeys([new Secret(masterKey)]))
   const apiKeys = await newApiKeys(database, keyring)
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    await service.end()
+    await database.close()
+    await admin.end()
+    await server.release()
+    await rm(dataDir, { recursive: true, force: true })
+    beds.delete(bed)
+  }
   const bed: Bed = {
     service,
     host,
@@ -116,14 +125,7 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
     startService,
     newPartner: (product, accounts) =>
       onboard({ database, keyring, baseUrl: service.baseUrl }, product, accounts),
-    async close() {
-      beds.delete(bed)
-      await service.end()
-      await database.close()
-      await admin.end()
-      await server.release()
-      await rm(dataDir, { recursive: true, force: true })
-    },
+    close: () => (closing ??= close()),
   }
   beds.add(bed)
   return bed
