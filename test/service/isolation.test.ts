@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
 
@@ -170,6 +171,30 @@ test('money that moved can neither be changed nor deleted by the service', async
     'update ledger_accounts set floor = null',
   ])
     await expect(directory(text)).rejects.toThrow(/permission denied/)
+})
+
+test('PostgreSQL ties no card, account or user to another partner’s, whoever writes', async () => {
+  const [ours, theirs] = [await newPartner(service), await newPartner(service)]
+  payloadOf(await createCard(await asPartner(service.client, ours), ours))
+  const tie = (text: string, values: string[]) =>
+    asSuperuser(service.db.database, (admin) => admin.query(text, values))
+  const { partnerId, companyId, cardAccountId } = theirs
+  for (const [column, foreign] of Object.entries({
+    partner_id: partnerId,
+    company_id: companyId,
+    card_account_id: cardAccountId,
+  }))
+    await expect(
+      tie(`update cards set ${column} = $2 where partner_id = $1`, [ours.partnerId, foreign]),
+    ).rejects.toMatchObject({ constraint: 'account_is_the_companys' })
+  for (const [column, foreign] of Object.entries({ partner_id: ours.partnerId, company_id: ours.companyId }))
+    for (const text of [
+      `update users set email = null, ${column} = $2 where partner_id = $1`,
+      `update card_accounts set ${column} = $2 where partner_id = $1`,
+    ])
+      await expect(tie(text, [partnerId, foreign])).rejects.toMatchObject({
+        constraint: 'company_is_the_partners',
+      })
 })
 
 test('without a tenant, and with another’s, the service’s role reads no row of any tenant', async () => {
