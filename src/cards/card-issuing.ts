@@ -100,11 +100,11 @@ const SEALS = statement<{ partner_id: string; seal_hash: Buffer }>(
   `select partner_id, seal_hash from cards where (partner_id, seal_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
 )
 
-/** Reads what issuing depends on, then locks the funding accounts. The reads travel together. */
+/** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
 export async function lockIssuing(tx: BatchTx, orders: readonly CreateGiftCard[]): Promise<IssuingState> {
   if (orders.length === 0) return emptyState()
   const sealed = orders.filter(({ sealHash }) => sealHash)
-  const [companies, accounts, users, numbers, seals] = await Promise.all([
+  const [companies, accounts, users, numbers, seals, balances] = await Promise.all([
     tx.query(
       COMPANIES,
       columns(
@@ -143,15 +143,16 @@ export async function lockIssuing(tx: BatchTx, orders: readonly CreateGiftCard[]
           ),
         )
       : [],
+    lockAccounts(
+      tx,
+      orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
+    ),
   ])
-  const found = accounts.map(toCardAccount)
-  const balances = await lockAccounts(
-    tx,
-    found.map((a) => account('card_funding', a.partnerId, a.cardAccountId)),
-  )
   return {
     companies: new Set(companies.map((row) => `${row.partner_id} ${row.company_id}`)),
-    accounts: new Map(found.map((a) => [`${a.partnerId} ${a.cardAccountId}`, a])),
+    accounts: new Map(
+      accounts.map(toCardAccount).map((a): [string, CardAccount] => [`${a.partnerId} ${a.cardAccountId}`, a]),
+    ),
     users: new Map(
       users.map(toUser).flatMap((user) => userKeys(user).map((key): [string, User] => [key, user])),
     ),

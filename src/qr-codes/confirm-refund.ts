@@ -89,7 +89,7 @@ export const confirmRefund = command({
 
   async lock(tx, refunds): Promise<Map<string, Payment>> {
     const utrs = new Map(refunds.map((refund) => [refund.utr, refund]))
-    const rows = await tx.lock(
+    const locking = tx.lock(
       LOCK,
       columns(
         [...utrs.values()],
@@ -99,10 +99,9 @@ export const confirmRefund = command({
       utrs.size,
     )
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
-    await lockAccounts(
-      tx,
-      rows.flatMap((row) => kinds.map((kind) => account(kind, row.merchant_id))),
-    )
+    const accounts = refunds.flatMap(({ tenantId }) => kinds.map((kind) => account(kind, tenantId)))
+    // They travel together; the server takes them in this order, payments before accounts.
+    const [rows] = await Promise.all([locking, lockAccounts(tx, accounts)])
     return new Map(rows.map((row) => [row.utr, toPayment(row)]))
   },
 

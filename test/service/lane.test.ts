@@ -147,3 +147,20 @@ test('a statement that is refused takes the COMMIT behind it along, and the conn
   )
   expect(rows[0]!.n).toBe(0)
 })
+
+test('an answer is told while the next batch waits for its locks', async () => {
+  const lane = newLane()
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  beforeLock = async ([note]) => {
+    if (note!.line === 0) void lane.submit({ tenantId: 't5', line: 1 }).then(() => told.push(1))
+    else await gate
+  }
+  const told: number[] = []
+  await lane.submit({ tenantId: 't5', line: 0 })
+  expect(await linesOf('t5')).toEqual([0])
+  open()
+  await lane.drain()
+  expect(told).toEqual([1])
+  expect(await linesOf('t5')).toEqual([0, 1])
+})

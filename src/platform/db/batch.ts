@@ -141,6 +141,8 @@ export interface BatchRun<C extends Command> {
    * did not happen.
    */
   readonly notCommitted: (() => void) | undefined
+  /** Called once the transaction's last words are sent: what remains is the database's to do. */
+  readonly sent: () => void
 }
 
 /**
@@ -152,7 +154,7 @@ export async function runBatch<C extends Command, S, D>(
   answers: StoredAnswers,
   clock: Clock,
   spec: CommandSpec<C, S, D>,
-  { batchId, entries, mode, notCommitted }: BatchRun<C>,
+  { batchId, entries, mode, notCommitted, sent }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
   const client = await database.connect()
   const tx = new BatchTx(client, mode)
@@ -188,14 +190,16 @@ export async function runBatch<C extends Command, S, D>(
     const result = { outcomes, heldTenants: tx.heldTenants }
     if (decisions.length === 0) {
       // Repeats, refusals and held rows leave nothing to write, so there is no disk to wait for.
-      await client.query('rollback').catch((failed: Error) => (broken = failed))
+      const leaving = client.query('rollback').catch((failed: Error) => (broken = failed))
+      sent()
+      await leaving
       return result
     }
     spec.save(tx, decisions)
     if (keep.length > 0) answers.save(tx, keep, now)
     recordActs(tx, audits)
     decided = result
-    await commit(client, tx)
+    await commit(client, tx, sent)
     return decided
   } catch (error) {
     // A statement that the server refused took the COMMIT behind it along: nothing happened, for sure.
@@ -266,10 +270,11 @@ type Wire = { readonly connection: { readonly stream: { destroy(error: Error): v
  * Sends COMMIT behind the writes, in one packet. Never cancels it; one that is not answered in time, once they are,
  * loses its connection, and settles by the batch's id.
  */
-async function commit(client: pg.PoolClient, tx: BatchTx): Promise<void> {
+async function commit(client: pg.PoolClient, tx: BatchTx, sent: () => void): Promise<void> {
   const committing = client.query('commit')
   committing.catch(() => undefined)
   tx.close()
+  sent()
   await tx.written()
   const hangUp = () =>
     (client as unknown as Wire).connection.stream.destroy(new Error('COMMIT was not answered'))

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../../errors.ts'
 import { groupBy } from '../../kernel/group-by.ts'
 import type { Clock } from '../../kernel/time.ts'
@@ -12,6 +12,7 @@ import {
   type Entry,
   type LockMode,
   newBatchId,
+  type Outcome,
   runBatch,
   UnknownOutcome,
 } from './batch.ts'
@@ -35,6 +36,8 @@ const BATCH_COMMANDS_MAX = 256
 const RACES_MAX = 4
 /** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */
 const HELD_PAUSE_MS = 25
+/** Longest time that an answer waits for the next batch, whose rows may be held. */
+const ANSWER_WAIT_MS = 20
 
 const RACE = new Set(['40001', '40P01', '23505'])
 const batchCommitted = (error: unknown): boolean =>
@@ -49,6 +52,7 @@ export class Lane<C extends Command, S, D> {
   readonly #services: LaneServices
   readonly #queues: TenantQueues<C>
   #running = false
+  readonly #untold: [Entry<C>, Outcome][] = []
   #wake: NodeJS.Timeout | undefined
   #idle: (() => void)[] = []
 
@@ -100,10 +104,13 @@ export class Lane<C extends Command, S, D> {
     }
     this.#running = true
     const mode: LockMode = entries.some((entry) => this.#queues.isHeld(entry.tenantId)) ? 'skip' : 'wait'
-    void this.#carryOut(entries, mode).then((held) => {
+    void this.#carryOut(entries, mode).then(async (held) => {
       this.#requeue(held)
+      // Requests that have arrived go along, instead of being read while the next batch waits for its locks.
+      await immediate()
       this.#running = false
       this.#pump()
+      if (!this.#running) this.#tell()
       this.#tellDrained()
     })
   }
@@ -129,12 +136,15 @@ export class Lane<C extends Command, S, D> {
     for (let races = 0, pauses = 0; entries.length > 0; ) {
       try {
         const notCommitted = unknown && (() => (unknown = undefined))
-        return this.#tell(entries, await this.#attempt({ batchId, entries, mode, notCommitted }))
+        return this.#ended(
+          entries,
+          await this.#attempt({ batchId, entries, mode, notCommitted, sent: this.#tell }),
+        )
       } catch (error) {
         this.#services.database.noteFailure(error)
         if (unknown && batchCommitted(error)) {
           this.#trouble('settled')
-          return this.#tell(entries, unknown)
+          return this.#ended(entries, unknown)
         }
         const state = sqlState(error)
         // The same entries go again under the same id until the database says what became of them.
@@ -165,16 +175,20 @@ export class Lane<C extends Command, S, D> {
     }
   }
 
-  /**
-   * Answers what was decided, once the next batch is on its way: the database need not wait until all answers are
-   * written. Gives back the entries of held tenants.
-   */
-  #tell(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
+  /** Has what was decided told; gives back the entries of held tenants. */
+  #ended(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
     for (const { tenantId } of outcomes.keys()) this.#queues.release(tenantId)
-    setImmediate(() => {
-      for (const [entry, outcome] of outcomes) entry.settle(outcome)
-    })
+    this.#untold.push(...outcomes)
+    setTimeout(this.#tell, ANSWER_WAIT_MS)
     return entries.filter((entry) => heldTenants.has(entry.tenantId))
+  }
+
+  /**
+   * Answers the batches that have ended. Called when the next one is sent: while the database carries it out, this
+   * process has the time to write answers and to read the requests that they bring. Before that, the database waits.
+   */
+  readonly #tell = (): void => {
+    for (const [entry, outcome] of this.#untold.splice(0)) entry.settle(outcome)
   }
 
   /** Puts entries of held tenants back to the front of their queues. */
