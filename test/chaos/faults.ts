@@ -135,16 +135,16 @@ const fullDisk: Fault = {
     const { attempts } = trial.load
     const refusedBefore = attempts.byOutcome.get('503') ?? 0
     await place.fill()
-    const filledMs = performance.now()
+    let refused = 0
     let unready = 0
-    // Until callers are refused and every process says that it is not ready: both are promised.
+    // Until callers are refused, who wait as long as commands may, and every process says that it is not ready.
     for (const end = performance.now() + 20_000; performance.now() < end; await sleep(100)) {
       const ready = await Promise.all(members.map((member) => member.isReady()))
       unready = Math.max(unready, ready.filter((is) => !is).length)
       await place.fill()
-      if (unready === members.length && performance.now() - filledMs > 5_000) break
+      refused = (attempts.byOutcome.get('503') ?? 0) - refusedBefore
+      if (unready === members.length && refused > 0) break
     }
-    const refused = (attempts.byOutcome.get('503') ?? 0) - refusedBefore
     await place.empty()
     const emptiedMs = performance.now()
     const goesOn = await acknowledgedMore(trial, 20)

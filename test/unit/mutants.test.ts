@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { MUTATIONS } from '../mutation/mutants.ts'
+
+test.each(MUTATIONS)('what `npm run test:mutations` breaks is there to break: $what ($named)', (mutation) => {
+  for (const { file, from } of [mutation, ...(mutation.also ?? [])])
+    expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')).toContain(from)
+})
