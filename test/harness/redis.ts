@@ -46,10 +46,11 @@ export class RedisServer {
     this.#child!.kill('SIGCONT')
   }
 
+  /** Does nothing to one that is dead already. */
   async kill(): Promise<void> {
-    const ended = once(this.#child!, 'exit')
-    this.#child!.kill('SIGKILL')
-    await ended
+    const child = this.#child!
+    const ended = once(child, 'exit')
+    if (child.exitCode === null && child.signalCode === null) await (child.kill('SIGKILL'), ended)
   }
 
   #listens(): Promise<boolean> {

@@ -215,13 +215,14 @@ describe('a large account', () => {
 
   test('whose reading fails midway breaks the connection rather than end as valid JSON', async () => {
     const reader = await begin()
-    await asSuperuser(service.db.database, (db) => db.query('alter table cards rename to cards_away'))
     const chunks: Buffer[] = []
+    // Heard from the start: an answer that breaks while nobody listens says nothing later.
     const ended = new Promise<string>((resolve) => {
-      reader.on('data', (chunk: Buffer) => chunks.push(chunk))
       reader.once('end', () => resolve('ended'))
       reader.once('error', (error: NodeJS.ErrnoException) => resolve(String(error.code)))
     })
+    await asSuperuser(service.db.database, (db) => db.query('alter table cards rename to cards_away'))
+    reader.on('data', (chunk: Buffer) => chunks.push(chunk))
     reader.resume()
     const how = await ended
     await asSuperuser(service.db.database, (db) => db.query('alter table cards_away rename to cards'))
