@@ -12,6 +12,8 @@ const ALGORITHM = 'EdDSA'
 const TYPE = 'at+jwt'
 const AUDIENCE = 'svc'
 const TOKENS_CACHED = 20_000
+/** By so much the clocks of processes may differ. A token issued later than that lived before our clock was set back. */
+const CLOCKS_APART_MS = 60_000
 /** PKCS #8 wrapping of a raw Ed25519 seed (RFC 8410 section 7). */
 const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -53,6 +55,7 @@ export interface IssuedToken {
 interface Verified {
   readonly kid: string | undefined
   readonly claims: LiveToken
+  readonly issuedAtMs: number
   readonly expiresAtMs: number
 }
 
@@ -132,7 +135,9 @@ class AccessTokens {
     // A key that is retired takes its tokens with it, also those that were verified before.
     if (!this.#keys().some((key) => key.kid === known.kid)) fail('invalid_token')
     const fits = kind === 'either' || known.claims.kind === kind
-    if (!fits || this.#services.clock.now() >= known.expiresAtMs) fail('invalid_token')
+    const nowMs = this.#services.clock.now()
+    if (!fits || nowMs >= known.expiresAtMs || nowMs < known.issuedAtMs - CLOCKS_APART_MS)
+      fail('invalid_token')
     return known.claims
   }
 
@@ -159,7 +164,8 @@ class AccessTokens {
         ...(typeof accessKey === 'string' && { accessKey }),
         ...(typeof scope === 'string' && { scope }),
       }
-      const verified = { kid: protectedHeader.kid, claims, expiresAtMs: payload.exp! * 1_000 }
+      const { kid } = protectedHeader
+      const verified = { kid, claims, issuedAtMs: payload.iat! * 1_000, expiresAtMs: payload.exp! * 1_000 }
       this.#verified.set(token, verified)
       return verified
     } catch (cause) {

@@ -2,13 +2,15 @@ import type { Clock } from '../kernel/time.ts'
 import type { Database } from '../platform/db/database.ts'
 import { statement } from '../platform/db/statement.ts'
 
+/**
+ * Old enough that a token of a key revoked before has expired: the longest life of a token, and a day by which the clock
+ * of the database may have been wrong. Looked back from the earlier of its clock and ours.
+ */
 const REVOKED = statement<{ subject: string }>(
   'directory_revoked',
-  'select subject from directory_revoked($1)',
+  `select subject from directory_revoked(least($1, now()) - interval '49 hours')`,
 )
 
-/** Old enough that a token of a key revoked before has expired: the longest life of a token and an hour. */
-const LOOK_BACK_MS = 25 * 3_600_000
 /** From this age on the list is read anew in the background. */
 const REFRESH_AFTER_MS = 400
 /** From this age on nobody is let in before it is read anew: the promise is one second (decision A4). */
@@ -53,7 +55,7 @@ export class Revocations {
   async #read(): Promise<void> {
     const beganAtMs = performance.now()
     try {
-      const rows = await this.#database.directory(REVOKED, [new Date(this.#clock.now() - LOOK_BACK_MS)])
+      const rows = await this.#database.directory(REVOKED, [new Date(this.#clock.now())])
       this.#revoked = new Set(rows.map((row) => row.subject))
       this.#readAtMs = beganAtMs
     } finally {

@@ -260,6 +260,37 @@ test('a merchant that is enabled again gets a token that is taken at once, whate
   }
 })
 
+test('a clock that jumps revives no token: neither one that has expired, nor one whose key was revoked meanwhile', async () => {
+  const DAY_MS = 86_400_000
+  const own = await openService()
+  const { client, clock } = own
+  const { database } = own.app.services
+  try {
+    for (const jumpMs of [DAY_MS, -DAY_MS, 400 * DAY_MS]) {
+      const shop = await own.newMerchant()
+      const before = await tokenOf(client, shop.apiKey)
+      expect((await use(before, client)).status).toBe(200)
+      clock.advance(jumpMs)
+      // Set forward, it has expired; set back, it comes from a time that has not been.
+      expectInvalid(await use(before, client))
+      const during = await tokenOf(client, shop.apiKey)
+      expect((await use(during, client)).status).toBe(200)
+      await database.operate((tx) => revokeApiKey(tx, shop.apiKeyId))
+      await refusedWithinASecond([client], during, performance.now())
+      clock.advance(-jumpMs)
+      expectInvalid(await use(before, client))
+      await refusedWithinASecond([client], during, performance.now())
+      // Expired and then an hour from its end again, by a clock that is a day late.
+      clock.advance(-DAY_MS)
+      expectInvalid(await use(before, client))
+      expectInvalid(await use(during, client))
+      clock.advance(DAY_MS)
+    }
+  } finally {
+    await own.close()
+  }
+})
+
 test('once its signing key is retired, a token of this very second is not given out again', async () => {
   const own = await openService()
   try {
