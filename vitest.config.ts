@@ -7,6 +7,7 @@ const ONCE = process.env['EVERY_ENGINE']
   ? []
   : [
       'access',
+      'admission',
       'backup',
       'bearer-tokens',
       'bodies',

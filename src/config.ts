@@ -338,6 +338,12 @@ export const SETTINGS = {
     100_000,
     'Commands of one tenant that may wait; one more is answered 503.',
   ),
+  REQUESTS_MAX: whole(
+    256,
+    50,
+    100_000,
+    'Requests that a process carries out at the same time; beyond it, whoever has more than its share of them is answered 503.',
+  ),
   DRAIN_DELAY_MS: whole(
     3_000,
     0,

@@ -467,7 +467,7 @@ export const FAILURES = {
   overloaded: kind(
     503,
     'SYSTEM_ERROR',
-    'More requests of this tenant are waiting than its share',
+    'More requests of this caller are under way than its share',
     'Slow down and try again after `Retry-After`, with the same Idempotency-Key.',
   ),
   temporarily_unavailable: kind(
@@ -498,7 +498,11 @@ export class Failure extends Error {
   readonly headers: Record<string, string>
 
   constructor(word: ErrorWord, details: FailureDetails = {}) {
+    // Nobody reads where it was thrown, and a stack costs as much as the rest of a refusal. What broke has its own.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(details.description ?? FAILURES[word].description, { cause: details.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.word = word
     this.description = this.message
     this.headers = { ...details.headers }

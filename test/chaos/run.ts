@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bed, makeBed } from './bed.ts'
 import { FAULTS, type Fault, type Trial } from './faults.ts'
 import { Load } from './load.ts'
-import { quantile } from './overload.ts'
+import { quantile } from './quantile.ts'
 import { Random } from './random.ts'
 import { judge, type Verdict } from './verdict.ts'
 

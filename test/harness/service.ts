@@ -106,6 +106,8 @@ export async function openService({
     UPI_RAIL_KEYS: RAIL_KEY,
     DATABASE_URL: db.url,
     SVC_MASTER_KEY: MASTER_KEY,
+    // Tests ask much at once, and not of several processes.
+    REQUESTS_MAX: '10000',
     ...env,
   })
   const clock = new MovableClock()

@@ -100,7 +100,7 @@ test.each(['40001', '40P01'])('SQLSTATE %s never reaches a caller', async (state
   expect(await troublesOf('retried')).toBeGreaterThan(retried)
 })
 
-test('only the tenant over its share of waiting commands is refused, with 503 and Retry-After', async () => {
+test('only the tenant over its share of waiting commands is refused, with 503 and Retry-After, and no log line for each', async () => {
   const small = await openService({ env: { TENANT_QUEUE_MAX: '10' } })
   const [busy, other] = [await small.as(await small.newMerchant()), await small.as(await small.newMerchant())]
   const [held, free] = [await newCode(small, busy), await newCode(small, other)]
@@ -123,6 +123,8 @@ test('only the tenant over its share of waiting commands is refused, with 503 an
   expect(taken.length).toBeGreaterThanOrEqual(10)
   expect(new Set(taken.map(({ text }) => text)).size).toBe(1)
   expect(answers.filter(({ error }) => error === 'overloaded').length + taken.length).toBe(60)
+  expect(small.logged()).toContain('requests are refused')
+  expect(small.logged()).not.toContain('a request failed')
   await small.close()
 })
 

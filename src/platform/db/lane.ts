@@ -28,7 +28,7 @@ export interface LaneServices {
   readonly metrics: Metrics
   readonly limits: { readonly commandTimeoutMs: number; readonly tenantQueueMax: number }
   /** Every lane of the process, for draining. */
-  readonly open: Set<{ drain(): Promise<void> }>
+  readonly open: Set<{ drain(): Promise<void>; readonly held: number }>
 }
 
 const BATCH_COMMANDS_MAX = 256
@@ -75,6 +75,11 @@ export class Lane<C extends Command, S, D> {
       if (!this.#queues.add(entry)) reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
       else this.#pump()
     })
+  }
+
+  /** Commands that wait for rows which others hold. */
+  get held(): number {
+    return this.#queues.held
   }
 
   /** Resolves when every accepted command has been answered. */

@@ -27,6 +27,13 @@ export class TenantQueues<C extends Command> {
     return this.#size
   }
 
+  /** Commands that wait for rows which others hold: they take nothing but memory. */
+  get held(): number {
+    let held = 0
+    for (const queue of this.#queues.values()) if (queue.held) held += queue.entries.length
+    return held
+  }
+
   /** False when the tenant has its share of waiting commands already. */
   add(entry: Entry<C>): boolean {
     const queue = this.#queue(entry.tenantId)

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { fail } from '../../errors.ts'
+import { Admission } from './admission.ts'
 import { takeOnly } from './bodies.ts'
 import { documented } from './openapi.ts'
-import type { Caller, Operation, Services } from './operation.ts'
+import type { Caller, Operation, Reply, Services } from './operation.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { answerSealer, openBody, wantsSealed } from './sealed.ts'
 import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
@@ -19,8 +20,9 @@ export function mountOperations(
   const methods = new Map<string, Set<string>>()
   const limit = rateLimit(options.services)
   app.addHook('onClose', async () => limit?.close())
+  const admission = new Admission(options.services)
   for (const operation of operations) {
-    mountOperation(app, operation, options, limit)
+    mountOperation(app, operation, options, { limit, admission })
     const taken = methods.get(operation.path) ?? new Set()
     methods.set(operation.path, taken.add(operation.method))
     if (operation.method === 'GET') taken.add('HEAD')
@@ -43,13 +45,17 @@ function mountOperation(
   app: FastifyInstance,
   operation: Operation,
   options: ServerOptions,
-  limit: RateLimit | undefined,
+  { limit, admission }: { readonly limit: RateLimit | undefined; readonly admission: Admission },
 ): void {
   const { auth, id, accepts = ['application/json'] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
   const authenticate = authentication(authenticator, limit)
+  const admit: onRequestHookHandler = (request, _, done) => {
+    admission.admit(request)
+    done()
+  }
   const unsealed = operation.sealed === 'request' || operation.sealed === 'both'
   app.route({
     method: operation.method,
@@ -58,6 +64,8 @@ function mountOperation(
     schema: documented(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
     onRequest: [
+      // Whoever looks after the process hears how it is, however much comes.
+      ...(operation.tag === 'Running it' ? [] : [admit]),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       (request, _, done) => {
         takeOnly(request, accepts)
@@ -76,7 +84,7 @@ function mountOperation(
           ? [emptyBodyIsAnObject]
           : []),
     ],
-    handler: handlerOf(operation, services),
+    handler: handlerOf(operation, services, admission),
   })
 }
 
@@ -107,16 +115,25 @@ const authentication =
     if (authenticator!.needs === 'headers') await limit?.take(request.caller.tenantId, reply)
   }
 
-function handlerOf(operation: Operation, services: Services) {
+function handlerOf(operation: Operation, services: Services, admission: Admission) {
   const handle = operation.mount(services)
   const maySeal = operation.sealed === 'answer' || operation.sealed === 'both'
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+  const carryOut = async (request: FastifyRequest): Promise<Reply> => {
     const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
     const caller = request.caller ?? PUBLIC
     const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
     const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
     if (operation.takesIdempotencyKey && typeof made.body === 'string') request.answer = made.body
-    const answer = seal ? await seal(made) : made
+    return seal ? seal(made) : made
+  }
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const entered = admission.enter(request)
+    let answer: Reply
+    try {
+      answer = await carryOut(request)
+    } finally {
+      admission.leave(entered)
+    }
     if (answer.headers) reply.headers(answer.headers)
     // A stream may last; a reader who stands still may not (decision L2).
     if (typeof answer.body !== 'string')

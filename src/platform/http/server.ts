@@ -226,7 +226,8 @@ function answerFailure(
   const { operation = 'none', family = ownFamily } = request.routeOptions.config ?? {}
   request.failure = failure
   metrics.failures.inc({ operation, error: failure.word })
-  if (failure.status >= 500)
+  if (failure.word === 'overloaded') tellShed(services, operation)
+  else if (failure.status >= 500)
     log.error(
       { err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word },
       'a request failed',
@@ -244,6 +245,22 @@ function answerFailure(
     .headers({ ...failure.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
     .type(problem ? PROBLEM_JSON : JSON_TYPE)
     .send(problem ? problemBody(failure, request.id) : failureBody(failure, context))
+}
+
+const TELL_SHED_MS = 1_000
+const shedding = new WeakMap<Services, { refused: number; toldMs: number }>()
+
+/** A line a second: one for each that is shed would cost more than to refuse it. */
+function tellShed(services: Services, operation: string): void {
+  const { refused, toldMs } = shedding.get(services) ?? { refused: 0, toldMs: Number.NEGATIVE_INFINITY }
+  const nowMs = performance.now()
+  const tells = nowMs - toldMs >= TELL_SHED_MS
+  if (tells)
+    services.log.warn(
+      { refused: refused + 1, operation },
+      'requests are refused: more come than are carried out',
+    )
+  shedding.set(services, tells ? { refused: 0, toldMs: nowMs } : { refused: refused + 1, toldMs })
 }
 
 /** RFC 6750 section 3: the error is named only when credentials were sent. */

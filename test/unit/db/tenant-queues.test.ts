@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { groupBy } from '../../../src/kernel/group-by.ts'
 import { fairShares } from '../../../src/platform/db/tenant-queues.ts'
 
 const queues = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 40 })
@@ -26,15 +25,5 @@ test('nobody gets less than another by more than one, unless it has no more to s
       expect(shares.every((share, i) => share === lengths[i]! || share >= largest - 1)).toBe(true)
     }),
     { numRuns: 2_000 },
-  )
-})
-
-test('grouping loses nothing and keeps the order within and among groups', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer()), (items) => {
-      const groups = groupBy(items, (item) => item % 3)
-      expect([...groups.keys()]).toEqual([...new Set(items.map((item) => item % 3))])
-      for (const [key, group] of groups) expect(group).toEqual(items.filter((item) => item % 3 === key))
-    }),
   )
 })

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { fail } from '../../errors.ts'
+import type { Services } from './operation.ts'
+
+/**
+ * How many requests a process carries out at the same time. More would wait for each other, and all be late; so whoever
+ * has more than a fair share of them is refused at the door, before anything is read or checked, which costs little.
+ */
+export class Admission {
+  readonly #services: Services
+  #total = 0
+  /** Of each caller that has any. */
+  readonly #underWay = new Map<string, number>()
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** Throws `overloaded` when the process has its fill and the caller has its share. */
+  admit(request: FastifyRequest): void {
+    const most = this.#services.config.REQUESTS_MAX
+    if (this.#total < most) return
+    const own = this.#underWay.get(callerOf(request)) ?? 0
+    if (own * this.#underWay.size < most) return
+    // The bank sends for all merchants: those whose rows are held must not fill the house for the others.
+    let held = 0
+    for (const lane of this.#services.lanes.open) held += lane.held
+    if (this.#total - held >= most) fail('overloaded', { retryAfterSeconds: 1 })
+  }
+
+  /** Counts a request whose body is there; answers what `leave` must be called with once its answer is made. */
+  enter(request: FastifyRequest): string {
+    const caller = callerOf(request)
+    this.#total++
+    this.#underWay.set(caller, (this.#underWay.get(caller) ?? 0) + 1)
+    return caller
+  }
+
+  leave(caller: string): void {
+    this.#total--
+    const left = this.#underWay.get(caller)! - 1
+    if (left === 0) this.#underWay.delete(caller)
+    else this.#underWay.set(caller, left)
+  }
+}
+
+/** Nobody has been checked yet. Made-up credentials hold nothing: they are refused before they are counted. */
+const callerOf = ({ headers, ip }: FastifyRequest): string => headers.authorization ?? ip
