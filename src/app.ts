@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { authenticators } from './access/authenticate.ts'
+import { authenticators, knownTenant } from './access/authenticate.ts'
 import { sealKeys } from './access/seal-keys.ts'
 import { BulkWorker } from './cards/bulk-worker.ts'
 import { CoinSweep } from './coins/expire-coins.ts'
@@ -28,7 +28,7 @@ import { type Authenticator, buildServer, type ServerOptions } from './platform/
 import type { Log } from './platform/log.ts'
 import { openMetrics } from './platform/metrics.ts'
 import { VERSION } from './platform/package.ts'
-import { authenticateRail } from './qr-codes/authenticate-rail.ts'
+import { railAuthenticator } from './qr-codes/authenticate-rail.ts'
 import { keepExpiring } from './qr-codes/expire-qr-codes.ts'
 import { provokeFailures } from './sandbox/provoke.ts'
 import { UpiSwitch } from './sandbox/upi-switch.ts'
@@ -167,14 +167,15 @@ export class App {
   }
 
   #options(): ServerOptions {
+    const whose = knownTenant(this.services)
     const byHeaders = Object.entries(authenticators(this.services)).map(
-      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate }],
+      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate, whose }],
     )
     return {
       services: this.services,
       authenticators: {
         ...Object.fromEntries(byHeaders),
-        rail: { needs: 'body', authenticate: authenticateRail(this.services) },
+        rail: { needs: 'body', ...railAuthenticator(this.services) },
       },
       admit: ({ headers }) => {
         if (this.#draining && headers[INSIDE] !== this.#inside)

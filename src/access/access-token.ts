@@ -141,6 +141,11 @@ class AccessTokens {
     return known.claims
   }
 
+  /** The tenant of a token that was verified before, whether or not it is still live. */
+  tenantOf(token: string): string | undefined {
+    return this.#verified.peek(token)?.claims.tenantId
+  }
+
   async #check(token: string): Promise<Verified> {
     try {
       const { payload, protectedHeader } = await jwtVerify(

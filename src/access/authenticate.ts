@@ -16,6 +16,10 @@ export const SESSION_COOKIE = 'SVCSESSION'
 export const sessionOf = (keyring: Keyring, partnerId: string, tokenId: string): string =>
   createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${tokenId}`).digest('base64url')
 
+/** The tenant of a bearer token that was seen before. */
+export const knownTenant = (services: Services) => (request: FastifyRequest) =>
+  accessTokens(services).tenantOf(BEARER.exec(request.headers.authorization ?? '')?.[1] ?? '')
+
 /** How merchants, partners, and partners with a session prove who they are. */
 export function authenticators(services: Services) {
   const tokens = accessTokens(services)

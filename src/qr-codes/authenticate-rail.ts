@@ -9,16 +9,20 @@ export function railKeys({ config, keyring }: Services): string[] {
   return config.SVC_MODE === 'sandbox' ? [keyring.newest('upi_rail').bytes.toString('base64url')] : []
 }
 
+/** What it sends belongs to no tenant yet. */
+const RAIL = 'house'
+
 /** Decision Q11: notices are signed over their raw body, so this runs after the body was read. */
-export function authenticateRail(services: Services): (request: FastifyRequest) => Caller {
+export function railAuthenticator(services: Services) {
   const keys = railKeys(services)
-  return ({ headers, rawBody }) => {
+  const authenticate = ({ headers, rawBody }: FastifyRequest): Caller => {
     const signature = headers[SIGNATURE_HEADER]
     if (
       typeof signature !== 'string' ||
       !isSigned(rawBody ?? new Uint8Array(), signature, keys, services.clock.now())
     )
       fail('invalid_signature')
-    return { tenantId: 'house' }
+    return { tenantId: RAIL }
   }
+  return { authenticate, whose: () => RAIL }
 }

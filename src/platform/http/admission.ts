@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { fail } from '../../errors.ts'
 import type { Services } from './operation.ts'
 
@@ -16,24 +15,21 @@ export class Admission {
     this.#services = services
   }
 
-  /** Throws `overloaded` when the process has its fill and the caller has its share. */
-  admit(request: FastifyRequest): void {
+  /** Throws `overloaded` when the process has its fill and this caller, if it is known, has its share. */
+  admit(caller: string | undefined): void {
     const most = this.#services.config.REQUESTS_MAX
-    if (this.#total < most) return
-    const own = this.#underWay.get(callerOf(request)) ?? 0
-    if (own * this.#underWay.size < most) return
+    if (this.#total < most || caller === undefined) return
+    if ((this.#underWay.get(caller) ?? 0) * this.#underWay.size < most) return
     // The bank sends for all merchants: those whose rows are held must not fill the house for the others.
     let held = 0
     for (const lane of this.#services.lanes.open) held += lane.held
     if (this.#total - held >= most) fail('overloaded', { retryAfterSeconds: 1 })
   }
 
-  /** Counts a request whose body is there; answers what `leave` must be called with once its answer is made. */
-  enter(request: FastifyRequest): string {
-    const caller = callerOf(request)
+  /** Counts a request whose caller is known and whose body is there, until `leave` is called once it is carried out. */
+  enter(caller: string): void {
     this.#total++
     this.#underWay.set(caller, (this.#underWay.get(caller) ?? 0) + 1)
-    return caller
   }
 
   leave(caller: string): void {
@@ -43,6 +39,3 @@ export class Admission {
     else this.#underWay.set(caller, left)
   }
 }
-
-/** Nobody has been checked yet. Made-up credentials hold nothing: they are refused before they are counted. */
-const callerOf = ({ headers, ip }: FastifyRequest): string => headers.authorization ?? ip

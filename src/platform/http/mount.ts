@@ -53,7 +53,7 @@ function mountOperation(
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
   const authenticate = authentication(authenticator, limit)
   const admit: onRequestHookHandler = (request, _, done) => {
-    admission.admit(request)
+    admission.admit(authenticator ? authenticator.whose?.(request) : request.ip)
     done()
   }
   const unsealed = operation.sealed === 'request' || operation.sealed === 'both'
@@ -118,19 +118,27 @@ const authentication =
 function handlerOf(operation: Operation, services: Services, admission: Admission) {
   const handle = operation.mount(services)
   const maySeal = operation.sealed === 'answer' || operation.sealed === 'both'
-  const carryOut = async (request: FastifyRequest): Promise<Reply> => {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
     const caller = request.caller ?? PUBLIC
-    const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
-    const made = await handle({ caller, params, query, body, headers, rawBody, sealHash, requestId, address })
-    if (operation.takesIdempotencyKey && typeof made.body === 'string') request.answer = made.body
-    return seal ? seal(made) : made
-  }
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const entered = admission.enter(request)
+    const entered = request.caller?.tenantId ?? address
     let answer: Reply
+    admission.enter(entered)
     try {
-      answer = await carryOut(request)
+      const seal = maySeal && wantsSealed(request) ? await answerSealer(services, caller) : undefined
+      const made = await handle({
+        caller,
+        params,
+        query,
+        body,
+        headers,
+        rawBody,
+        sealHash,
+        requestId,
+        address,
+      })
+      if (operation.takesIdempotencyKey && typeof made.body === 'string') request.answer = made.body
+      answer = seal ? await seal(made) : made
     } finally {
       admission.leave(entered)
     }
