@@ -31,6 +31,9 @@ interface Shot {
   readonly tookMs: number
 }
 
+/** Sends a request, one of its own by default. */
+type Shoot = (request?: string) => Promise<Shot>
+
 /** In which a service's code is compiled for what it does. */
 const WARM_MS = 4_000
 const MEASURE_MS = 4_000
@@ -47,20 +50,31 @@ process.once('message', (called: Called) => {
 async function call({ baseUrls, railKey }: Called): Promise<Seen> {
   const targets = baseUrls.map((baseUrl) => new Target(Number(new URL(baseUrl).port)))
   let sent = 0
-  const shoot = async (): Promise<Shot> => {
-    const utr = `O${Date.now()}${sent++}`
-    const body = JSON.stringify({ utr, tr: 'none', amount: 1, payerVpa: 'payer@bank' })
+  const next = (): string => {
+    const body = JSON.stringify({
+      utr: `O${Date.now()}${sent++}`,
+      tr: 'none',
+      amount: 1,
+      payerVpa: 'payer@bank',
+    })
     const signature = signNotice(Buffer.from(body), railKey, Date.now())
-    const startMs = performance.now()
-    const status = await targets[sent % targets.length]!.send(
+    return (
       `POST /rails/upi/credits HTTP/1.1\r\nhost: svc\r\ncontent-type: application/json\r\n` +
-        `x-rail-signature: ${signature}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      `x-rail-signature: ${signature}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
     )
+  }
+  let turn = 0
+  const shoot: Shoot = async (request = next()) => {
+    const startMs = performance.now()
+    const status = await targets[turn++ % targets.length]!.send(request)
     return { status, tookMs: performance.now() - startMs }
   }
   try {
     const carriedPerSecond = await capacity(shoot, targets.length * CLOSED_CALLERS)
-    const shots = await openLoop(shoot, carriedPerSecond * TIMES_OVER)
+    const perSecond = carriedPerSecond * TIMES_OVER
+    // Signed beforehand: a signature is good for minutes.
+    const requests = Array.from({ length: Math.ceil((perSecond * OVERLOAD_MS) / 1_000) }, next)
+    const shots = await openLoop(shoot, requests, perSecond)
     const normalAfterMs = await untilNormal(shoot)
     const took = (wanted: number) =>
       shots.filter(({ status }) => status === wanted).map(({ tookMs }) => tookMs)
@@ -101,19 +115,21 @@ class Target {
   async send(request: string): Promise<number> {
     const socket = this.#idle.pop() ?? (await this.#another())
     return new Promise((resolve) => {
-      let answer = ''
+      let answer: Buffer = Buffer.alloc(0)
       const end = (status: number) => {
         socket.off('data', hear).off('close', broken)
         resolve(status)
       }
       const broken = () => end(0)
       const hear = (part: Buffer) => {
-        answer += part.toString('latin1')
+        answer = answer.length === 0 ? part : Buffer.concat([answer, part])
         const head = answer.indexOf('\r\n\r\n')
-        const length = /^content-length: *(\d+)/im.exec(answer)?.[1]
-        if (head < 0 || answer.length < head + 4 + Number(length ?? 0)) return
-        end(Number(answer.slice(9, 12)))
-        if (/^connection: *close/im.test(answer)) socket.destroy()
+        if (head < 0) return
+        const text = answer.toString('latin1', 0, head).toLowerCase()
+        const length = text.indexOf('content-length: ')
+        if (answer.length < head + 4 + (length < 0 ? 0 : Number.parseInt(text.slice(length + 16), 10))) return
+        end(Number(text.slice(9, 12)))
+        if (text.includes('connection: close')) socket.destroy()
         else this.#free(socket)
       }
       socket.on('data', hear).on('close', broken)
@@ -151,7 +167,7 @@ class Target {
   }
 }
 
-async function capacity(shoot: () => Promise<Shot>, callers: number): Promise<number> {
+async function capacity(shoot: Shoot, callers: number): Promise<number> {
   const startMs = performance.now() + WARM_MS
   const endMs = startMs + MEASURE_MS
   let answered = 0
@@ -166,18 +182,18 @@ async function capacity(shoot: () => Promise<Shot>, callers: number): Promise<nu
 }
 
 /** Whether or not answers come, and nobody tries again. */
-async function openLoop(shoot: () => Promise<Shot>, perSecond: number): Promise<Shot[]> {
+async function openLoop(shoot: Shoot, requests: readonly string[], perSecond: number): Promise<Shot[]> {
   const under: Promise<Shot>[] = []
   const startMs = performance.now()
-  for (let nowMs = startMs; nowMs < startMs + OVERLOAD_MS; nowMs = performance.now()) {
-    const due = ((nowMs - startMs) * perSecond) / 1_000
-    while (under.length < due) under.push(shoot())
+  while (under.length < requests.length) {
+    const due = ((performance.now() - startMs) * perSecond) / 1_000
+    while (under.length < Math.min(due, requests.length)) under.push(shoot(requests[under.length]))
     await sleep(TICK_MS)
   }
   return Promise.all(under)
 }
 
-async function untilNormal(shoot: () => Promise<Shot>): Promise<number> {
+async function untilNormal(shoot: Shoot): Promise<number> {
   const startMs = performance.now()
   for (let inARow = 0; inARow < 10 && performance.now() < startMs + 30_000; ) {
     const { status, tookMs } = await shoot()
