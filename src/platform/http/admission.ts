@@ -15,10 +15,14 @@ export class Admission {
     this.#services = services
   }
 
-  /** Throws `overloaded` when the process has its fill and this caller, if it is known, has its share. */
+  get isFull(): boolean {
+    return this.#total >= this.#services.config.REQUESTS_MAX
+  }
+
+  /** Of a full process: throws `overloaded` when this caller, if it is known, has its share. */
   admit(caller: string | undefined): void {
     const most = this.#services.config.REQUESTS_MAX
-    if (this.#total < most || caller === undefined) return
+    if (caller === undefined) return
     if ((this.#underWay.get(caller) ?? 0) * this.#underWay.size < most) return
     // The bank sends for all merchants: those whose rows are held must not fill the house for the others.
     let held = 0

@@ -53,7 +53,7 @@ function mountOperation(
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
   const authenticate = authentication(authenticator, limit)
   const admit: onRequestHookHandler = (request, _, done) => {
-    admission.admit(authenticator ? authenticator.whose?.(request) : request.ip)
+    if (admission.isFull) admission.admit(authenticator ? authenticator.whose?.(request) : request.ip)
     done()
   }
   const unsealed = operation.sealed === 'request' || operation.sealed === 'both'
