@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const [folder, testsExit] = process.argv.slice(2)
+const [folder = '.', testsExit] = process.argv.slice(2)
+/** @param {string} name */
 const read = (name) => {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8'))
@@ -19,8 +20,10 @@ const tests = read('tests.json') ?? {
   numTodoTests: 0,
   testResults: [],
 }
+/** @typedef {{ status: string, assertionResults: { status: string }[] }} TestFile */
+
 // A file that could not even be loaded has no failed test of its own, and is a failure all the same.
-const brokenFiles = tests.testResults.filter(
+const brokenFiles = /** @type {TestFile[]} */ (tests.testResults).filter(
   ({ status, assertionResults }) =>
     status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
 ).length

@@ -1,35 +1,45 @@
-// Compiles src/ to dist/ and the console to console/dist/ when something changed since the last time, so that a second
+// Bundles the packages into dist/ and the console to apps/console/dist/ when something changed since the last time, so that a second
 // start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/**
+ * @typedef {object} Target
+ * @property {readonly string[]} sources
+ * @property {string} into
+ * @property {string} needs
+ * @property {readonly string[]} compiler
+ */
+
+/** @type {Readonly<Record<string, Target>>} */
 const TARGETS = {
   svc: {
-    sources: ['src', 'scripts/bundle.mjs', 'package.json', 'package-lock.json'],
+    sources: ['packages', 'scripts/bundle.mjs', 'package.json', 'package-lock.json'],
     into: 'dist',
     needs: 'esbuild',
     compiler: ['scripts/bundle.mjs'],
   },
   console: {
     sources: [
-      'console/src',
-      'console/public',
-      'console/index.html',
-      'console/vite.config.ts',
-      'console/package.json',
+      'apps/console/src',
+      'apps/console/public',
+      'apps/console/index.html',
+      'apps/console/vite.config.ts',
+      'apps/console/package.json',
       'package-lock.json',
     ],
-    into: 'console/dist',
+    into: 'apps/console/dist',
     needs: 'vite',
-    compiler: ['node_modules/vite/bin/vite.js', 'build', 'console', '--logLevel', 'warn'],
+    compiler: ['node_modules/vite/bin/vite.js', 'build', 'apps/console', '--logLevel', 'warn'],
   },
 }
 
+/** @param {string} source */
 function filesOf(source) {
   const path = join(root, source)
   if (!statSync(path).isDirectory()) return [path]
@@ -39,22 +49,43 @@ function filesOf(source) {
     .sort()
 }
 
+/**
+ * Of the lock file only what it installs: npm 10 writes it again when it prunes, and leaves fields out.
+ * @param {string} file
+ */
+function contentOf(file) {
+  const content = readFileSync(file)
+  if (basename(file) !== 'package-lock.json') return content
+  const { packages } = JSON.parse(content.toString())
+  return JSON.stringify(
+    Object.entries(packages).map(([path, { version, integrity }]) => [path, version, integrity]),
+  )
+}
+
+/** @param {readonly string[]} sources */
 function hashOf(sources) {
   const hash = createHash('sha256')
   for (const file of sources.flatMap(filesOf))
-    hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0')
+    hash.update(file.slice(root.length)).update('\0').update(contentOf(file)).update('\0')
   return hash.digest('hex')
 }
 
-/** Resolves with the exit code; 0 too when there was nothing to do. */
-async function build(name) {
-  const { sources, into, needs, compiler } = TARGETS[name]
+/**
+ * Resolves with the exit code; 0 too when there was nothing to do.
+ * @param {string} name
+ * @param {Target} target
+ * @returns {Promise<number>}
+ */
+async function build(name, { sources, into, needs, compiler }) {
   const stamp = join(root, into, '.built-from')
+  const isBuilt = existsSync(stamp)
+  // An image may hold what was built without what it was built from.
+  if (isBuilt && !sources.every((source) => existsSync(join(root, source)))) return 0
   const wanted = hashOf(sources)
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return 0
+  if (isBuilt && readFileSync(stamp, 'utf8') === wanted) return 0
   if (!existsSync(join(root, 'node_modules', needs))) {
     console.error(
-      `${name} must be compiled, and its compiler is not installed. Run: npm ci (without --omit=dev), then npm run build`,
+      `${name} ${isBuilt ? 'was built from other sources' : 'is not built'}, and its compiler is not installed. Run: npm ci && npm run build && npm prune --omit=dev`,
     )
     return 1
   }
@@ -75,6 +106,7 @@ async function build(name) {
 }
 
 const args = process.argv.slice(2).filter((arg) => arg in TARGETS)
-const codes = await Promise.all((args.length > 0 ? args : Object.keys(TARGETS)).map(build))
+const targets = Object.entries(TARGETS).filter(([name]) => args.length === 0 || args.includes(name))
+const codes = await Promise.all(targets.map(([name, target]) => build(name, target)))
 const failed = codes.find((code) => code !== 0)
 if (failed) process.exit(failed)

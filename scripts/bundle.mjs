@@ -2,8 +2,8 @@
 // find a thousand modules one by one. Types are the business of `npm run check`.
 import { build } from 'esbuild'
 
-await build({
-  entryPoints: ['src/cli.ts'],
+const { metafile } = await build({
+  entryPoints: ['packages/cli/src/cli.ts'],
   outdir: 'dist',
   bundle: true,
   splitting: true,
@@ -25,4 +25,19 @@ await build({
     js: "import { createRequire as requireOfLibraries } from 'node:module'; const require = requireOfLibraries(import.meta.url);",
   },
   logLevel: 'warning',
+  metafile: true,
 })
+
+// A bundle gives `import('x')` of a CommonJS package its `default` alone; a static import gets the names as well.
+const { inputs } = metafile
+const wrong = Object.entries(inputs).flatMap(([file, { imports }]) =>
+  imports
+    .filter(({ path, kind }) => kind === 'dynamic-import' && inputs[path]?.format === 'cjs')
+    .map(({ original }) => `${file}: import('${original}')`),
+)
+if (wrong.length > 0) {
+  console.error(
+    `CommonJS packages are imported dynamically. Import each statically in a file of ours, and that file dynamically:\n${wrong.join('\n')}`,
+  )
+  process.exit(1)
+}

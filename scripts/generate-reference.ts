@@ -1,25 +1,22 @@
 // Writes docs/reference/ and the SDK's types from the code: `npm run generate`. With --check it writes nothing and fails when a file is stale.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { EXAMPLES } from '@svc/app/examples'
+import { newProgram } from '@svc/cli/program'
+import { SECTIONS } from '@svc/conformance/registry'
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
+import { SETTINGS } from '@svc/contract/config'
+import { eventTable } from '@svc/contract/events'
+import { API_DOCUMENT } from '@svc/server/api-document'
+import { type About, openApiDocument } from '@svc/server/http/openapi'
+import type { Operation } from '@svc/server/http/operation'
+import { errorTable } from '@svc/server/http/reference'
+import { OPERATIONS } from '@svc/server/operations'
+import { faultTable } from '@svc/server/sandbox/fault-injection'
+import { magicTable } from '@svc/server/sandbox/magic'
 import type { Command } from 'commander'
-import fastify from 'fastify'
 import openapiTS, { astToString } from 'openapi-typescript'
-import { SECURITY_SCHEMES } from '../src/app.ts'
-import { newProgram } from '../src/cli/program.ts'
-import { SETTINGS } from '../src/config.ts'
-import { SECTIONS } from '../src/conformance/registry.ts'
-import { WEBHOOKS } from '../src/event-records.ts'
-import { eventTable } from '../src/events.ts'
-import { EXAMPLES } from '../src/examples.ts'
-import { OPERATIONS } from '../src/operations.ts'
-import { CONSOLE_OPERATIONS } from '../src/operator/console-operations.ts'
-import { CONSOLE_SCHEMES } from '../src/operator/console-schema.ts'
-import { documented } from '../src/platform/http/openapi.ts'
-import type { Operation } from '../src/platform/http/operation.ts'
-import { type About, errorTable, serveDocument } from '../src/platform/http/reference.ts'
-import { VERSION } from '../src/platform/package.ts'
-import { magicTable } from '../src/sandbox/magic.ts'
-import { provocationTable } from '../src/sandbox/provoke.ts'
 import { promises } from './promises.ts'
 import { sdkRegistry, sdkSchema } from './sdk-types.ts'
 import { withSpeed } from './speed.ts'
@@ -29,13 +26,15 @@ const cell = (text: string) => text.replaceAll('|', '\\|')
 
 function settings(): string {
   const rows = Object.entries(SETTINGS).map(
-    ([name, { type, default: fallback, meaning }]) =>
-      `| \`${name}\` | ${cell(type)} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(meaning)} |`,
+    ([name, { type, default: fallback, meaning, ...setting }]) =>
+      `| \`${name}\`${'secret' in setting ? ' ✱' : ''} | ${cell(type)} | ${fallback === undefined ? '' : `\`${fallback}\``} | ${cell(meaning)} |`,
   )
   return `# Settings
 
 ${GENERATED}
 Settings come from the environment. An empty value counts as absent. All faults are reported at once, at start, with exit code 2.
+
+Each setting marked with ✱ is a secret and may be in a file: \`NAME_FILE\` names the file in place of \`NAME\`. White space around the value does not count.
 
 | Name | Type | Default | Meaning |
 |---|---|---|---|
@@ -89,7 +88,7 @@ An explicit \`delayMs\` or \`duplicates\` wins over the table.
 
 ## Fail on purpose
 
-Any request to any operation may carry the header \`Sandbox-Fail\`, and is answered with that failure before anything else is looked at, credentials included: nothing is done, but for \`answer_lost\`.
+Any request to any operation may carry the header \`Sandbox-Fail\`, and is answered with that failure before anything else is looked at, credentials included: nothing is done, but for \`response_lost\`.
 
 \`\`\`sh
 curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{}' \\
@@ -98,7 +97,7 @@ curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type
 
 With \`; times=2\` the first two requests with this \`Idempotency-Key\` fail and the third goes through: that is how to see that your retries work. \`Sandbox-Delay: 3000\` holds a request back for so many milliseconds, at most a minute, with \`Sandbox-Fail\` or without. In live mode both headers mean nothing.
 
-${provocationTable()}
+${faultTable()}
 ## Begin anew, go back
 
 \`svc sandbox reset\` throws everything away and makes fresh demo tenants; \`svc sandbox snapshot save <name>\`, \`load <name>\`, \`list\` and \`delete <name>\` keep states and bring them back. The service may run meanwhile: it notices, drops all that it remembers, and goes on. Tokens from before are refused.
@@ -160,38 +159,14 @@ What the service promises, and what would fail if a promise were broken. A figur
 
 ${promises(ROOT)}`
 
-/** The document that a sandbox on its default address serves, made without a database. */
-async function openapi(operations: readonly Operation[], given: Partial<About> = {}): Promise<string> {
-  const app = fastify()
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
-  const about = {
-    version: VERSION,
-    publicUrl: () => 'http://127.0.0.1:8080',
-    securitySchemes: SECURITY_SCHEMES,
-    webhooks: WEBHOOKS,
-    examples: async () => EXAMPLES,
-    ...given,
-  }
-  await serveDocument(app, operations, about)
-  for (const operation of operations) {
-    const { method, path: url } = operation
-    app.route({ method, url, schema: documented(operation), handler: async () => undefined })
-  }
-  await app.ready()
-  const { body } = await app.inject('/openapi.json')
-  await app.close()
-  return `${JSON.stringify(JSON.parse(body), null, 2)}\n`
-}
+/** The documents that a sandbox on its default address serves. */
+const openapi = (operations: readonly Operation[], about: About): string =>
+  `${JSON.stringify(openApiDocument(operations, about, 'http://127.0.0.1:8080', EXAMPLES), null, 2)}\n`
 
-const document = await openapi(OPERATIONS)
-const consoleDocument = await openapi(CONSOLE_OPERATIONS, {
-  title: 'svc console',
-  description: 'The operator console’s own API. Not for integrators: it changes with the page.',
-  securitySchemes: CONSOLE_SCHEMES,
-})
+const document = openapi(OPERATIONS, API_DOCUMENT)
+const consoleDocument = openapi(CONSOLE_OPERATIONS, CONSOLE_DOCUMENT)
 
-/** The types of the console's page, made from the document alone: it imports nothing from `src/`. */
+/** The types of the console's page, made from the document alone: it imports nothing from the packages. */
 async function consoleTypes(): Promise<string> {
   const nodes = await openapiTS(consoleDocument, { alphabetize: false })
   return `// Generated by \`npm run generate\`; do not edit.\n\n${astToString(nodes)}`
@@ -207,10 +182,10 @@ const files: Record<string, string> = {
   'docs/reference/cli.md': cli(),
   'docs/reference/promises.md': promised(),
   'docs/reference/openapi.json': document,
-  'sdk/src/schema.ts': await sdkSchema(document),
-  'sdk/src/registry.ts': sdkRegistry(),
+  'packages/sdk/src/schema.ts': await sdkSchema(document),
+  'packages/sdk/src/registry.ts': sdkRegistry(),
   'docs/reference/console-openapi.json': consoleDocument,
-  'console/src/api-types.ts': await consoleTypes(),
+  'apps/console/src/api-types.ts': await consoleTypes(),
 }
 const stale: string[] = []
 for (const [path, text] of Object.entries(files)) {

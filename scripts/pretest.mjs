@@ -2,6 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
+/**
+ * @param {string} command
+ * @param {string[]} args
+ */
 const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).error === undefined
 
 const wanted = [
@@ -62,6 +66,7 @@ if (
 ) {
   console.log(`Installing ${names.join(' and ')} for the tests …`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  /** @param {string[]} args */
   const apt = (...args) =>
     spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
   apt('update')

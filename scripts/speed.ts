@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { median } from '../bench/contest.ts'
+import { median } from '../lab/bench/contest.ts'
 
 interface Measured {
   readonly id: string
@@ -17,7 +17,6 @@ interface Measured {
     readonly callers: number
     readonly ratio: number
   }[]
-  readonly notes?: readonly { readonly name: string; readonly value: number; readonly unit: string }[]
 }
 
 interface Results {
@@ -25,7 +24,7 @@ interface Results {
   readonly measures: readonly Measured[]
 }
 
-const BEGIN = '<!-- speed: from bench/results.json, by `npm run generate` -->'
+const BEGIN = '<!-- speed: from lab/bench/results.json, by `npm run generate` -->'
 const END = '<!-- /speed -->'
 
 const whole = (value: number) => Math.round(value).toLocaleString('en')
@@ -38,28 +37,24 @@ function rowsOf({ title, figures, ratios }: Measured): string[] {
   })
 }
 
-/** Measures whose figures are not rates. */
-const TOLD_BESIDE = ['footprint', 'full-search', 'growth'] as const
-
-const notesOf = ({ title, notes = [] }: Measured): string[] => [
-  `${title}: ${notes.map(({ name, value, unit }) => `${name}: ${value >= 100 ? whole(value) : value.toFixed(2)} ${unit}`).join('; ')}.`,
-  '',
-]
+/** The rows of the README, by measure: the first comparison of each. The whole table is in lab/bench/RESULTS.md. */
+const SHOWN_MAX = 6
 
 /** The README with the figures of the last whole run of the bench, and none but those. */
 export function withSpeed(root: string): string {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const { machine, measures } = JSON.parse(readFileSync(join(root, 'bench/results.json'), 'utf8')) as Results
+  const { machine, measures } = JSON.parse(
+    readFileSync(join(root, 'lab/bench/results.json'), 'utf8'),
+  ) as Results
   const table = [
     BEGIN,
     '',
     `On ${machine.replace(/, load before .*/, '')}, where callers, service and database share the cores:`,
     '',
-    '| | svc | beside it, in the same run |',
+    '| | svc | compared with, in the same run |',
     '|---|---|---|',
-    ...measures.flatMap(rowsOf),
+    ...measures.flatMap((measure) => rowsOf(measure).slice(0, 1)).slice(0, SHOWN_MAX),
     '',
-    ...TOLD_BESIDE.flatMap((wanted) => notesOf(measures.find(({ id }) => id === wanted)!)),
     END,
   ].join('\n')
   const [before, after] = [readme.indexOf(BEGIN), readme.indexOf(END)]

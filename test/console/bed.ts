@@ -63,13 +63,13 @@ export class Bed {
 
   async #session(as: VisitOptions['as']) {
     const { baseUrl } = this.service.client
-    const answer = await fetch(`${baseUrl}${API}/session${as ? '' : '/sandbox'}`, {
+    const response = await fetch(`${baseUrl}${API}/session${as ? '' : '/sandbox'}`, {
       method: 'POST',
       headers: { ...OWN, ...(as && { 'content-type': 'application/json' }) },
       ...(as && { body: JSON.stringify(as) }),
     })
-    if (!answer.ok) throw new Error(`no session: ${await answer.text()}`)
-    const [name = '', value = ''] = answer.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
+    if (!response.ok) throw new Error(`no session: ${await response.text()}`)
+    const [name = '', value = ''] = response.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
     return { name, value, url: `${baseUrl}/console/` }
   }
 }

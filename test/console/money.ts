@@ -46,7 +46,7 @@ export function payments(bed: Bed): void {
   test('the overview counts what happened in the hour, the day and the week', async () => {
     const page = await bed.visit()
     const failures = page.getByRole('table', { name: 'Failures by word' })
-    await failures.getByRole('row', { name: 'seal_rejected' }).waitFor()
+    await failures.getByRole('row', { name: 'decryption_failed' }).waitFor()
     await page.getByRole('img').or(page.locator('.recharts-surface')).first().waitFor()
     for (const range of ['Day', 'Week']) {
       await page.getByText(range, { exact: true }).click()
@@ -55,7 +55,7 @@ export function payments(bed: Bed): void {
     await failures.getByRole('link', { name: 'insufficient_funds' }).click()
     await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
     await page.getByRole('row', { name: 'sandboxSpend' }).waitFor()
-    await expect.poll(() => page.getByRole('row', { name: 'seal_rejected' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('row', { name: 'decryption_failed' }).count()).toBe(0)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
+import { Browser } from '../harness/console.ts'
 import { type Bed, goTo, look, settled } from './bed.ts'
 import { placesOf } from './places.ts'
 
@@ -120,5 +121,15 @@ export function people(bed: Bed): void {
     await page.getByRole('row', { name: 'card.status_changed' }).first().getByText('operator').waitFor()
     await page.getByRole('button', { name: 'Verify the chain now' }).click()
     await page.getByText(/^The chain is intact: \d+ entries/).waitFor()
+  })
+
+  test('the audit shows a failed sign-in with its address and the operator’s name', async () => {
+    const { operator } = bed.world
+    expect((await new Browser(bed.service).signIn(operator.name, 'not this one')).status).toBe(401)
+    const page = await bed.visit({ as: bed.world.viewer, at: '/audit?action=operator.sign_in_failed' })
+    const failed = page.getByRole('row', { name: 'operator.sign_in_failed' }).first()
+    await failed.getByText('address: 127.0.0.1').waitFor()
+    await failed.getByText('reason: wrong_password').waitFor()
+    await page.getByText(`name: ${operator.name}`).first().waitFor()
   })
 }

@@ -6,7 +6,7 @@ export const placesOf = (
 ): readonly (readonly [path: string, heading: string, seen: string])[] => [
   ['/', 'Overview', 'The books add up'],
   ['/requests', 'Requests', 'insufficient_funds'],
-  [`/requests/${world.badSealRequestId}`, 'createGiftCard', 'Not opened'],
+  [`/requests/${world.badJweRequestId}`, 'createGiftCard', 'Not opened'],
   [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],
   ['/webhooks', 'Webhooks', world.hookUrl],
   [`/webhooks/${world.endpointId}`, world.hookUrl, 'Failed: 500'],

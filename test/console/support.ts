@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { asSuperuser } from '../harness/service.ts'
 import type { Bed } from './bed.ts'
 
 export function support(bed: Bed): void {
@@ -30,13 +32,13 @@ export function support(bed: Bed): void {
   })
 
   test('a sealed body that could not be opened shows its key, its algorithms and the check that failed', async () => {
-    const page = await bed.visit({ at: `/requests/${bed.world.badSealRequestId}` })
+    const page = await bed.visit({ at: `/requests/${bed.world.badJweRequestId}` })
     const facts = await page.getByRole('main').textContent()
     expect(facts).toMatch(/Key \(kid\)sk_\w+Algorithm \(alg\)A256KWContent \(enc\)A256GCM/)
     expect(facts).toMatch(/Check that failedtagWhich meansThe seal does not open/)
     const help = page.getByRole('link', { name: 'About this error' })
     const [opened] = await Promise.all([page.context().waitForEvent('page'), help.click()])
-    await opened.getByRole('heading', { name: 'seal_rejected' }).waitFor()
+    await opened.getByRole('heading', { name: 'decryption_failed' }).waitFor()
   })
 
   test('requests are found by outcome, error, operation and what they touched', async () => {
@@ -45,12 +47,32 @@ export function support(bed: Bed): void {
     await page.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: 'Failed' }).click()
     await expect.poll(() => page.getByText(/^200$/).count()).toBe(0)
-    await page.getByRole('combobox', { name: 'Error' }).fill('seal_rej')
-    await page.getByRole('option', { name: 'seal_rejected' }).click()
+    await page.getByRole('combobox', { name: 'Error' }).fill('decryption_f')
+    await page.getByRole('option', { name: 'decryption_failed' }).click()
     await page.getByText('1 in all').waitFor()
     await page.getByRole('row', { name: 'createGiftCard' }).waitFor()
     await page.goto(`/console/requests?objectId=${bed.world.svcCardId}`)
     await page.getByRole('row', { name: 'sandboxSpend' }).first().waitFor()
     expect(await page.getByRole('row', { name: 'createCoinConfig' }).count()).toBe(0)
+  })
+
+  test('the list of requests says since when it is complete, where the row limit deleted earlier ones', async () => {
+    const page = await bed.visit({ at: '/requests', as: bed.world.viewer })
+    await page.getByText('of the last 7 days').waitFor()
+    expect(await page.getByText(/is complete since/).count()).toBe(0)
+    await asSuperuser(bed.service.db.database, (db) =>
+      db.query(`insert into request_log_cut (at) values ('2026-01-01T00:00:00Z'::timestamptz)`),
+    )
+    await page.reload()
+    await page.getByText('of the last 7 days').waitFor()
+    expect(await page.getByText(/is complete since/).count()).toBe(0)
+    await asSuperuser(bed.service.db.database, (db) =>
+      db.query(`update request_log_cut set at = clock_timestamp() - interval '1 hour'`),
+    )
+    await page.reload()
+    const notice = page.getByRole('status').filter({ hasText: 'The list is complete since' })
+    await notice.waitFor()
+    expect(await notice.textContent()).toMatch(/reached [\d,]+ entries \(REQUEST_LOG_ROWS_MAX\)/)
+    expect(await accessibilityFaults(page)).toEqual([])
   })
 }

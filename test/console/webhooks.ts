@@ -81,7 +81,7 @@ export function webhooks(bed: Bed): void {
       const client = await bed.service.as(merchant)
       const page = await bed.visit({ at: `/webhooks?tenantId=${merchant.merchantId}` })
       const first = await createWebhook(page, receiver.url('/old'))
-      receiver.answer = (_, response) => void response.writeHead(410).end('moved away')
+      receiver.response = (_, response) => void response.writeHead(410).end('moved away')
       await newCode(bed.service, client)
       await page.getByText('The service switched this endpoint off').waitFor()
       await page.getByText('Ask Moving Shop whether the address has moved').waitFor()
@@ -89,7 +89,7 @@ export function webhooks(bed: Bed): void {
       expect(await accessibilityFaults(page)).toEqual([])
       await look(page, 'desk', 'light')
 
-      receiver.answer = (_, response) => void response.writeHead(200).end('welcome')
+      receiver.response = (_, response) => void response.writeHead(200).end('welcome')
       await button(page, 'Change').click()
       await dialog(page).getByLabel('URL').fill(receiver.url('/new'))
       await button(page, 'Save').click()

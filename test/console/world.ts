@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { seal } from '../../src/platform/crypto/seal.ts'
+import { encrypt } from '@svc/jwe/jwe'
 import type { Json } from '../harness/client.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 import { hostile } from './places.ts'
@@ -24,7 +24,7 @@ export interface World {
   readonly hookUrl: string
   readonly coinConfigId: string
   /** Request that was refused since its seal could not be opened. */
-  readonly badSealRequestId: string
+  readonly badJweRequestId: string
   /** Request that was to spend more than the card has. */
   readonly refusedSpendId: string
   readonly viewer: { readonly name: string; readonly password: string }
@@ -38,15 +38,15 @@ type Call = (method: string, path: string, body?: unknown, headers?: Headers) =>
 /** Plain HTTP, as the page and as callers send it; throws on failures unless told otherwise. */
 function caller(baseUrl: string, prefix: string, always: Headers): Call {
   return async (method, path, body, headers = {}) => {
-    const answer = await fetch(baseUrl + prefix + path, {
+    const response = await fetch(baseUrl + prefix + path, {
       method,
       headers: { ...always, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const json = (await answer.json()) as Json
-    if (!answer.ok && headers['x-expect'] === undefined)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(json)}`)
-    return { ...json, requestId: answer.headers.get('x-request-id'), status: answer.status }
+    const json = (await response.json()) as Json
+    if (!response.ok && headers['x-expect'] === undefined)
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(json)}`)
+    return { ...json, requestId: response.headers.get('x-request-id'), status: response.status }
   }
 }
 
@@ -112,10 +112,10 @@ async function makeShop(operate: Call, name: Naming) {
 }
 
 /** Asks until it is so: the bank, the relay and the deliveries work in the background. */
-async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean): Promise<Json> {
+async function until(ask: () => Promise<Json>, holds: (response: Json) => boolean): Promise<Json> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const answer = await ask()
-    if (holds(answer)) return answer
+    const response = await ask()
+    if (holds(response)) return response
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('it never came to be')
@@ -131,7 +131,7 @@ const untilPaid = (operate: Call, qrCodeId: string): Promise<Json> =>
 /** An endpoint at a server that refuses the first delivery, and takes the second. */
 async function makeHook(operate: Call, merchantId: string, name: Naming) {
   const receiver = await WebhookReceiver.open()
-  receiver.answer = (_, response) => {
+  receiver.response = (_, response) => {
     if (receiver.received.length > 1) response.writeHead(204).end()
     else response.writeHead(500, { 'retry-after': '3600' }).end(name('answer'))
   }
@@ -182,7 +182,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
     amount: '1234567.50',
     reason: name('reason'),
   })
-  const sealKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
+  const jweKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
   const order = {
     companyId,
@@ -206,7 +206,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'L', reason: name('lock') })
   await operate('POST', `/cards/${svcCardId}/status`, { status: 'UL', reason: 'found again' })
   const coinConfigId = await makeCoins(call, companyId, userId, name)
-  const failures = await makeFailures(baseUrl, call, svcCardId, { companyId, cardAccountId }, sealKey)
+  const failures = await makeFailures(baseUrl, call, svcCardId, { companyId, cardAccountId }, jweKey)
   return {
     partnerId,
     partnerName,
@@ -252,10 +252,10 @@ async function makeCoins(call: Call, companyId: string, userId: string, name: Na
 }
 
 /** An order whose seal was damaged on the way, and one that the card's money is not enough for. */
-async function makeFailures(baseUrl: string, call: Call, svcCardId: string, order: object, sealKey: Json) {
-  const key = createSecretKey(Buffer.from(sealKey.k, 'base64url'))
-  const sealed = await seal(Buffer.from(JSON.stringify(order)), { ...sealKey, key })
-  const [header, encryptedKey, iv, text, tag] = sealed.split('.')
+async function makeFailures(baseUrl: string, call: Call, svcCardId: string, order: object, jweKey: Json) {
+  const key = createSecretKey(Buffer.from(jweKey.k, 'base64url'))
+  const encrypted = await encrypt(Buffer.from(JSON.stringify(order)), { ...jweKey, key })
+  const [header, encryptedKey, iv, text, tag] = encrypted.split('.')
   const damaged = [
     header,
     encryptedKey,
@@ -263,7 +263,7 @@ async function makeFailures(baseUrl: string, call: Call, svcCardId: string, orde
     text,
     tag!.replace(/^./, (first) => (first === 'A' ? 'B' : 'A')),
   ].join('.')
-  const badSeal = await call('POST', '/api/v0/partner/svcCard', JSON.stringify(damaged), REFUSED)
+  const badJwe = await call('POST', '/api/v0/partner/svcCard', JSON.stringify(damaged), REFUSED)
   const terminal = caller(baseUrl, '', {})
   const refused = await terminal(
     'POST',
@@ -271,5 +271,5 @@ async function makeFailures(baseUrl: string, call: Call, svcCardId: string, orde
     { amount: 9_999, channel: 'pos' },
     REFUSED,
   )
-  return { badSealRequestId: badSeal.requestId as string, refusedSpendId: refused.requestId as string }
+  return { badJweRequestId: badJwe.requestId as string, refusedSpendId: refused.requestId as string }
 }

@@ -11,8 +11,8 @@ test('data that takes the place of other data under a running service gets an RS
   const service = await startProcess(env)
   /** Undefined while the service begins anew. */
   const published = async (): Promise<string | undefined> => {
-    const answer = await fetch(`${service.baseUrl}/.well-known/jwks.json`).catch(() => undefined)
-    const { keys = [] } = answer?.ok ? ((await answer.json()) as Json) : {}
+    const response = await fetch(`${service.baseUrl}/.well-known/jwks.json`).catch(() => undefined)
+    const { keys = [] } = response?.ok ? ((await response.json()) as Json) : {}
     return keys.find(({ kty }: Json) => kty === 'RSA')?.kid
   }
   const modulus = async (): Promise<string> =>

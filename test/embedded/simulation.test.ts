@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 })
 
 /** In a process of its own: it takes over the clock, the timers and the chance of its process. */
 function simulate(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const command = ['--import', 'tsx', 'test/simulation/simulate.ts', ...args]
+  const command = ['--import', 'tsx', 'lab/simulation/simulate.ts', ...args]
   const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApiAnswer, type Client, type Json, payloadOf } from './client.ts'
-import { sealFor, type TestPartner } from './partner.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
+import { encryptFor, type TestPartner } from './partner.ts'
 import { asSuperuser } from './service.ts'
 
 /** Where bulk orders are sent. */
@@ -8,24 +8,24 @@ export const PATH = '/api/v0/partner/svcCard/bulk'
 /** Funds for thousands of cards. */
 export const RICH = { fundsPaise: 10_000_000_00n }
 
-export const sealOrder = (partner: TestPartner, order: object = {}): Promise<string> => {
+export const encryptOrder = (partner: TestPartner, order: object = {}): Promise<string> => {
   const { companyId, cardAccountId } = partner
-  return sealFor(partner, { companyId, cardAccountId, loadAmount: 100, ...order })
+  return encryptFor(partner, { companyId, cardAccountId, loadAmount: 100, ...order })
 }
-export const sealOrders = (
+export const encryptOrders = (
   partner: TestPartner,
   count: number,
   firstMobile = 9_000_000_000,
 ): Promise<string[]> =>
   Promise.all(
-    Array.from({ length: count }, (_, i) => sealOrder(partner, { mobile: String(firstMobile + i) })),
+    Array.from({ length: count }, (_, i) => encryptOrder(partner, { mobile: String(firstMobile + i) })),
   )
 
 export const upload = (
   client: Client,
   lines: readonly string[] | Buffer,
   headers: Record<string, string> = {},
-): Promise<ApiAnswer> =>
+): Promise<ApiResponse> =>
   client.send('POST', PATH, Buffer.isBuffer(lines) ? lines : Buffer.from(`${lines.join('\n')}\n`), {
     'content-type': 'application/x-ndjson',
     ...headers,

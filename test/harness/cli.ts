@@ -1,5 +1,5 @@
+import { newProgram } from '@svc/cli/program'
 import { vi } from 'vitest'
-import { newProgram } from '../../src/cli/program.ts'
 
 export interface Run {
   readonly code: number | null

@@ -1,13 +1,14 @@
+import { signNotice } from '@svc/server/http/notice-signature'
 import { Pool } from 'undici'
 import { expect } from 'vitest'
-import { signNotice } from '../../src/platform/http/notice-signature.ts'
+import { explain } from './causes.ts'
 import { Contract } from './contract.ts'
 
 /** A JSON answer; tests know its shape, so it is not typed further. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the one place where tests read untyped JSON
 export type Json = any
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly text: string
@@ -39,6 +40,11 @@ export class Client {
     return new Client(baseUrl, pool, new Contract(await document.body.json()), {})
   }
 
+  /** Header fields of every request, for those that send their own. */
+  get headers(): Headers {
+    return this.#headers
+  }
+
   /** The same client with more header fields on every request. */
   with(headers: Headers): Client {
     return new Client(this.baseUrl, this.#pool, this.#contract, { ...this.#headers, ...headers })
@@ -49,21 +55,22 @@ export class Client {
     path: string,
     body?: string | Buffer,
     headers: Headers = {},
-  ): Promise<ApiAnswer> {
-    const answer = await this.#pool.request({
+  ): Promise<ApiResponse> {
+    const response = await this.#pool.request({
       method,
       path,
       headers: { ...this.#headers, ...headers },
       ...(body !== undefined && { body }),
     })
-    const text = await answer.body.text()
-    const isJson = String(answer.headers['content-type']).includes('json')
+    explain(this.baseUrl, `${method} ${path}`, response.statusCode, response.headers['x-request-id'])
+    const text = await response.body.text()
+    const isJson = String(response.headers['content-type']).includes('json')
     const json: Json = isJson && text ? JSON.parse(text) : undefined
-    this.#contract.check(method, path, answer.statusCode, answer.headers, isJson ? json : text)
+    this.#contract.check(method, path, response.statusCode, response.headers, isJson ? json : text)
     const failure = typeof json?.payload === 'string' ? JSON.parse(json.payload) : undefined
     return {
-      status: answer.statusCode,
-      headers: answer.headers,
+      status: response.statusCode,
+      headers: response.headers,
       text,
       json,
       error: failure?.error,
@@ -71,23 +78,23 @@ export class Client {
     }
   }
 
-  get(path: string, headers?: Headers): Promise<ApiAnswer> {
+  get(path: string, headers?: Headers): Promise<ApiResponse> {
     return this.send('GET', path, undefined, headers)
   }
 
   /** Sends JSON; without a body it sends none. */
-  post(path: string, body?: unknown, headers: Headers = {}): Promise<ApiAnswer> {
+  post(path: string, body?: unknown, headers: Headers = {}): Promise<ApiResponse> {
     if (body === undefined) return this.send('POST', path, undefined, headers)
     return this.send('POST', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
   }
 
-  patch(path: string, body?: unknown, headers: Headers = {}): Promise<ApiAnswer> {
+  patch(path: string, body?: unknown, headers: Headers = {}): Promise<ApiResponse> {
     if (body === undefined) return this.send('PATCH', path, undefined, headers)
     return this.send('PATCH', path, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
   }
 
   /** A notice of the UPI rail, signed the way a bank signs. */
-  notify(path: string, notice: object, key: string, nowMs = Date.now()): Promise<ApiAnswer> {
+  notify(path: string, notice: object, key: string, nowMs = Date.now()): Promise<ApiResponse> {
     const body = Buffer.from(JSON.stringify(notice))
     return this.send('POST', path, body, {
       'content-type': 'application/json',
@@ -97,7 +104,7 @@ export class Client {
 }
 
 /** Fails the test with the service's own words when the answer is not a success. */
-export function payloadOf(answer: ApiAnswer): Json {
-  expect(answer.status, answer.text).toBe(200)
-  return answer.json.payload
+export function payloadOf(response: ApiResponse): Json {
+  expect(response.status, response.text).toBe(200)
+  return response.json.payload
 }

@@ -1,8 +1,8 @@
-import { createCompany } from '../../src/cards/card-account.ts'
-import { insertUsers, newUserId } from '../../src/cards/user.ts'
-import { COIN_CHECKS } from '../../src/coins/reconcile-coins.ts'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from './client.ts'
+import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
+import { reconcile } from '@svc/core/ledger/reconcile'
+import { createCompany } from '@svc/core/tenants/company'
+import { insertUsers, newUserId } from '@svc/core/tenants/user'
+import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import { newPartner, partnerToken, type TestPartner } from './partner.ts'
 import type { TestService } from './service.ts'
 
@@ -79,5 +79,5 @@ export async function differencesOf({ app }: TestService): Promise<unknown[]> {
 }
 
 /** The answer less what differs between any two answers: request id and time. */
-export const withoutRequest = ({ text, headers }: ApiAnswer): string =>
+export const withoutRequest = ({ text, headers }: ApiResponse): string =>
   text.replaceAll(String(headers['x-request-id']), '').replace(/"timestamp":"[^"]+"/, '')

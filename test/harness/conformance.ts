@@ -1,7 +1,7 @@
-import { checkConformance } from '../../src/conformance/conformance.ts'
-import type { Result, Status } from '../../src/conformance/run.ts'
-import { prepareDemo, type SandboxFile } from '../../src/sandbox/demo.ts'
-import { keyMaker } from '../../src/serve-until.ts'
+import { keyMaker } from '@svc/app/serve-until'
+import { checkConformance } from '@svc/conformance/conformance'
+import type { Result, Status } from '@svc/conformance/run'
+import { prepareDemo, type SandboxFile } from '@svc/server/sandbox/demo'
 import { type Mutation, startMutant } from './mutant-proxy.ts'
 import { openService, type TestService } from './service.ts'
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import type { Role } from '@svc/console-api/console-schema'
+import { insertOperator } from '@svc/console-api/operator-store'
+import { hashPassword } from '@svc/console-api/password'
 import { request } from 'undici'
-import type { Role } from '../../src/operator/console-schema.ts'
-import { insertOperator } from '../../src/operator/operator-store.ts'
-import { hashPassword } from '../../src/operator/password.ts'
+import { explain } from './causes.ts'
 import type { Json } from './client.ts'
 import { Contract } from './contract.ts'
 import type { TestService } from './service.ts'
@@ -15,12 +16,12 @@ export const PASSWORD = 'correct horse battery staple'
 const document = new URL('../../docs/reference/console-openapi.json', import.meta.url)
 const contract = new Contract(JSON.parse(await readFile(document, 'utf8')))
 
-export interface ConsoleAnswer {
+export interface ConsoleResponse {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly text: string
   readonly json: Json
-  /** `type` of the problem; undefined on success. */
+  /** `error` of the problem; undefined on success. */
   readonly error: string | undefined
 }
 
@@ -38,8 +39,8 @@ export class Browser {
     path: string,
     body?: unknown,
     headers: Record<string, string> = method === 'GET' ? {} : OWN,
-  ): Promise<ConsoleAnswer> {
-    const answer = await request(`${this.#baseUrl}${API}${path}`, {
+  ): Promise<ConsoleResponse> {
+    const response = await request(`${this.#baseUrl}${API}${path}`, {
       method: method as 'GET',
       headers: {
         ...(this.cookie && { cookie: this.cookie }),
@@ -48,30 +49,31 @@ export class Browser {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const text = await answer.body.text()
-    const isJson = String(answer.headers['content-type']).includes('json')
+    explain(this.#baseUrl, `${method} ${path}`, response.statusCode, response.headers['x-request-id'])
+    const text = await response.body.text()
+    const isJson = String(response.headers['content-type']).includes('json')
     const json: Json = isJson && text ? JSON.parse(text) : undefined
-    contract.check(method, `${API}${path}`, answer.statusCode, answer.headers, isJson ? json : text)
-    const set = answer.headers['set-cookie']
+    contract.check(method, `${API}${path}`, response.statusCode, response.headers, isJson ? json : text)
+    const set = response.headers['set-cookie']
     if (typeof set === 'string') this.cookie = set.split(';')[0]!
     return {
-      status: answer.statusCode,
-      headers: answer.headers,
+      status: response.statusCode,
+      headers: response.headers,
       text,
       json,
-      error: answer.statusCode >= 400 ? json?.type : undefined,
+      error: response.statusCode >= 400 ? json?.error : undefined,
     }
   }
 
-  get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer> {
+  get(path: string, headers?: Record<string, string>): Promise<ConsoleResponse> {
     return this.send('GET', path, undefined, headers)
   }
 
-  post(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ConsoleAnswer> {
+  post(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ConsoleResponse> {
     return this.send('POST', path, body, { ...OWN, ...headers })
   }
 
-  signIn(name: string, password = PASSWORD): Promise<ConsoleAnswer> {
+  signIn(name: string, password = PASSWORD): Promise<ConsoleResponse> {
     return this.post('/session', { name, password })
   }
 }
@@ -95,7 +97,7 @@ export async function newOperator(
 export async function signedIn(service: TestService, role: Role): Promise<Browser> {
   const browser = new Browser(service)
   const { name } = await newOperator(service, role)
-  const answer = await browser.signIn(name)
-  if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`)
+  const response = await browser.signIn(name)
+  if (response.status !== 200) throw new Error(`not signed in: ${response.text}`)
   return browser
 }

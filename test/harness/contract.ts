@@ -22,8 +22,10 @@ export class Contract {
   readonly #compiled = new WeakMap<object, ValidateFunction>()
 
   constructor(document: unknown) {
-    const { paths } = document as OpenApi
-    this.#ajv.addSchema({ ...(document as object), $id: 'openapi' })
+    // Readers must accept new fields; here a field that the document does not list is a fault of the service.
+    const closed = withoutOtherFields(document) as OpenApi & object
+    const { paths } = closed
+    this.#ajv.addSchema({ ...closed, $id: 'openapi' })
     this.#operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { responses }]) => ({
         pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
@@ -52,6 +54,17 @@ export class Contract {
     this.#compiled.set(schema, check)
     expect(check(json), `${method} ${plainPath} ${status}: ${this.#ajv.errorsText(check.errors)}`).toBe(true)
   }
+}
+
+/** The document with every object that lists its fields closed to others. */
+function withoutOtherFields(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutOtherFields)
+  if (node === null || typeof node !== 'object') return node
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, key === 'examples' ? value : withoutOtherFields(value)]),
+  )
+  const listsFields = copy['type'] === 'object' && typeof copy['properties'] === 'object'
+  return listsFields ? { additionalProperties: false, ...copy } : copy
 }
 
 /** References of a part of the document, made absolute. */

@@ -1,5 +1,5 @@
+import type { ConnectionClass } from '@svc/platform/db/database'
 import pg from 'pg'
-import type { ConnectionClass } from '../../src/platform/db/database.ts'
 
 /** What went to the database under one name, over all connections of a service. */
 interface Sent {

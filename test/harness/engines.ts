@@ -1,4 +1,4 @@
-import { findSystemPostgres } from '../../src/platform/db/embedded.ts'
+import { findSystemPostgres } from '../../packages/embedded-postgres/src/embedded.ts'
 
 interface Engine {
   readonly name: string

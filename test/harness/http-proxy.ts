@@ -28,23 +28,30 @@ type Fate =
 /** Stands between a client and the service, and does to requests what networks do to them. */
 export class HttpProxy {
   readonly #server: Server
+  readonly #prefix: string
   readonly seen: Seen[] = []
+  /** As a load balancer does, appends this address of the caller to `X-Forwarded-For`, after what the caller sent. */
+  reports: string | undefined
   /** Says for each request what becomes of it. */
   decide: (request: Seen) => Fate = () => 'pass'
 
-  private constructor(target: string) {
+  private constructor(target: string, prefix: string) {
+    this.#prefix = prefix
     this.#server = createServer((request, response) => void this.#carry(target, request, response))
   }
 
-  /** Listens on a free port of loopback, in front of the service at this address. */
-  static async open(target: string): Promise<HttpProxy> {
-    const proxy = new HttpProxy(target)
+  /**
+   * Listens on a free port of loopback, in front of the service at this address. With a prefix, as a gateway that
+   * publishes the service under a path: it removes the prefix, and any other path is not found.
+   */
+  static async open(target: string, prefix = ''): Promise<HttpProxy> {
+    const proxy = new HttpProxy(target, prefix)
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve))
     return proxy
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#prefix}`
   }
 
   /** The requests whose path ends so. */
@@ -65,24 +72,34 @@ export class HttpProxy {
       response.writeHead(fate.status, fate.headers).end(fate.body ?? '')
       return
     }
+    if (!path.startsWith(`${this.#prefix}/`)) {
+      response.writeHead(404).end()
+      return
+    }
     const { host: _, ...kept } = headers
-    const sent = forward(new URL(path, target), { method, headers: kept, agent: false })
+    const { 'x-forwarded-for': given } = headers
+    if (this.reports !== undefined) kept['x-forwarded-for'] = [given, this.reports].filter(Boolean).join(', ')
+    const sent = forward(new URL(path.slice(this.#prefix.length), target), {
+      method,
+      headers: kept,
+      agent: false,
+    })
     sent.on('error', () => request.socket.destroy())
-    const cutOff = async (answer: IncomingMessage): Promise<void> => {
+    const cutOff = async (reply: IncomingMessage): Promise<void> => {
       // Waits for the end of the answer: what it tells has happened.
-      const body = Buffer.concat((await answer.toArray()) as Buffer[])
+      const body = Buffer.concat((await reply.toArray()) as Buffer[])
       if (fate === 'halve') {
-        response.writeHead(answer.statusCode!, { ...answer.headers, 'content-length': body.length })
+        response.writeHead(reply.statusCode!, { ...reply.headers, 'content-length': body.length })
         await new Promise<unknown>((resolve) => response.write(body.subarray(0, body.length / 2), resolve))
       }
       request.socket.destroy()
     }
-    sent.on('response', (answer) => {
+    sent.on('response', (reply) => {
       if (fate === 'pass') {
-        response.writeHead(answer.statusCode!, answer.headers)
+        response.writeHead(reply.statusCode!, reply.headers)
         // Whichever side goes takes the other along.
-        pipeline(answer, response, () => response.destroy())
-      } else void cutOff(answer)
+        pipeline(reply, response, () => response.destroy())
+      } else void cutOff(reply)
     })
     sent.end(bytes)
   }

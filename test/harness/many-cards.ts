@@ -32,9 +32,11 @@ export async function insertManyCards(
       'First' || n, 'Last' || n, now() from ${series}, ${named}`)
   await run(`insert into ledger_accounts (account_id, tenant_id, kind, unit, balance, floor, created_at)
     select 'card:card_' || ${pad}, partner, 'card', 'INR', 50000, 0, now() from ${series}, ${named}`)
-  await run(`insert into ledger_transfers (transfer_id, tenant_id, kind, debit_account_id, credit_account_id, amount,
-      unit, object_id, created_at)
-    select 'trf_' || ${pad}, partner, 'card_load', 'card_funding:' || account, 'card:card_' || ${pad}, 50000, 'INR',
+  await run(`insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
+    select partner, 'jrn_' || ${pad}, 'card_load', now()::date, 1, now() from ${series}, ${named}`)
+  await run(`insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id,
+      credit_account_id, amount, unit, object_id, created_at)
+    select 'trf_' || ${pad}, partner, 'jrn_' || ${pad}, 1, 'card_load', 'card_funding:' || account, 'card:card_' || ${pad}, 50000, 'INR',
       'card_' || ${pad}, now() from ${series}, ${named}`)
   await run(`update ledger_accounts set balance = balance - 50000::bigint * ($5::int - $4::int + 1) from ${named}
     where account_id = 'card_funding:' || account and company is not null and tenant_id = partner`)

@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 /** An answer on its way to the caller: a mutant may change it. `json` is written back when it is an object. */
-export interface Told {
+export interface Reported {
   status: number
   headers: Record<string, string | string[]>
   text: string
@@ -22,7 +22,7 @@ export interface Told {
 /** One way in which a server is wrong. */
 export interface Mutation {
   ask?(asked: Asked): void | 'hang' | 'close' | Promise<void | 'hang' | 'close'>
-  tell?(told: Told, asked: Asked): void | Promise<void>
+  report?(reported: Reported, asked: Asked): void | Promise<void>
 }
 
 export interface MutantProxy {
@@ -60,23 +60,24 @@ export async function startMutant(target: string, mutation: Mutation): Promise<M
     const trick = await mutation.ask?.(asked)
     if (trick === 'hang') return
     if (trick === 'close') return void response.destroy()
-    const answer = await agent.request({
+    const reply = await agent.request({
       origin: target,
       path: asked.path,
       method: asked.method as 'GET',
       headers: asked.headers,
       ...(asked.body.length > 0 && { body: asked.body }),
     })
-    const text = await answer.body.text()
+    const text = await reply.body.text()
     const headers = Object.fromEntries(
-      Object.entries(answer.headers).filter(([name, value]) => value !== undefined && !HOP_BY_HOP.has(name)),
-    ) as Told['headers']
+      Object.entries(reply.headers).filter(([name, value]) => value !== undefined && !HOP_BY_HOP.has(name)),
+    ) as Reported['headers']
     const json: Json = String(headers['content-type']).includes('json') && text ? JSON.parse(text) : undefined
-    const told: Told = { status: answer.statusCode, headers, text, json }
+    const reported: Reported = { status: reply.statusCode, headers, text, json }
     const before = JSON.stringify(json)
-    await mutation.tell?.(told, asked)
-    if (told.json && JSON.stringify(told.json) !== before) told.text = JSON.stringify(told.json)
-    response.writeHead(told.status, told.headers).end(told.text)
+    await mutation.report?.(reported, asked)
+    if (reported.json && JSON.stringify(reported.json) !== before)
+      reported.text = JSON.stringify(reported.json)
+    response.writeHead(reported.status, reported.headers).end(reported.text)
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,5 +1,5 @@
 import type { Json } from './client.ts'
-import type { Asked, Mutation, Told } from './mutant-proxy.ts'
+import type { Asked, Mutation, Reported } from './mutant-proxy.ts'
 
 /** A server that is wrong in one way, and the checks that must find it: these ids, and none beyond these and `also`. */
 export interface Mutant extends Mutation {
@@ -14,7 +14,7 @@ export const CARD = '/api/v0/partner/svcCard'
 export const SEARCH = `${CARD}/search`
 export const QR = '/api/v0/qr-code'
 
-export type On = (asked: Asked, told: Told) => boolean
+export type On = (asked: Asked, reported: Reported) => boolean
 export const cancels: On = ({ method }) => method === 'PATCH'
 export const creates: On = ({ path, method }) => path === CARD && method === 'POST'
 export const searches: On = ({ path }) => path === SEARCH
@@ -27,10 +27,11 @@ export const pays: On = ({ path }) => path === '/sandbox/upi/pay'
 export const tells = (
   on: On,
   status: number,
-  change: (json: Json, told: Told, asked: Asked) => void,
+  change: (json: Json, reported: Reported, asked: Asked) => void,
 ): Mutation => ({
-  tell(told, asked) {
-    if (told.status === status && on(asked, told) && told.json) change(told.json, told, asked)
+  report(reported, asked) {
+    if (reported.status === status && on(asked, reported) && reported.json)
+      change(reported.json, reported, asked)
   },
 })
 
@@ -43,11 +44,11 @@ export function describe(json: Json, description: string): void {
   json.errorResponse.errorMessage = json.payload
 }
 
-export function turnInto(told: Told, status: number, json: Json): void {
-  told.status = status
-  told.json = json
-  told.headers['content-type'] = 'application/json; charset=utf-8'
-  delete told.headers['www-authenticate']
+export function turnInto(reported: Reported, status: number, json: Json): void {
+  reported.status = status
+  reported.json = json
+  reported.headers['content-type'] = 'application/json; charset=utf-8'
+  delete reported.headers['www-authenticate']
 }
 
 export const SUCCESS = { code: 0, message: 'Success', payload: {} }

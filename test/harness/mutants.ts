@@ -1,4 +1,4 @@
-import type { SandboxFile } from '../../src/sandbox/demo.ts'
+import type { SandboxFile } from '@svc/server/sandbox/demo'
 import type { Mutant } from './mutant.ts'
 import { accessMutants } from './mutants-access.ts'
 import { coinMutants } from './mutants-coins.ts'

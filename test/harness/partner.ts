@@ -1,24 +1,20 @@
 import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
-import { createPartner, type Product } from '../../src/access/partner.ts'
-import { issueSharedKey, type SharedKey } from '../../src/access/seal-keys.ts'
-import {
-  createCardAccount,
-  createCompany,
-  findCardAccount,
-  fundCardAccount,
-} from '../../src/cards/card-account.ts'
-import { insertUsers, newUserId } from '../../src/cards/user.ts'
-import { paise } from '../../src/kernel/money.ts'
-import { seal } from '../../src/platform/crypto/seal.ts'
-import type { SealKey } from '../../src/platform/crypto/seal-keys.ts'
-import type { ApiAnswer, Client, Json } from './client.ts'
+import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { createCompany } from '@svc/core/tenants/company'
+import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
+import { createPartner, type Product } from '@svc/core/tenants/partner'
+import { insertUsers, newUserId } from '@svc/core/tenants/user'
+import { encrypt } from '@svc/jwe/jwe'
+import type { JweKey } from '@svc/jwe/keys'
+import { paise } from '@svc/kernel/money'
+import type { ApiResponse, Client, Json } from './client.ts'
 import { asSuperuser, type TestService } from './service.ts'
 
 export interface TestPartner {
   readonly partnerId: string
   readonly clientId: string
   readonly clientSecret: string
-  readonly sharedKey: SealKey
+  readonly sharedKey: JweKey
   readonly companyId: string
   readonly companyName: string
   readonly cardAccountId: string
@@ -54,7 +50,12 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
       denominationPaise: 500_00n,
     })
     if (fundsPaise > 0n)
-      await fundCardAccount(tx, random, (await findCardAccount(tx, cardAccountId))!, paise(fundsPaise))
+      await fundCardAccount(
+        tx,
+        { random, timeZone: service.app.services.config.BUSINESS_TIME_ZONE },
+        (await findCardAccount(tx, cardAccountId))!,
+        paise(fundsPaise),
+      )
     const userId = newUserId(Date.now(), random)
     insertUsers(tx, [
       {
@@ -64,7 +65,7 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
         profile: { firstName: 'Asha', lastName: 'Rao', email: 'asha@example.com' },
       },
     ])
-    const sharedKey = sharedSealKey(await issueSharedKey(tx, maker, partnerId))
+    const sharedKey = sharedJweKey(await issueSharedKey(tx, maker, partnerId))
     const clientSecret = client.clientSecret.reveal()
     return {
       partnerId,
@@ -79,7 +80,7 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
   })
 }
 
-export const sharedSealKey = ({ kid, alg, enc, k }: SharedKey): SealKey => ({
+export const sharedJweKey = ({ kid, alg, enc, k }: SharedKey): JweKey => ({
   kid,
   alg,
   enc,
@@ -91,7 +92,7 @@ export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 export const partnerToken = (
   client: Client,
   { clientId, clientSecret }: Pick<TestPartner, 'clientId' | 'clientSecret'>,
-): Promise<ApiAnswer> =>
+): Promise<ApiResponse> =>
   client.send(
     'POST',
     '/oauth/token',
@@ -105,23 +106,23 @@ export const partnerToken = (
 
 /** A client that sends a fresh token, the partner id and the session cookie. */
 export async function asPartner(client: Client, partner: TestPartner): Promise<Client> {
-  const answer = await partnerToken(client, partner)
-  const cookie = String(answer.headers['set-cookie']).split(';')[0]!
+  const response = await partnerToken(client, partner)
+  const cookie = String(response.headers['set-cookie']).split(';')[0]!
   return client.with({
-    authorization: `Bearer ${answer.json.access_token}`,
+    authorization: `Bearer ${response.json.access_token}`,
     partnerid: partner.partnerId,
     cookie,
   })
 }
 
-export const sealFor = (
+export const encryptFor = (
   partner: TestPartner,
   body: unknown,
-  key: SealKey = partner.sharedKey,
-): Promise<string> => seal(Buffer.from(JSON.stringify(body)), key)
+  key: JweKey = partner.sharedKey,
+): Promise<string> => encrypt(Buffer.from(JSON.stringify(body)), key)
 
 /** The service's published key of a curve or type, as any partner finds it. */
-export async function publishedKey(client: Client, kind: 'P-256' | 'X25519' | 'RSA'): Promise<SealKey> {
+export async function publishedKey(client: Client, kind: 'P-256' | 'X25519' | 'RSA'): Promise<JweKey> {
   const { keys } = (await client.get('/.well-known/jwks.json')).json
   const jwk = keys.find((key: Json) => key.use === 'enc' && (key.crv ?? key.kty) === kind)
   return { kid: jwk.kid, alg: jwk.alg, enc: 'A256GCM', key: createPublicKey({ key: jwk, format: 'jwk' }) }
@@ -147,7 +148,7 @@ export async function createCard(
   partner: TestPartner,
   order: object = {},
   headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { companyId, cardAccountId } = partner
-  return client.post(CREATE, await sealFor(partner, { companyId, cardAccountId, ...order }), headers)
+  return client.post(CREATE, await encryptFor(partner, { companyId, cardAccountId, ...order }), headers)
 }

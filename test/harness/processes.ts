@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { keepLog } from './causes.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,35 +27,56 @@ export interface ServiceProcess {
 
 type Environment = Readonly<Record<string, string>>
 
-/** Runs `svc <args>` from the sources, with these settings and no others. */
-function spawnCli(args: readonly string[], env: Environment): ChildProcess {
+/** The program that runs: the one that ships where the project says so (`vitest.config.ts`), else the sources. */
+const PROGRAM =
+  process.env['TEST_PROGRAM'] === 'built' ? ['bin/svc.mjs'] : ['--import', 'tsx', 'packages/cli/src/cli.ts']
+
+/** Runs `svc <args>` with these settings and no others. */
+export function spawnCli(
+  args: readonly string[],
+  env: Environment,
+  stdio: StdioOptions = ['ignore', 'pipe', 'pipe'],
+): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
-  return spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+  return spawn(process.execPath, [...PROGRAM, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio,
   })
 }
 
 const endOf = (child: ChildProcess): Promise<Ended> =>
   new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
 
-/** Starts `svc serve` and resolves when it says that it is ready. */
+/** A port of loopback on which nobody listens. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return String(port)
+}
+
+/** Starts `svc serve` and resolves when it says that it is ready. With a PUBLIC_URL, name the port. */
 export async function startProcess(env: Environment): Promise<ServiceProcess> {
   const child = spawnCli(['serve'], { PORT: '0', LOG_LEVEL: 'info', ...env })
-  const ended = endOf(child)
+  // The last lines may come after the end.
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const ended = endOf(child).then((end) => closed.then(() => end))
   const lines: string[] = []
   const baseUrl = new Promise<string>((resolve) => {
     for (const stream of [child.stdout!, child.stderr!])
       createInterface(stream).on('line', (line) => {
         lines.push(line)
         const entry = readLogLine(line)
-        if (entry['msg'] === 'ready') resolve(String(entry['baseUrl']))
+        if (entry['msg'] !== 'ready') return
+        resolve(env['PUBLIC_URL'] ? `http://127.0.0.1:${env['PORT']}` : String(entry['baseUrl']))
       })
   })
   const started = await Promise.race([baseUrl, ended])
   const written = () => lines.join('\n')
   if (typeof started !== 'string') throw new Error(`the service ended before it was ready:\n${written()}`)
+  keepLog(started, written)
   return {
     baseUrl: started,
     pid: child.pid!,
@@ -65,6 +89,13 @@ export async function startProcess(env: Environment): Promise<ServiceProcess> {
   }
 }
 
+/** Entries of a log of level error and above. */
+export const errorsIn = (written: string): Record<string, unknown>[] =>
+  written
+    .split('\n')
+    .map(readLogLine)
+    .filter(({ level }) => Number(level) >= 50)
+
 function readLogLine(line: string): Record<string, unknown> {
   try {
     return JSON.parse(line) as Record<string, unknown>
@@ -75,14 +106,15 @@ function readLogLine(line: string): Record<string, unknown> {
 
 /**
  * Runs a command of the CLI to its end; answers its exit code and what it printed. SIGKILL ends it at the signal, or
- * once `when`, asked after each piece of standard error, says so.
+ * once `when`, asked after each piece of standard error, says so. `input` is its standard input.
  */
 export async function runCli(
   args: readonly string[],
   env: Environment,
-  kill: { when?: (stderr: string) => boolean; signal?: AbortSignal } = {},
+  kill: { when?: (stderr: string) => boolean; signal?: AbortSignal; input?: string } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawnCli(args, env)
+  const child = spawnCli(args, env, ['pipe', 'pipe', 'pipe'])
+  child.stdin!.end(kill.input)
   kill.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type ApiAnswer, type Client, payloadOf } from './client.ts'
+import { type ApiResponse, type Client, payloadOf } from './client.ts'
 import { asSuperuser, RAIL_KEY, type TestService } from './service.ts'
 
 export interface TestCode {
@@ -29,7 +29,7 @@ export async function newCodes(
   const made = await Promise.all(
     Array.from({ length: count }, () => merchant.post('/api/v0/qr-code', request)),
   )
-  const ids = made.map((answer) => payloadOf(answer).qrCodeId as string)
+  const ids = made.map((response) => payloadOf(response).qrCodeId as string)
   const trs = await trsOf(service.db.database, ids)
   return ids.map((qrCodeId) => ({ qrCodeId, tr: trs.get(qrCodeId)! }))
 }
@@ -50,6 +50,7 @@ export interface Credit {
   readonly tr: string
   readonly amount: number
   readonly payerVpa: string
+  readonly payeeVpa?: string
 }
 
 export const creditOf = (tr: string, rest: Partial<Credit> = {}): Credit => ({
@@ -61,11 +62,11 @@ export const creditOf = (tr: string, rest: Partial<Credit> = {}): Credit => ({
 })
 
 /** Notifies a credit the way the bank does. */
-export const notifyCredit = (client: Client, credit: Credit, nowMs?: number): Promise<ApiAnswer> =>
+export const notifyCredit = (client: Client, credit: Credit, nowMs?: number): Promise<ApiResponse> =>
   client.notify('/rails/upi/credits', credit, RAIL_KEY, nowMs)
 
 export const cancel = (
   merchant: Client,
   qrCodeId: string,
   headers: Record<string, string> = {},
-): Promise<ApiAnswer> => merchant.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {}, headers)
+): Promise<ApiResponse> => merchant.patch(`/api/v0/qr-code/${qrCodeId}/cancel`, {}, headers)

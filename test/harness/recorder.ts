@@ -1,6 +1,6 @@
-import { OPERATIONS } from '../../src/operations.ts'
-import { signNotice } from '../../src/platform/http/notice-signature.ts'
-import type { ApiAnswer, Client } from './client.ts'
+import { signNotice } from '@svc/server/http/notice-signature'
+import { OPERATIONS } from '@svc/server/operations'
+import type { ApiResponse, Client } from './client.ts'
 import { RAIL_KEY } from './service.ts'
 
 /** What a worked example sends; what it leaves out is not sent. */
@@ -11,7 +11,7 @@ export interface Asked {
   /** JSON, or the text as it is. */
   readonly body?: object | string
   /** Of a sealed body, what is inside. */
-  readonly sealed?: object
+  readonly encrypted?: object
   /** Instead of the operation's own: a client without credentials, or with others. */
   readonly as?: Client
 }
@@ -22,7 +22,7 @@ interface Recorded {
   readonly request: Omit<Asked, 'as'>
   readonly status: number
   readonly mediaType: string
-  readonly answer: unknown
+  readonly response: unknown
 }
 
 /** Calls operations and keeps what was sent and answered, as the reference shows it. */
@@ -37,24 +37,24 @@ export class Recorder {
   }
 
   /** A success, and for operations that want credentials the same without them. */
-  async works(id: string, summary: string, client: Client, asked: Asked = {}): Promise<ApiAnswer> {
-    const answer = await this.#call(id, client, asked)
-    if (answer.status !== 200) throw new Error(`${id} failed: ${answer.text}`)
-    this.#keep(id, 'success', summary, asked, answer)
-    if (operationOf(id).auth === 'none') return answer
+  async works(id: string, summary: string, client: Client, asked: Asked = {}): Promise<ApiResponse> {
+    const response = await this.#call(id, client, asked)
+    if (response.status !== 200) throw new Error(`${id} failed: ${response.text}`)
+    this.#keep(id, 'success', summary, asked, response)
+    if (operationOf(id).auth === 'none') return response
     const refused = await this.#call(id, this.#plain, asked, false)
     this.#keep(id, refused.error!, 'Without credentials', {}, refused)
-    return answer
+    return response
   }
 
   /** A failure with this word. */
   async fails(id: string, word: string, summary: string, client: Client, asked: Asked = {}): Promise<void> {
-    const answer = await this.#call(id, client, asked)
-    if (answer.error !== word) this.differences.push(`${id} did not fail with ${word}: ${answer.text}`)
-    this.#keep(id, word, summary, asked, answer)
+    const response = await this.#call(id, client, asked)
+    if (response.error !== word) this.differences.push(`${id} did not fail with ${word}: ${response.text}`)
+    this.#keep(id, word, summary, asked, response)
   }
 
-  async #call(id: string, client: Client, asked: Asked, signs = true): Promise<ApiAnswer> {
+  async #call(id: string, client: Client, asked: Asked, signs = true): Promise<ApiResponse> {
     const { path, method, auth } = operationOf(id)
     const { params = {}, query, headers = {}, body } = asked
     const url = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
@@ -74,11 +74,11 @@ export class Recorder {
     })
   }
 
-  #keep(id: string, name: string, summary: string, asked: Asked, answer: ApiAnswer): void {
+  #keep(id: string, name: string, summary: string, asked: Asked, response: ApiResponse): void {
     const { as: _, ...request } = asked
-    const mediaType = String(answer.headers['content-type']).split(';')[0]!
-    const recorded = { name, summary, request, status: answer.status, mediaType }
-    ;(this.examples[id] ??= []).push({ ...recorded, answer: answer.json ?? answer.text })
+    const mediaType = String(response.headers['content-type']).split(';')[0]!
+    const recorded = { name, summary, request, status: response.status, mediaType }
+    ;(this.examples[id] ??= []).push({ ...recorded, response: response.json ?? response.text })
   }
 }
 

@@ -1,4 +1,4 @@
-import { Merchant, type MerchantOptions, Partner, type PartnerOptions } from '../../sdk/src/index.ts'
+import { Merchant, type MerchantOptions, Partner, type PartnerOptions } from '../../packages/sdk/src/index.ts'
 import type { TestPartner } from './partner.ts'
 import type { TestMerchant } from './service.ts'
 
@@ -29,7 +29,7 @@ export const partnerClient = (
     partnerId,
     clientId,
     clientSecret,
-    seal: { sharedKey: sharedKeyOf(partner) },
+    encryption: { sharedKey: sharedKeyOf(partner) },
     ...options,
   })
 }

@@ -3,18 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { App } from '@svc/app/app'
+import { readConfig } from '@svc/contract/config'
+import { createMerchant, type NewMerchant } from '@svc/core/tenants/merchant'
+import type { RandomBytes } from '@svc/kernel/ids'
+import { Secret } from '@svc/kernel/secret'
+import { MovableClock } from '@svc/kernel/time'
+import { MasterKeys } from '@svc/platform/crypto/master-keys'
+import type { ConnectionClass } from '@svc/platform/db/database'
+import { type Log, openLog } from '@svc/platform/log'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { createMerchant, type NewMerchant } from '../../src/access/merchant.ts'
-import { App } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import type { RandomBytes } from '../../src/kernel/ids.ts'
-import { Secret } from '../../src/kernel/secret.ts'
-import { MovableClock } from '../../src/kernel/time.ts'
-import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
-import type { ConnectionClass } from '../../src/platform/db/database.ts'
-import { type Log, openLog } from '../../src/platform/log.ts'
-import { type ApiAnswer, Client } from './client.ts'
+import { keepLog } from './causes.ts'
+import { type ApiResponse, Client } from './client.ts'
 import { TEMPLATE } from './database-server.ts'
 
 export const MASTER_KEY = randomBytes(32).toString('base64')
@@ -33,7 +34,11 @@ export interface TestDatabase {
 export async function newDatabase(): Promise<TestDatabase> {
   const { host, port } = inject('postgres')
   const database = `test_${randomBytes(6).toString('hex')}`
-  await asSuperuser('postgres', (client) => client.query(`create database ${database} template ${TEMPLATE}`))
+  await asSuperuser('postgres', async (client) => {
+    await client.query(`create database ${database} template ${TEMPLATE}`)
+    // As the migrations do; a copy has none of the rights of its template.
+    await client.query(`revoke temporary on database ${database} from public`)
+  })
   return {
     host,
     port,
@@ -127,7 +132,9 @@ export async function openService({
   if (background) app.startBackground()
   // Not at PUBLIC_URL, which a test may set to where nobody listens.
   const { port } = app.http.server.address() as AddressInfo
-  const client = await Client.open(`http://127.0.0.1:${port}`)
+  const localUrl = `http://127.0.0.1:${port}`
+  keepLog(localUrl, () => lines.join(''))
+  const client = await Client.open(localUrl)
   const { keyring, random, database } = app.services
   return {
     app,
@@ -159,7 +166,7 @@ export async function openService({
 }
 
 export async function tokenOf(client: Client, apiKey: string): Promise<string> {
-  const answer: ApiAnswer = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
-  if (answer.status !== 200) throw new Error(`no token: ${answer.text}`)
-  return answer.json.token
+  const response: ApiResponse = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
+  if (response.status !== 200) throw new Error(`no token: ${response.text}`)
+  return response.json.token
 }

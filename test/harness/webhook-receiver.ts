@@ -10,9 +10,9 @@ export interface Received {
   readonly event: Json
 }
 
-type Answer = (request: Received, response: ServerResponse) => void
+type HttpResponse = (request: Received, response: ServerResponse) => void
 
-const takeAll: Answer = (_, response) => void response.writeHead(204).end()
+const takeAll: HttpResponse = (_, response) => void response.writeHead(204).end()
 
 /** Somebody's server that takes webhooks, on a free port of loopback. */
 export class WebhookReceiver {
@@ -20,7 +20,7 @@ export class WebhookReceiver {
   readonly received: Received[] = []
   /** TCP connections that reached it, whether or not a request came. */
   connections = 0
-  answer: Answer = takeAll
+  response: HttpResponse = takeAll
   #watchers: (() => void)[] = []
 
   private constructor() {
@@ -67,7 +67,7 @@ export class WebhookReceiver {
     const headers = request.headers as Record<string, string>
     const received = { path: request.url ?? '', headers, raw, event: raw ? JSON.parse(raw) : undefined }
     this.received.push(received)
-    this.answer(received, response)
+    this.response(received, response)
     for (const wake of this.#watchers.splice(0)) wake()
   }
 }

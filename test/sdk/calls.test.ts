@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FAILURES } from '@svc/contract/errors'
+import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { NoAnswerError, SvcError, UnexpectedAnswerError } from '../../sdk/src/index.ts'
-import { revokeApiKey } from '../../src/access/api-key.ts'
-import { FAILURES } from '../../src/errors.ts'
+import { ConnectionError, SvcError, UnexpectedResponseError } from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { merchantClient, partnerClient } from '../harness/sdk.ts'
@@ -75,13 +75,13 @@ test('when the key is revoked, the caller is told so by the word for it, after o
   const { qrCodes } = merchantClient(proxy, doomed)
   await qrCodes.create({})
   await service.app.services.database.operate((tx) => revokeApiKey(tx, doomed.apiKeyId))
-  let told: unknown
+  let reported: unknown
   for (let ended = false; !ended; await sleep(50))
     await qrCodes.create({}).catch((error: unknown) => {
-      told = error
+      reported = error
       ended = true
     })
-  expect(SvcError.is(told, 'invalid_api_key')).toBe(true)
+  expect(SvcError.is(reported, 'invalid_api_key')).toBe(true)
   expect(proxy.at(TOKEN)).toHaveLength(2)
 })
 
@@ -128,7 +128,7 @@ test('each intent has a key of its own, and a key that the caller gives is sent 
   expect(new Set(keys).size).toBe(3)
 })
 
-test('what is not safe to repeat is not repeated: a lost answer to it is NoAnswerError at once', async () => {
+test('what is not safe to repeat is not repeated: a lost answer to it is ConnectionError at once', async () => {
   const shop = await service.newMerchant()
   const { api, qrCodes, webhooks } = merchantClient(proxy, shop)
   const { endpointId } = await webhooks.create({ url: 'http://127.0.0.1:9999/hook' })
@@ -137,7 +137,7 @@ test('what is not safe to repeat is not repeated: a lost answer to it is NoAnswe
   proxy.decide = () => 'lose'
   // The one command without an Idempotency-Key: a payer may pay twice.
   const paid = api.http.POST('/sandbox/upi/pay', { body: { qrCodeId, payerVpa: 'asha@bank' } })
-  expect(await thrownBy(paid)).toBeInstanceOf(NoAnswerError)
+  expect(await thrownBy(paid)).toBeInstanceOf(ConnectionError)
   expect(proxy.seen).toHaveLength(1)
   proxy.seen.length = 0
   once(`/api/v0/webhook-endpoints/${endpointId}`, 'lose')
@@ -158,8 +158,8 @@ test('Retry-After is honoured, and waiting ends at the deadline rather than afte
   expect(performance.now() - askedAtMs).toBeGreaterThanOrEqual(1_990)
   proxy.seen.length = 0
   proxy.decide = () => ({ status, headers: { 'retry-after': '60' }, body })
-  const told = await thrownBy(client.qrCodes.create({}))
-  expect(told).toMatchObject({ error: 'rate_limited', attempts: 1, retryAfterMs: 60_000 })
+  const reported = await thrownBy(client.qrCodes.create({}))
+  expect(reported).toMatchObject({ error: 'rate_limited', attempts: 1, retryAfterMs: 60_000 })
   expect(proxy.seen).toHaveLength(1)
 })
 
@@ -169,7 +169,7 @@ test('attempts are bounded, a foreign answer is told apart, and nothing that was
   proxy.seen.length = 0
   proxy.decide = () => ({ status: 502, body: '<h1>Bad gateway</h1>' })
   const foreign = await thrownBy(qrCodes.create({}))
-  expect(foreign).toBeInstanceOf(UnexpectedAnswerError)
+  expect(foreign).toBeInstanceOf(UnexpectedResponseError)
   expect(foreign).toMatchObject({ status: 502 })
   expect(proxy.seen).toHaveLength(3)
   proxy.decide = () => 'pass'
@@ -180,21 +180,26 @@ test('attempts are bounded, a foreign answer is told apart, and nothing that was
 
 test('a failure has its word, kind, status, request id and a link, and prints what was wrong', async () => {
   const { qrCodes } = merchantClient(service, merchant)
-  const told = await thrownBy(qrCodes.get('qr_none'))
-  expect(SvcError.is(told, 'qr_code_not_found')).toBe(true)
-  expect(SvcError.is(told, 'card_not_found')).toBe(false)
-  expect(told).toMatchObject({
+  const reported = await thrownBy(qrCodes.get('qr_none'))
+  expect(SvcError.is(reported, 'qr_code_not_found')).toBe(true)
+  expect(SvcError.is(reported, 'card_not_found')).toBe(false)
+  expect(reported).toMatchObject({
     error: 'qr_code_not_found',
-    description: 'There is no such QR code',
+    description: 'QR code not found',
     status: 404,
     errorType: 'NOT_FOUND_ERROR',
     requestId: expect.stringMatching(/^req_/),
-    docs: `${service.baseUrl}/docs`,
+    docs: `${service.baseUrl}/docs/errors#qr_code_not_found`,
+    errors: [],
     attempts: 1,
   })
-  expect(String(told)).toContain('qr_code_not_found: There is no such QR code (404, request req_')
+  expect(String(reported)).toContain('qr_code_not_found: QR code not found (404, request req_')
   const bad = await thrownBy(qrCodes.create({ amount: -5, qrName: '' }))
-  expect(SvcError.is(bad, 'validation_failed') && bad.description).toMatch(/amount.*qrName|qrName.*amount/s)
+  expect(SvcError.is(bad, 'validation_failed') && bad.errors).toEqual([
+    { in: 'body', pointer: '/qrName', rule: 'not_empty', message: 'qrName must not be empty' },
+    { in: 'body', pointer: '/amount', rule: 'minimum', message: 'amount must be at least 0.01' },
+  ])
+  expect(String(bad)).toContain('qrName must not be empty; amount must be at least 0.01')
 })
 
 test('a signal ends a call with its own reason: before it, under way, and while it waits to send again', async () => {
@@ -220,9 +225,9 @@ test('an attempt that takes too long ends; one caller who gives up does not end 
     attemptsMax: 2,
     fetch: (_, init) => hangUntil(init!.signal!),
   })
-  const told = await thrownBy(slow.qrCodes.create({}))
-  expect(told).toBeInstanceOf(NoAnswerError)
-  expect(told).toMatchObject({ attempts: 2, cause: { name: 'TimeoutError' } })
+  const reported = await thrownBy(slow.qrCodes.create({}))
+  expect(reported).toBeInstanceOf(ConnectionError)
+  expect(reported).toMatchObject({ attempts: 2, cause: { name: 'TimeoutError' } })
 
   const shared = merchantClient(proxy, await service.newMerchant())
   const givesUp = new AbortController()

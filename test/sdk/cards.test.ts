@@ -1,9 +1,9 @@
+import { registerPublicKey } from '@svc/core/tenants/jwe-keys'
+import { retireKey } from '@svc/platform/crypto/key-rotation'
+import { newKeyBytes } from '@svc/platform/crypto/keyring'
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { SvcError } from '../../sdk/src/index.ts'
-import { registerPublicKey } from '../../src/access/seal-keys.ts'
-import { retireKey } from '../../src/platform/crypto/key-rotation.ts'
-import { newKeyBytes } from '../../src/platform/crypto/keyring.ts'
+import { SvcError } from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { partnerClient, sharedKeyOf } from '../harness/sdk.ts'
@@ -46,7 +46,7 @@ const headerOf = (body: string): unknown =>
 test.each(['ECDH-ES+A256KW P-256', 'ECDH-ES+A256KW X25519', 'RSA-OAEP-256'] as const)(
   'an order sealed to the published key for %s issues a card',
   async (publishedKey) => {
-    const { cards } = partnerClient(proxy, partner, { seal: { publishedKey } })
+    const { cards } = partnerClient(proxy, partner, { encryption: { publishedKey } })
     const card = await cards.create(orderOf(partner, { firstName: 'Asha' }))
     expect(card).toMatchObject({ firstName: 'Asha', loadAmount: '10', cardStatus: { name: 'UL' } })
     await cards.create(orderOf(partner))
@@ -72,11 +72,11 @@ test('with the shared key nothing but the token is asked for, and the order is n
 
 test('answers come sealed to the shared key or to a registered pair, and are opened with it alone', async () => {
   const withShared = partnerClient(proxy, partner, {
-    openAnswersWith: { kty: 'oct', ...sharedKeyOf(partner) },
+    decryptResponsesWith: { kty: 'oct', ...sharedKeyOf(partner) },
   })
-  const sealedAnswers = await withShared.cards.create(orderOf(partner, { firstName: 'Meera' }))
-  expect(sealedAnswers.firstName).toBe('Meera')
-  expect(proxy.at(CREATE)[0]!.headers.accept).toBe('application/jose')
+  const sealedResponses = await withShared.cards.create(orderOf(partner, { firstName: 'Meera' }))
+  expect(sealedResponses.firstName).toBe('Meera')
+  expect(proxy.at(CREATE)[0]!.headers.accept).toBe('application/jose, application/problem+json')
 
   const other = await newPartner(service)
   const pair = await generateKeyPair('ECDH-ES+A256KW', { crv: 'X25519', extractable: true })
@@ -84,21 +84,21 @@ test('answers come sealed to the shared key or to a registered pair, and are ope
   const publicJwk = { ...(await exportJWK(pair.publicKey)), ...facts }
   await service.app.services.database.operate((tx) => registerPublicKey(tx, other.partnerId, publicJwk))
   const privateJwk = { ...(await exportJWK(pair.privateKey)), ...facts }
-  const own = partnerClient(proxy, other, { openAnswersWith: privateJwk })
+  const own = partnerClient(proxy, other, { decryptResponsesWith: privateJwk })
   const card = await own.cards.create(orderOf(other))
   expect(await own.cards.get(card.svcCardId)).toEqual(card)
   const found = await own.cards.find({ ...orderOf(other), svcCardId: card.svcCardId })
   expect(found?.svcCardId).toBe(card.svcCardId)
   const locked = await own.cards.setStatus(card.svcCardId, { status: 'L' })
   expect(locked.cardStatus.name).toBe('L')
-  const wrong = partnerClient(proxy, other, { openAnswersWith: { kty: 'oct', ...sharedKeyOf(partner) } })
+  const wrong = partnerClient(proxy, other, { decryptResponsesWith: { kty: 'oct', ...sharedKeyOf(partner) } })
   await expect(wrong.cards.get(card.svcCardId)).rejects.toThrow(/is sealed to key/)
 })
 
 test('lost answers: the very same seal is sent under the very same key, and there is exactly one card', async () => {
   const careful = await newPartner(service)
-  for (const seal of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {
-    const { cards } = partnerClient(proxy, careful, { seal })
+  for (const jwe of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {
+    const { cards } = partnerClient(proxy, careful, { encryption: jwe })
     const before = await cardsOf(careful)
     proxy.seen.length = 0
     proxy.decide = ({ path }) =>
@@ -116,7 +116,7 @@ test('lost answers: the very same seal is sent under the very same key, and ther
 
 test('a published key that is replaced while orders are under way costs no order and doubles none', async () => {
   const rotated = await newPartner(service)
-  const { cards } = partnerClient(proxy, rotated, { seal: { publishedKey: 'ECDH-ES+A256KW P-256' } })
+  const { cards } = partnerClient(proxy, rotated, { encryption: { publishedKey: 'ECDH-ES+A256KW P-256' } })
   await cards.create(orderOf(rotated))
   const { database, keyring } = service.app.services
   const [former] = keyring.all('seal_p256')
@@ -136,7 +136,7 @@ test('a published key that is replaced while orders are under way costs no order
 
 test('an order that was carried out before its key was retired is not carried out again after it', async () => {
   const unlucky = await newPartner(service)
-  const { cards } = partnerClient(proxy, unlucky, { seal: { publishedKey: 'RSA-OAEP-256' } })
+  const { cards } = partnerClient(proxy, unlucky, { encryption: { publishedKey: 'RSA-OAEP-256' } })
   const { database, keyring } = service.app.services
   let retired: Promise<void> | undefined
   proxy.decide = ({ path }) => {
@@ -159,12 +159,12 @@ test('an order that was carried out before its key was retired is not carried ou
 test('failures of orders have their words: too little money, and a seal that is not the partner’s', async () => {
   const poor = await newPartner(service, { fundsPaise: 5_00n })
   const { cards } = partnerClient(proxy, poor)
-  const told = await cards.create(orderOf(poor)).catch((error: unknown) => error)
-  expect(SvcError.is(told, 'insufficient_funds')).toBe(true)
+  const reported = await cards.create(orderOf(poor)).catch((error: unknown) => error)
+  expect(SvcError.is(reported, 'insufficient_funds')).toBe(true)
   proxy.seen.length = 0
-  const foreign = partnerClient(proxy, poor, { seal: { sharedKey: sharedKeyOf(partner) } })
+  const foreign = partnerClient(proxy, poor, { encryption: { sharedKey: sharedKeyOf(partner) } })
   const refused = await foreign.cards.create(orderOf(poor)).catch((error: unknown) => error)
-  expect(SvcError.is(refused, 'seal_rejected')).toBe(true)
+  expect(SvcError.is(refused, 'decryption_failed')).toBe(true)
   expect(proxy.at(CREATE)).toHaveLength(1)
 })
 

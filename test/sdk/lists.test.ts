@@ -2,12 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import {
+  ConnectionError,
   type Event,
-  NoAnswerError,
   SvcError,
   verifyWebhook,
   WebhookVerificationError,
-} from '../../sdk/src/index.ts'
+} from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { insertManyCards, manyCardId } from '../harness/many-cards.ts'
 import { newPartner } from '../harness/partner.ts'
@@ -75,7 +75,7 @@ test('who stops reading an account ends its stream, so that others may be opened
     }
   const lost = partnerClient(proxy, partner, { attemptsMax: 1 })
   proxy.decide = ({ path }) => (path.endsWith('/search') ? 'lose' : 'pass')
-  await expect(lost.cards.all(partner).next()).rejects.toBeInstanceOf(NoAnswerError)
+  await expect(lost.cards.all(partner).next()).rejects.toBeInstanceOf(ConnectionError)
   const unknown = cards.all({ companyId: 'com_none', cardAccountId: partner.cardAccountId })
   proxy.decide = () => 'pass'
   expect(SvcError.is(await unknown.next().catch((error: unknown) => error), 'company_not_found')).toBe(true)
@@ -85,10 +85,10 @@ test('following events tells what was and what comes, each once and in order, ac
   const { qrCodes, events } = merchantClient(proxy, await service.newMerchant())
   const ending = new AbortController()
   await qrCodes.create({ qrName: 'Before' })
-  const heard: Event[] = []
+  const received: Event[] = []
   const listening = (async () => {
     for await (const event of events.follow({ signal: ending.signal })) {
-      heard.push(event)
+      received.push(event)
       if (event.type !== 'qr_code.created') continue
       if (event.data.qrName === 'Before') await qrCodes.create({ qrName: 'During' })
       // The stream's connection goes; the next event happens while nobody listens.
@@ -99,17 +99,32 @@ test('following events tells what was and what comes, each once and in order, ac
       if (event.data.qrName === 'Between') await qrCodes.cancel(event.data.qrCodeId!)
     }
   })()
-  while (heard.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+  while (received.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
   ending.abort(new Error('enough'))
   await expect(listening).rejects.toThrow('enough')
-  expect(heard.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
-  expect(heard.at(-1)!.type).toBe('qr_code.cancelled')
+  expect(received.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4])
+  expect(received.at(-1)!.type).toBe('qr_code.cancelled')
   expect(proxy.seen.filter(({ path }) => path.includes('/stream')).length).toBeGreaterThanOrEqual(2)
   const listed = await events.list({ limit: 3 }).take(10)
-  expect(listed).toEqual(heard)
+  expect(listed).toEqual(received)
   expect((await events.list({ type: 'qr_code.cancelled' }).take(10)).map(({ sequence }) => sequence)).toEqual(
     [4],
   )
+})
+
+test('following from the newest event begins with the next one, and a position beyond the end is events_ahead', async () => {
+  const { qrCodes, events } = merchantClient(proxy, await service.newMerchant())
+  expect(await events.latest()).toBe(0)
+  await qrCodes.create({ qrName: 'Before' })
+  while ((await events.latest()) < 1) await new Promise((resolve) => setTimeout(resolve, 10))
+  const after = await events.latest()
+  await qrCodes.create({ qrName: 'After' })
+  for await (const event of events.follow({ after })) {
+    expect(event.type === 'qr_code.created' && event.data.qrName).toBe('After')
+    break
+  }
+  for (const ahead of [events.follow({ after: 3 }).next(), events.list({ after: 3 }).take(1)])
+    expect(SvcError.is(await ahead.catch((error: unknown) => error), 'events_ahead')).toBe(true)
 })
 
 test('a webhook is verified and typed; one that was changed, is old or comes with another secret is refused', async () => {
@@ -144,16 +159,16 @@ test('a webhook is verified and typed; one that was changed, is old or comes wit
 })
 
 test('a redirect is not followed: the token goes nowhere else', async () => {
-  const heard: (string | undefined)[] = []
+  const received: (string | undefined)[] = []
   const elsewhere = createServer((request, response) => {
-    heard.push(request.headers.authorization)
+    received.push(request.headers.authorization)
     response.end('{}')
   })
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
   const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
   const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { attemptsMax: 1 })
   proxy.decide = ({ path }) => (path === '/api/v0/qr-code' ? { status: 307, headers: { location } } : 'pass')
-  await expect(qrCodes.create({})).rejects.toBeInstanceOf(NoAnswerError)
-  expect(heard).toEqual([])
+  await expect(qrCodes.create({})).rejects.toBeInstanceOf(ConnectionError)
+  expect(received).toEqual([])
   await new Promise((resolve) => elsewhere.close(resolve))
 })

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const packed = join(place, 'node_modules/@svc/sdk')
   await mkdir(packed, { recursive: true })
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], {
-    cwd: join(ROOT, 'sdk'),
+    cwd: join(ROOT, 'packages/sdk'),
   })
   const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }]
   await run('tar', [
@@ -43,7 +43,7 @@ beforeAll(async () => {
     'tsx',
   ])
     await symlink(join(ROOT, 'node_modules', name), join(place, 'node_modules', name))
-  await cp(join(ROOT, 'sdk/examples'), join(place, 'examples'), { recursive: true })
+  await cp(join(ROOT, 'packages/sdk/examples'), join(place, 'examples'), { recursive: true })
   await cp(join(ROOT, 'test/sdk/types.ts'), join(place, 'types.ts'))
   await writeFile(join(place, 'package.json'), '{"type":"module"}')
   db = await newDatabase()
@@ -96,7 +96,7 @@ test('the types take what is right and refuse what is wrong, in a project as str
 })
 
 test('the tour is under 40 lines, has no any, and goes the whole way', async () => {
-  const source = await readFile(join(ROOT, 'sdk/examples/tour.ts'), 'utf8')
+  const source = await readFile(join(ROOT, 'packages/sdk/examples/tour.ts'), 'utf8')
   expect(source.split('\n').length).toBeLessThan(40)
   expect(source).not.toMatch(/\bany\b|\bas\b|@ts-|!\./)
   const lines = (await example('tour')).trim().split('\n')

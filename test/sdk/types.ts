@@ -36,8 +36,9 @@ await partner.cards.setStatus('card', { status: 'AP' })
 merchant.cards.get('card')
 // @ts-expect-error a path that does not exist
 await merchant.api.http.GET('/api/v0/nothing')
-// @ts-expect-error a key for sealing is one of three
-Svc.partner({ baseUrl: '', partnerId: '', clientId: '', clientSecret: '', seal: { publishedKey: 'RSA1_5' } })
+const partnerOptions = { baseUrl: '', partnerId: '', clientId: '', clientSecret: '' }
+// @ts-expect-error a key for encryption is one of three
+Svc.partner({ ...partnerOptions, encryption: { publishedKey: 'RSA1_5' } })
 // @ts-expect-error nothing is left out
 Svc.merchant({ baseUrl: '' })
 // @ts-expect-error amounts are numbers or texts
@@ -55,7 +56,7 @@ try {
 // The type of an event tells what it holds, and the two registries name the same types.
 const event = verifyWebhook('', {}, 'whsec_')
 if (event.type === 'card.spent') holds<Equal<typeof event.data, EventData['card.spent']>>()
-if (event.type === 'qr_code.credited') holds<Equal<typeof event.data.payerVpa, string>>()
+if (event.type === 'qr_code.credited') holds<Equal<typeof event.data.payerVpa, string | undefined>>()
 for await (const each of merchant.events.follow({ type: 'qr_code.cancelled' }))
   holds<Equal<typeof each.type, 'qr_code.cancelled'>>()
 type Documented =

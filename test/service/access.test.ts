@@ -1,8 +1,8 @@
+import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
-import { setMerchantDisabled } from '../../src/access/merchant.ts'
-import type { ApiAnswer } from '../harness/client.ts'
+import type { ApiResponse } from '../harness/client.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService, tokenOf } from '../harness/service.ts'
 
 const TOKEN = '/api/v0/merchant/token'
@@ -17,9 +17,9 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const askFor = (apiKey: string): Promise<ApiAnswer> =>
+const askFor = (apiKey: string): Promise<ApiResponse> =>
   service.client.post(TOKEN, undefined, { 'api-key': apiKey })
-const use = (token: string): Promise<ApiAnswer> =>
+const use = (token: string): Promise<ApiResponse> =>
   service.client.post('/api/v0/qr-code/search', { limit: 1 }, { authorization: `Bearer ${token}` })
 
 /** Issues one more key the way the command line does. */
@@ -35,40 +35,40 @@ const disable = (merchantId: string, disabled: boolean) =>
   service.app.services.database.operate((tx) => setMerchantDisabled(tx, merchantId, disabled))
 
 /** A failure of the token operation: the envelope, and the fields of its own success beside it (decisions A3, F1). */
-function expectRefusedKey(answer: ApiAnswer): void {
-  expect(answer.status).toBe(401)
-  expect(answer.json).toMatchObject({
+function expectRefusedKey(response: ApiResponse): void {
+  expect(response.status).toBe(401)
+  expect(response.json).toMatchObject({
     response_code: 1,
     response_message: 'Failure',
     resultCode: 1,
     resultMessage: 'Invalid API key',
     errorResponse: {
       errorType: 'SYSTEM_ERROR',
-      requestId: answer.headers['x-request-id'],
-      errorMessage: answer.json.payload,
+      requestId: response.headers['x-request-id'],
+      errorMessage: response.json.payload,
     },
   })
-  expect(answer.error).toBe('invalid_api_key')
-  expect(answer.json).not.toHaveProperty('token')
-  expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
-  expect(answer.headers['cache-control']).toBe('no-store')
+  expect(response.error).toBe('invalid_api_key')
+  expect(response.json).not.toHaveProperty('token')
+  expect(response.headers['www-authenticate']).toMatch(/^Bearer /)
+  expect(response.headers['cache-control']).toBe('no-store')
 }
 
 test('a key gets a token result of the specified shape, its expiry an instant in milliseconds', async () => {
   const before = Date.now()
-  const answer = await askFor(merchant.apiKey)
-  expect(answer.status).toBe(200)
-  expect(answer.json).toEqual({
+  const response = await askFor(merchant.apiKey)
+  expect(response.status).toBe(200)
+  expect(response.json).toEqual({
     token: expect.any(String),
     expiry: expect.any(Number),
     resultCode: 0,
     resultMessage: 'Success',
   })
   const ttlMs = service.app.services.config.TOKEN_TTL_SECONDS * 1_000
-  expect(answer.json.expiry).toBeGreaterThanOrEqual(before - 1_000 + ttlMs)
-  expect(answer.json.expiry).toBeLessThanOrEqual(Date.now() + ttlMs)
-  expect(answer.headers['cache-control']).toBe('no-store')
-  expect((await use(answer.json.token)).status).toBe(200)
+  expect(response.json.expiry).toBeGreaterThanOrEqual(before - 1_000 + ttlMs)
+  expect(response.json.expiry).toBeLessThanOrEqual(Date.now() + ttlMs)
+  expect(response.headers['cache-control']).toBe('no-store')
+  expect((await use(response.json.token)).status).toBe(200)
 })
 
 test.each<[string, string | undefined, Record<string, string>]>([
@@ -86,12 +86,12 @@ test.each<[string, string | undefined, Record<string, string>]>([
 test.each(['null', '[]', '""', '0', 'false', '{"merchantId":"x"}', '{', 'x'])(
   'the token operation refuses the body %s',
   async (body) => {
-    const answer = await service.client.send('POST', TOKEN, body, {
+    const response = await service.client.send('POST', TOKEN, body, {
       'api-key': merchant.apiKey,
       ...JSON_TYPE,
     })
-    expect(answer.status).toBe(400)
-    expect(answer.json).toMatchObject({ resultCode: 1, resultMessage: answer.errorDescription })
+    expect(response.status).toBe(400)
+    expect(response.json).toMatchObject({ resultCode: 1, resultMessage: response.errorDescription })
   },
 )
 
@@ -137,13 +137,13 @@ test.each<[string, (key: string) => string]>([
 })
 
 test('a wrong key and a malformed one are answered alike', async () => {
-  const unlike = (answer: ApiAnswer) => {
-    const { errorResponse, ...rest } = answer.json
+  const unlike = (response: ApiResponse) => {
+    const { errorResponse, ...rest } = response.json
     return {
       ...rest,
       errorType: errorResponse.errorType,
       errorMessage: errorResponse.errorMessage,
-      status: answer.status,
+      status: response.status,
     }
   }
   const revoked = await anotherKey(merchant.merchantId)

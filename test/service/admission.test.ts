@@ -1,7 +1,9 @@
+import { connect, type Socket } from 'node:net'
+import { signNotice } from '@svc/server/http/notice-signature'
 import { expect, test } from 'vitest'
-import { type ApiAnswer, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, RAIL_KEY, type TestService, tokenOf } from '../harness/service.ts'
 
 const MOST = 50
 const openSmall = () => openService({ env: { REQUESTS_MAX: String(MOST) } })
@@ -24,18 +26,20 @@ test('when a process has its fill, whoever filled it is refused at once, and eve
   await slowDown(service)
   const sent = codes.map(({ qrCodeId }) => cancel(busy, qrCodeId))
   const refused = await Promise.any(
-    sent.map(async (answer) => ((await answer).status === 503 ? answer : Promise.reject(new Error('taken')))),
+    sent.map(async (response) =>
+      (await response).status === 503 ? response : Promise.reject(new Error('taken')),
+    ),
   )
   expect(refused).toMatchObject({ error: 'overloaded', headers: { 'retry-after': '1' } })
   for (let n = 0; n < 20; n++)
     expect((await other.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
   expect((await service.client.get('/readyz')).status).toBe(200)
-  const answers = await Promise.all(sent)
-  const of = (status: number): ApiAnswer[] => answers.filter((answer) => answer.status === status)
+  const responses = await Promise.all(sent)
+  const of = (status: number): ApiResponse[] => responses.filter((response) => response.status === status)
   expect(of(200).length).toBeGreaterThanOrEqual(MOST)
   expect(of(200).length + of(503).length).toBe(codes.length)
   // What was refused was not carried out, and goes through when it is sent again.
-  for (const [n, { status }] of answers.entries())
+  for (const [n, { status }] of responses.entries())
     if (status === 503) {
       const { qrCodeId } = codes[n]!
       expect(payloadOf(await busy.get(`/api/v0/qr-code/${qrCodeId}`)).status).toBe('ACTIVE')
@@ -55,15 +59,75 @@ test('payments that wait for held rows of one merchant leave the bank room for t
     await admin.query('begin')
     await admin.query('select from qr_codes where qr_code_id = $1 for update', [held.qrCodeId])
     const waiting = Array.from({ length: MOST + 10 }, () => notifyCredit(service.client, creditOf(held.tr)))
-    let answered = 0
-    for (const answer of waiting) void answer.then(({ status }) => (answered += status === 200 ? 1 : 0))
+    let responded = 0
+    for (const response of waiting) void response.then(({ status }) => (responded += status === 200 ? 1 : 0))
     await expect
       .poll(async () => (await notifyCredit(service.client, creditOf(free.tr))).status, { timeout: 8_000 })
       .toBe(200)
-    expect(answered).toBe(0)
+    expect(responded).toBe(0)
     await admin.query('rollback')
     const statuses = (await Promise.all(waiting)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(MOST)
   })
+  await service.close()
+})
+
+const UPLOAD =
+  'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60\r\n\r\n'
+
+test('requests count from their headers on: strangers of one address who never finish theirs fill its share, and no tenant’s', async () => {
+  const service = await openSmall()
+  const tenant = await service.as(await service.newMerchant())
+  // So that its token was verified before.
+  await tenant.post('/api/v0/qr-code/search', { limit: 1 })
+  const { hostname, port } = new URL(service.baseUrl)
+  const sockets: Socket[] = []
+  const stranger = () => service.client.post('/api/v0/merchant/token', {}, { 'API-Key': 'none' })
+  await expect
+    .poll(
+      async () => {
+        for (let n = 0; n < MOST; n++) {
+          const socket = connect(Number(port), hostname)
+          sockets.push(socket.on('error', () => undefined).resume())
+          socket.write(UPLOAD)
+        }
+        return (await stranger()).error
+      },
+      { timeout: 10_000 },
+    )
+    .toBe('overloaded')
+  for (let n = 0; n < 20; n++)
+    expect((await tenant.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(async () => (await stranger()).error).toBe('invalid_api_key')
+  await service.close()
+})
+
+test('an address over its budget of failed requests is refused before its tokens are verified; known tokens and API keys pass', async () => {
+  const service = await openService({ env: { SVC_MODE: 'live', FAILED_REQUESTS_PER_SECOND: '5' } })
+  const merchant = await service.newMerchant()
+  const known = await service.as(merchant)
+  expect((await known.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  const wrong = () => service.client.get('/api/v0/qr-code/x', { authorization: 'Bearer abc' })
+  await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
+  expect((await wrong()).headers['retry-after']).toBe('1')
+  expect((await known.post('/api/v0/qr-code/search', { limit: 1 })).status).toBe(200)
+  await expect.poll(async () => (await wrong()).error, { interval: 1 }).toBe('rate_limited')
+  expect(await tokenOf(service.client, merchant.apiKey)).toBeTruthy()
+  await service.close()
+})
+
+test('a notice whose body does not parse is refused for its signature alone; signed, it is kept', async () => {
+  const service = await openSmall()
+  const body = Buffer.from('{"a":1,"a":2}')
+  const notify = (key: string) =>
+    service.client.send('POST', '/rails/upi/credits', body, {
+      'content-type': 'application/json',
+      'x-rail-signature': signNotice(body, key, Date.now()),
+    })
+  const forged = await notify('not the key of the rail, whoever sent it')
+  expect([forged.status, forged.error]).toEqual([401, 'invalid_signature'])
+  const signed = await notify(RAIL_KEY)
+  expect([signed.status, signed.error]).toEqual([202, undefined])
   await service.close()
 })

@@ -1,15 +1,17 @@
 import { copyFile, mkdtemp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { verifyBackup } from '@svc/app/backup/read-backup'
+import { reconcileAll } from '@svc/cli/reconcile-all'
+import { findSystemPostgres, openEmbedded } from '@svc/embedded-postgres/embedded'
+import { Secret } from '@svc/kernel/secret'
+import { MasterKeys } from '@svc/platform/crypto/master-keys'
+import { migrationNames } from '@svc/platform/db/migrate'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { verifyBackup } from '../../src/backup/read-backup.ts'
-import { reconcileAll } from '../../src/cli/reconcile-all.ts'
-import { Secret } from '../../src/kernel/secret.ts'
-import { MasterKeys } from '../../src/platform/crypto/master-keys.ts'
-import { findSystemPostgres, openEmbedded } from '../../src/platform/db/embedded.ts'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
+import { withoutNewest } from '../harness/older-schema.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcess, startProcesses } from '../harness/processes.ts'
 import { newCode } from '../harness/qr-codes.ts'
@@ -254,8 +256,8 @@ test('a restore says what is in its way: data, another master key, a newer schem
   expect(await refusal(target, ['backup', file])).toContain('there already')
   expect(await contentIn(db)).toEqual(former)
 
-  const names = (await readdir('migrations')).filter((name) => name.endsWith('.sql')).sort()
-  const newest = names.at(-1)!.replace('.sql', '')
+  const names = await migrationNames()
+  const newest = names.at(-1)
   await asSuperuser(db.database, (client) =>
     client.query(`insert into migrations values ('9999_from_the_future', 'x')`),
   )
@@ -266,16 +268,11 @@ test('a restore says what is in its way: data, another master key, a newer schem
     client.query(`delete from migrations where name = '9999_from_the_future'`),
   )
 
-  // As it was before the table came that this migration makes.
   const older = await newDatabase()
-  await asSuperuser(older.database, (client) =>
-    client.query(
-      `drop table installation; drop function directory_key_holders; delete from migrations where name >= '0014'`,
-    ),
-  )
+  await withoutNewest(older.database)
   const old = newFile()
   const taken = await svc(older, 'backup', old)
-  expect(taken.schema).not.toBe('0014_installation_epoch')
+  expect(taken.schema).toBe(names.at(-2))
   await svc(target, 'restore', old, '--replace')
   const { rows } = await asSuperuser(target.database, (client) =>
     client.query(

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { base64url, decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { issueApiKey, revokeApiKey } from '../../src/access/api-key.ts'
-import { setMerchantDisabled } from '../../src/access/merchant.ts'
-import { type ApiAnswer, Client } from '../harness/client.ts'
+import { type ApiResponse, Client } from '../harness/client.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
@@ -22,18 +22,18 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const search = (authorization: string | undefined, client = service.client): Promise<ApiAnswer> =>
+const search = (authorization: string | undefined, client = service.client): Promise<ApiResponse> =>
   client.post('/api/v0/qr-code/search', { limit: 1 }, authorization === undefined ? {} : { authorization })
 const use = (text: string, client = service.client) => search(`Bearer ${text}`, client)
 
-function expectInvalid(answer: ApiAnswer, credentialsWereSent = true): void {
+function expectInvalid(response: ApiResponse, credentialsWereSent = true): void {
   const text = '{"error":"invalid_token","error_description":"Invalid access token"}'
-  expect(answer.status, answer.text).toBe(401)
-  expect(answer.json).toEqual({
+  expect(response.status, response.text).toBe(401)
+  expect(response.json).toEqual({
     payload: text,
     errorResponse: {
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
-      requestId: answer.headers['x-request-id'],
+      requestId: response.headers['x-request-id'],
       errorType: 'SYSTEM_ERROR',
       errorMessage: text,
     },
@@ -43,7 +43,7 @@ function expectInvalid(answer: ApiAnswer, credentialsWereSent = true): void {
   const challenge = credentialsWereSent
     ? /^Bearer realm="svc", error="invalid_token"/
     : /^Bearer realm="svc"$/
-  expect(answer.headers['www-authenticate']).toMatch(challenge)
+  expect(response.headers['www-authenticate']).toMatch(challenge)
 }
 
 /** The service's own signing key, as only the service has it: to sign what it never would. */
@@ -199,13 +199,13 @@ async function refusedWithinASecond(
   committedAtMs: number,
 ): Promise<void> {
   for (const client of clients) {
-    let answer: ApiAnswer
+    let response: ApiResponse
     let askedAtMs: number
     do {
       askedAtMs = performance.now()
-      answer = await use(text, client)
-    } while (answer.status === 200 && askedAtMs - committedAtMs <= 1_000)
-    expectInvalid(answer)
+      response = await use(text, client)
+    } while (response.status === 200 && askedAtMs - committedAtMs <= 1_000)
+    expectInvalid(response)
     for (let again = 0; again < 20; again++) expectInvalid(await use(text, client))
   }
 }

@@ -52,8 +52,8 @@ test.each<[string, string | Buffer]>([
   ['a number of 20 digits', '{"amount":12345678901234567890}'],
   ['an amount that a double would change', '{"amount":100.000000000000001}'],
 ])('a body with %s is malformed', async (_, body) => {
-  const answer = await create(body)
-  expectFailure(answer, 'malformed_body')
+  const response = await create(body)
+  expectFailure(response, 'malformed_body')
 })
 
 test.each(['null', '[]', '"text"', '1', 'true', '[{}]'])(
@@ -66,9 +66,9 @@ test.each(['null', '[]', '"text"', '1', 'true', '[{}]'])(
 test.each([0, -1, -0.01, 0.001, 0.014, 1e-7, 100_000.01, 999_999_999_999_999])(
   'an amount out of range or not exact is refused: %d',
   async (amount) => {
-    const answer = await client.post('/api/v0/qr-code', { amount })
-    expectFailure(answer, 'validation_failed')
-    expect(answer.errorDescription).toMatch(/^amount: /)
+    const response = await client.post('/api/v0/qr-code', { amount })
+    expectFailure(response, 'validation_failed')
+    expect(response.errorDescription).toMatch(/^amount /)
   },
 )
 
@@ -101,13 +101,13 @@ test('a body of 64 KiB is read and a larger one is 413, whether its length is de
   async function* chunks() {
     for (let i = 0; i < 17; i++) yield Buffer.alloc(4_096, 0x20)
   }
-  const answer = await pool.request({
+  const response = await pool.request({
     method: 'POST',
     path: '/api/v0/qr-code',
     headers,
     body: chunks() as never,
   })
-  expect([answer.statusCode, JSON.parse(((await answer.body.json()) as Json).payload).error]).toEqual([
+  expect([response.statusCode, JSON.parse(((await response.body.json()) as Json).payload).error]).toEqual([
     413,
     'payload_too_large',
   ])

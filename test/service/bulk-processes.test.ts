@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reconcile } from '@svc/core/ledger/reconcile'
 import { expect, test } from 'vitest'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { cardsOf, done, progress, RICH, results, sealOrders, until, upload } from '../harness/bulk.ts'
+import { cardsOf, done, encryptOrders, progress, RICH, results, until, upload } from '../harness/bulk.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { asPartner, newPartner } from '../harness/partner.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
@@ -29,7 +29,7 @@ test('kill -9 in the middle, also between a card and its result, and even when t
   }
 
   const first = await begin()
-  const { jobId } = payloadOf(await upload(first.client, await sealOrders(partner, 800)))
+  const { jobId } = payloadOf(await upload(first.client, await encryptOrders(partner, 2_400)))
   await until(first.client, jobId, (job) => job.done > 0)
   // Whoever holds the job's row keeps results from being recorded, not cards from being issued.
   await asSuperuser(db.database, async (admin) => {
@@ -48,10 +48,10 @@ test('kill -9 in the middle, also between a card and its result, and even when t
   await second.running.end('SIGKILL')
 
   const third = await begin()
-  expect(await done(third.client, jobId)).toMatchObject({ rows: 800, issued: 800, failed: 0 })
-  const told = (await results(third.client, jobId)).map(({ svcCardId }) => svcCardId)
-  expect(new Set(told).size).toBe(800)
-  expect((await cardsOf(db.database, partner)).sort()).toEqual(told.sort())
+  expect(await done(third.client, jobId)).toMatchObject({ rows: 2_400, issued: 2_400, failed: 0 })
+  const reported = (await results(third.client, jobId)).map(({ svcCardId }) => svcCardId)
+  expect(new Set(reported).size).toBe(2_400)
+  expect((await cardsOf(db.database, partner)).sort()).toEqual(reported.sort())
   expect(await third.running.end('SIGTERM')).toMatchObject({ code: 0 })
 
   const check = await openService({ db })
@@ -75,9 +75,9 @@ test('svc card issue names line and field of every fault and sends nothing; run 
   const refused = await issue()
   expect(refused.code).toBe(1)
   for (const fault of [
-    'line 2: mobile: must be exactly 10 digits',
-    'line 2: physicalCard: ',
-    'line 3: loadAmount: ',
+    'line 2: mobile must be exactly 10 digits',
+    'line 2: physicalCard must be a boolean',
+    'line 3: loadAmount must be a whole number',
   ])
     expect(refused.stderr).toContain(fault)
   expect(await cardsOf(service.db.database, partner)).toEqual([])
@@ -93,16 +93,16 @@ test('svc card issue names line and field of every fault and sends nothing; run 
   )
   const first = await issue()
   expect([first.code, JSON.parse(first.stdout)]).toMatchObject([1, { rows: 41, issued: 40, failed: 1 }])
-  const told = await readFile(`${csv}.results.csv`, 'utf8')
-  expect(told).toMatch(/\n42,FAILED,,user_not_found,/)
-  for (const svcCardId of await cardsOf(service.db.database, partner)) expect(told).toContain(svcCardId)
+  const reported = await readFile(`${csv}.results.csv`, 'utf8')
+  expect(reported).toMatch(/\n42,FAILED,,user_not_found,/)
+  for (const svcCardId of await cardsOf(service.db.database, partner)) expect(reported).toContain(svcCardId)
   // As a run leaves it that was killed after its upload was taken and before it had the answer.
   const state = JSON.parse(await readFile(`${csv}.issue.json`, 'utf8'))
   for (const chunk of state.chunks) delete chunk.jobId
   await writeFile(`${csv}.issue.json`, JSON.stringify(state))
   await rm(`${csv}.results.csv`)
   expect(JSON.parse((await issue()).stdout)).toMatchObject({ issued: 40, failed: 1 })
-  expect(await readFile(`${csv}.results.csv`, 'utf8')).toBe(told)
+  expect(await readFile(`${csv}.results.csv`, 'utf8')).toBe(reported)
   expect(await cardsOf(service.db.database, partner)).toHaveLength(40)
 
   await writeFile(csv, `${header}9400000099,Cy,100,\n`)

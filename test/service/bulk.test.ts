@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reconcile } from '../../src/ledger/reconcile.ts'
 import {
   cardsOf,
   done,
+  encryptOrder,
+  encryptOrders,
   PATH,
   progress,
   RICH,
   results,
-  sealOrder,
-  sealOrders,
   summary,
   until,
   upload,
@@ -27,15 +27,15 @@ afterAll(() => service.close())
 test('of 2,000 orders every one gets exactly one card, its result tells which, and the books add up', async () => {
   const partner = await newPartner(service, RICH)
   const client = await asPartner(service.client, partner)
-  const accepted = payloadOf(await upload(client, await sealOrders(partner, 2_000)))
+  const accepted = payloadOf(await upload(client, await encryptOrders(partner, 2_000)))
   expect(accepted).toEqual({ jobId: expect.stringMatching(/^blk_/), rows: 2_000, status: 'QUEUED' })
   const job = await done(client, accepted.jobId)
   expect(job).toMatchObject({ rows: 2_000, done: 2_000, issued: 2_000, failed: 0 })
   const rows = await results(client, accepted.jobId)
   expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 2_000 }, (_, i) => i + 1))
-  const told = rows.map(({ svcCardId }) => svcCardId)
-  expect(new Set(told).size).toBe(2_000)
-  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
+  const reported = rows.map(({ svcCardId }) => svcCardId)
+  expect(new Set(reported).size).toBe(2_000)
+  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(reported.sort())
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 180_000)
 
@@ -43,51 +43,51 @@ test('each bad order fails alone, with the word that a single order would get; t
   const partner = await newPartner(service, RICH)
   const stranger = await newPartner(service)
   const client = await asPartner(service.client, partner)
-  const good = await sealOrder(partner, { mobile: '9100000001' })
-  const quoted = JSON.stringify(await sealOrder(partner, { mobile: '9100000002' }))
+  const good = await encryptOrder(partner, { mobile: '9100000001' })
+  const quoted = JSON.stringify(await encryptOrder(partner, { mobile: '9100000002' }))
   const lines = [
     good,
     quoted,
     '',
     'not a seal',
-    await sealOrder(partner, { mobile: '12' }),
-    await sealOrder(partner, { loadAmount: 'free' }),
-    await sealOrder(partner, { loadAmount: 10_001 }),
-    await sealOrder(partner, { userId: 'usr_unknown' }),
-    await sealOrder(partner, { cardAccountId: stranger.cardAccountId }),
-    await sealOrder(stranger, { mobile: '9100000003' }),
+    await encryptOrder(partner, { mobile: '12' }),
+    await encryptOrder(partner, { loadAmount: 'free' }),
+    await encryptOrder(partner, { loadAmount: 10_001 }),
+    await encryptOrder(partner, { userId: 'usr_unknown' }),
+    await encryptOrder(partner, { cardAccountId: stranger.cardAccountId }),
+    await encryptOrder(stranger, { mobile: '9100000003' }),
     JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
     '"half a string',
-    await sealOrder(partner, { colour: 'red' }),
+    await encryptOrder(partner, { colour: 'red' }),
     'x'.repeat(70_000),
   ]
   const { jobId, rows } = payloadOf(await upload(client, Buffer.from(lines.join('\r\n'))))
   expect(rows).toBe(13)
   expect(await done(client, jobId)).toMatchObject({ issued: 2, failed: 11 })
-  const told = await results(client, jobId, 3)
-  expect(summary(told)).toEqual([
+  const reported = await results(client, jobId, 3)
+  expect(summary(reported)).toEqual([
     [1, 'ISSUED'],
     [2, 'ISSUED'],
-    [4, 'seal_rejected'],
+    [4, 'decryption_failed'],
     [5, 'validation_failed'],
     [6, 'validation_failed'],
     [7, 'load_over_limit'],
     [8, 'user_not_found'],
     [9, 'card_account_not_found'],
-    [10, 'seal_rejected'],
-    [11, 'payload_not_sealed'],
+    [10, 'decryption_failed'],
+    [11, 'request_not_encrypted'],
     [12, 'malformed_body'],
     [13, 'validation_failed'],
-    [14, 'seal_rejected'],
+    [14, 'decryption_failed'],
   ])
-  expect(told[3].errorDescription).toContain('mobile: must be exactly 10 digits')
+  expect(reported[3].errorDescription).toContain('mobile must be exactly 10 digits')
   expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
 })
 
 test('of 60 orders for funds of 25, exactly 25 are issued and the others fail with insufficient_funds', async () => {
   const partner = await newPartner(service, { fundsPaise: 25n * 100_00n })
   const client = await asPartner(service.client, partner)
-  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 60)))
+  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 60)))
   expect(await done(client, jobId)).toMatchObject({ issued: 25, failed: 35 })
   const failed = (await results(client, jobId)).filter(({ status }) => status === 'FAILED')
   expect(new Set(failed.map(({ error }) => error))).toEqual(new Set(['insufficient_funds']))
@@ -97,38 +97,38 @@ test('of 60 orders for funds of 25, exactly 25 are issued and the others fail wi
 test('a seal counts once, within a file, across files and beside single orders: every use answers the same card', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
-  const seal = await sealOrder(partner, { mobile: '9200000001' })
-  const { svcCardId } = payloadOf(await client.post('/api/v0/partner/svcCard', seal))
+  const jwe = await encryptOrder(partner, { mobile: '9200000001' })
+  const { svcCardId } = payloadOf(await client.post('/api/v0/partner/svcCard', jwe))
   const first = payloadOf(
-    await upload(client, [seal, await sealOrder(partner, { mobile: '9200000002' }), seal]),
+    await upload(client, [jwe, await encryptOrder(partner, { mobile: '9200000002' }), jwe]),
   )
   await done(client, first.jobId)
   const rows = await results(client, first.jobId)
   expect([rows[0].svcCardId, rows[2].svcCardId]).toEqual([svcCardId, svcCardId])
-  const again = payloadOf(await upload(client, [seal]))
+  const again = payloadOf(await upload(client, [jwe]))
   await done(client, again.jobId)
   expect((await results(client, again.jobId))[0].svcCardId).toBe(svcCardId)
   expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
 })
 
-test('once its stored answer is gone, a seal of a former file fails with seal_replayed and issues nothing', async () => {
+test('once its stored answer is gone, a seal of a former file fails with encrypted_request_replayed and issues nothing', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
-  const seal = await sealOrder(partner, { mobile: '9210000001' })
-  await done(client, payloadOf(await upload(client, [seal])).jobId)
+  const jwe = await encryptOrder(partner, { mobile: '9210000001' })
+  await done(client, payloadOf(await upload(client, [jwe])).jobId)
   await asSuperuser(service.db.database, (db) =>
     db.query('delete from idempotency_keys where tenant_id = $1', [partner.partnerId]),
   )
-  const { jobId } = payloadOf(await upload(client, [seal]))
+  const { jobId } = payloadOf(await upload(client, [jwe]))
   await done(client, jobId)
-  expect(summary(await results(client, jobId))).toEqual([[1, 'seal_replayed']])
+  expect(summary(await results(client, jobId))).toEqual([[1, 'encrypted_request_replayed']])
   expect(await cardsOf(service.db.database, partner)).toHaveLength(1)
 })
 
 test('the same upload with the same Idempotency-Key is the same job; another upload under that key is refused', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
-  const lines = await sealOrders(partner, 3)
+  const lines = await encryptOrders(partner, 3)
   const key = { 'idempotency-key': `bulk-${randomBytes(4).toString('hex')}` }
   const first = await upload(client, lines, key)
   payloadOf(first)
@@ -144,7 +144,7 @@ test('an upload of nothing, of too many lines, of another type or over 16 MiB is
   expect((await upload(client, Buffer.from(' \r\n\n'))).error).toBe('validation_failed')
   expect((await upload(client, Buffer.alloc(0))).error).toBe('validation_failed')
   expect((await upload(client, ['a', 'b', 'c', 'd'])).errorDescription).toBe(
-    'the body: must have at most 3 lines',
+    'The body must have at most 3 lines',
   )
   expect(await upload(client, ['a', 'b', 'c'])).toMatchObject({
     status: 503,
@@ -176,11 +176,11 @@ test('another partner’s job, a job that never was and nonsense are answered wi
     await asPartner(service.client, owner),
     await asPartner(service.client, stranger),
   ]
-  const { jobId } = payloadOf(await upload(ownerClient, await sealOrders(owner, 1)))
+  const { jobId } = payloadOf(await upload(ownerClient, await encryptOrders(owner, 1)))
   for (const id of [jobId, `blk_${'0'.repeat(26)}`, 'nonsense', '%00'])
     for (const path of [`${PATH}/${id}`, `${PATH}/${id}/results`]) {
-      const answer = await strangerClient.get(path)
-      expect([answer.status, answer.error], path).toEqual([404, 'bulk_job_not_found'])
+      const response = await strangerClient.get(path)
+      expect([response.status, response.error], path).toEqual([404, 'bulk_job_not_found'])
     }
   expect((await done(ownerClient, jobId)).issued).toBe(1)
 })
@@ -203,7 +203,7 @@ test('names and addresses of orders, also of orders sent in the open by mistake,
     await db.query('begin')
     await db.query('select from ledger_accounts where tenant_id = $1 for update', [partner.partnerId])
     const { jobId } = payloadOf(
-      await upload(client, [await sealOrder(partner, order), JSON.stringify(order)]),
+      await upload(client, [await encryptOrder(partner, order), JSON.stringify(order)]),
     )
     const waiting = await dump()
     await db.query('rollback')
@@ -219,7 +219,7 @@ test('names and addresses of orders, also of orders sent in the open by mistake,
 test('single orders go first: while 8 callers send 400 of them, a bulk job of the same partner gets fewer done, yet some', async () => {
   const partner = await newPartner(service, RICH)
   const client = await asPartner(service.client, partner)
-  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 3_000)))
+  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 3_000)))
   const { done: before } = await until(client, jobId, (job) => job.done > 0)
   const caller = async (_: unknown, n: number) => {
     for (let i = 0; i < 50; i++)
@@ -238,10 +238,10 @@ test('three processes share a job and each order is done once', async () => {
   const partner = await newPartner(service, RICH)
   const others = [await openService({ db: service.db }), await openService({ db: service.db })]
   const client = await asPartner(service.client, partner)
-  const { jobId } = payloadOf(await upload(client, await sealOrders(partner, 1_500)))
+  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 1_500)))
   expect(await done(client, jobId)).toMatchObject({ issued: 1_500 })
-  const told = (await results(client, jobId)).map(({ svcCardId }) => svcCardId)
-  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(told.sort())
+  const reported = (await results(client, jobId)).map(({ svcCardId }) => svcCardId)
+  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(reported.sort())
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
   for (const other of others) await other.close()
 }, 180_000)

@@ -1,13 +1,10 @@
+import type { KycStatus } from '@svc/core/cards/card-states'
+import { changeCardStatus } from '@svc/core/cards/change-card-status'
+import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
+import { setCardKyc } from '@svc/core/cards/set-card-kyc'
+import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cardOrders } from '../../src/cards/card-changes.ts'
-import type { KycStatus } from '../../src/cards/card-states.ts'
-import { changeCardStatusSpec } from '../../src/cards/change-card-status.ts'
-import { CARD_CHECKS } from '../../src/cards/reconcile-cards.ts'
-import { setCardKycSpec } from '../../src/cards/set-card-kyc.ts'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { Lane } from '../../src/platform/db/lane.ts'
-import type { Answer } from '../../src/platform/db/stored-answers.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -39,15 +36,10 @@ const history = async (svcCardId: string): Promise<Json[]> =>
 const card = async (svcCardId: string): Promise<Json> => payloadOf(await client.get(path(svcCardId)))
 
 /** The command that `svc card kyc set` runs. */
-function setKyc(svcCardId: string, kycStatus: KycStatus): Promise<Answer> {
-  const { services } = service.app
-  const order = cardOrders(services)(partner.partnerId, svcCardId)
-  return new Lane(setCardKycSpec, services.lanes).submit({
-    ...order,
-    kycStatus,
-    actor: 'operator',
-    reason: 'checked',
-  })
+function setKyc(svcCardId: string, kycStatus: KycStatus): Promise<unknown> {
+  const { partnerId } = partner
+  const ask = { partnerId, svcCardId, kycStatus, actor: 'operator', reason: 'checked' } as const
+  return service.app.services.commands.open(setCardKyc).run(ask)
 }
 
 interface Event {
@@ -80,9 +72,9 @@ for (const [from, row] of Object.entries(STATUS_TABLE))
       if (from !== 'UL' && from !== 'AP') payloadOf(await setStatus(svcCardId, from, 'to begin with'))
       const before = await card(svcCardId)
       const entries = (await history(svcCardId)).length
-      const answer = await setStatus(svcCardId, to, 'because')
-      if (outcome === 'refused') expect(answer).toMatchObject({ status: 409, error: 'invalid_transition' })
-      else expect(payloadOf(answer).cardStatus.name).toBe(to)
+      const response = await setStatus(svcCardId, to, 'because')
+      if (outcome === 'refused') expect(response).toMatchObject({ status: 409, error: 'invalid_transition' })
+      else expect(payloadOf(response).cardStatus.name).toBe(to)
       if (outcome === 'moves')
         expect((await history(svcCardId))[0]).toMatchObject({
           field: 'cardStatus',
@@ -122,7 +114,7 @@ for (const from of KYC_STATES)
       )
       const entries = (await history(svcCardId)).length
       const moves = KYC_TABLE[from].split(' ').includes(to)
-      if (moves || to === from) expect((await setKyc(svcCardId, to)).status).toBe(200)
+      if (moves || to === from) await setKyc(svcCardId, to)
       else await expect(setKyc(svcCardId, to)).rejects.toMatchObject({ word: 'invalid_transition' })
       const [latest, ...rest] = await history(svcCardId)
       expect(rest.length + (latest ? 1 : 0)).toBe(entries + (moves ? 1 : 0))
@@ -221,12 +213,10 @@ test('the history is told newest first, in pages, in the order of the changes', 
   const { svcCardId } = await newCard()
   const wanted = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? ('L' as const) : ('UL' as const)))
   // Handed over at once, so that most of them go together in one batch, at one instant of the database.
-  const { services } = service.app
-  const [lane, orderOf] = [new Lane(changeCardStatusSpec, services.lanes), cardOrders(services)]
+  const { partnerId } = partner
+  const { run } = service.app.services.commands.open(changeCardStatus)
   await Promise.all(
-    wanted.map((status) =>
-      lane.submit({ ...orderOf(partner.partnerId, svcCardId), status, actor: 'partner', reason: '' }),
-    ),
+    wanted.map((status) => run({ partnerId, svcCardId, status, actor: 'partner', reason: '' })),
   )
   const all = await history(svcCardId)
   all.slice(1).forEach((older, i) => expect(older.to).toBe(all[i]!.from))
@@ -245,8 +235,8 @@ test('the history is told newest first, in pages, in the order of the changes', 
 test('another partner’s card is answered like one that never existed, as are malformed ids', async () => {
   const { svcCardId } = await newCard()
   const missing = `card_${'0'.repeat(26)}`
-  const without = ({ text }: ApiAnswer) => text.replaceAll(/"requestId":"[^"]*"|"timestamp":"[^"]*"/g, '')
-  const calls: ((who: Client, id: string) => Promise<ApiAnswer>)[] = [
+  const without = ({ text }: ApiResponse) => text.replaceAll(/"requestId":"[^"]*"|"timestamp":"[^"]*"/g, '')
+  const calls: ((who: Client, id: string) => Promise<ApiResponse>)[] = [
     (who, id) => who.patch(path(id, '/status'), { status: 'L' }),
     (who, id) => who.post(path(id, '/activate'), {}),
     (who, id) => who.patch(path(id, '/flags'), { posAllowed: false }),

@@ -1,6 +1,6 @@
+import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
+import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CARD_CHECKS } from '../../src/cards/reconcile-cards.ts'
-import { reconcile } from '../../src/ledger/reconcile.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -63,9 +63,9 @@ test('a channel is open only while both of its flags are on', async () => {
           [svcCardId, user, admin],
         ),
       )
-      const answer = await spend(svcCardId, 1, channel)
-      if (user && admin) expect(payloadOf(answer).otbBalance).toBe(499)
-      else expect(answer).toMatchObject({ status: 422, error: 'channel_not_allowed' })
+      const response = await spend(svcCardId, 1, channel)
+      if (user && admin) expect(payloadOf(response).otbBalance).toBe(499)
+      else expect(response).toMatchObject({ status: 422, error: 'channel_not_allowed' })
     }
 })
 
@@ -168,8 +168,8 @@ test('the events of spends and refunds tell the receipt, and no number', async (
 test('the same Idempotency-Key spends once and answers the same bytes', async () => {
   const { svcCardId } = await newCard()
   const key = { 'idempotency-key': `till-${svcCardId}` }
-  const answers = await Promise.all(Array.from({ length: 8 }, () => spend(svcCardId, 10, 'pos', key)))
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  const responses = await Promise.all(Array.from({ length: 8 }, () => spend(svcCardId, 10, 'pos', key)))
+  expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
   expect((await card(svcCardId)).usedLtd).toBe(10)
   expect(await spend(svcCardId, 11, 'pos', key)).toMatchObject({
     status: 422,
@@ -198,7 +198,7 @@ test('two processes on one database never overspend a card together', async () =
   const second = await openService({ db: service.db })
   try {
     const { svcCardId } = await newCard({ loadAmount: 100 })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 64 }, (_, i) =>
         (i % 2 ? service : second).client.post(`/sandbox/cards/${svcCardId}/spend`, {
           amount: 3,
@@ -206,7 +206,7 @@ test('two processes on one database never overspend a card together', async () =
         }),
       ),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(33)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(33)
     expect((await card(svcCardId)).otbBalance).toBe(1)
   } finally {
     await second.close()

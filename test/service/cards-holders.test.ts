@@ -1,11 +1,7 @@
+import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { createCompany } from '@svc/core/tenants/company'
+import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  createCardAccount,
-  createCompany,
-  findCardAccount,
-  fundCardAccount,
-} from '../../src/cards/card-account.ts'
-import { paise } from '../../src/kernel/money.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { asPartner, countRows, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
@@ -28,7 +24,8 @@ const users = async () => (await countRows(service.db.database))['users']!
 
 /** Another company of the same partner, with an account that has funds. */
 async function secondCompany(): Promise<TestPartner> {
-  const { database, random } = service.app.services
+  const { database, random, config } = service.app.services
+  const maker = { random, timeZone: config.BUSINESS_TIME_ZONE }
   return database.operate(async (tx) => {
     const companyId = await createCompany(tx, random, partner.partnerId, 'Second')
     const cardAccountId = await createCardAccount(tx, random, {
@@ -40,7 +37,7 @@ async function secondCompany(): Promise<TestPartner> {
       programme: 'Second',
       denominationPaise: 100_00n,
     })
-    await fundCardAccount(tx, random, (await findCardAccount(tx, cardAccountId))!, paise(1_000_00n))
+    await fundCardAccount(tx, maker, (await findCardAccount(tx, cardAccountId))!, paise(1_000_00n))
     return { ...partner, companyId, cardAccountId }
   })
 }
@@ -60,17 +57,17 @@ test('the holder named by userId is taken, and what the order leaves out is what
 test('a userId of another company, of another partner, or of nobody is 404 in the same words', async () => {
   const second = await secondCompany()
   const other = await newPartner(service)
-  const answers = [
+  const responses = [
     await create({ userId: partner.userId }, second),
     await create({ userId: other.userId }),
     await create({ userId: `usr_${'0'.repeat(26)}` }),
     await create({ userId: '' }),
   ]
-  for (const answer of answers)
-    expect([answer.status, answer.error, answer.errorDescription]).toEqual([
+  for (const response of responses)
+    expect([response.status, response.error, response.errorDescription]).toEqual([
       404,
       'user_not_found',
-      answers[0]!.errorDescription,
+      responses[0]!.errorDescription,
     ])
 })
 
@@ -114,17 +111,17 @@ test.each([1, 2])(
       ...(i % 3 !== 1 && { email: i % 2 ? `Once${count}@example.com` : `once${count}@EXAMPLE.com` }),
     })
     payloadOf(await createCard(client, partner, order(2)))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, (_, i) => createCard(callers[i % callers.length]!, partner, order(i))),
     )
-    expect(new Set(answers.map((answer) => payloadOf(answer).userId)).size).toBe(1)
+    expect(new Set(responses.map((response) => payloadOf(response).userId)).size).toBe(1)
     expect(await users()).toBe(before + 1)
     // And with no one known before, each order names both.
     const both = { loadAmount: 1, mobile: `932000000${count}`, email: `both${count}@example.com` }
     const fresh = await Promise.all(
       Array.from({ length: 60 }, (_, i) => createCard(callers[i % callers.length]!, partner, both)),
     )
-    expect(new Set(fresh.map((answer) => payloadOf(answer).userId)).size).toBe(1)
+    expect(new Set(fresh.map((response) => payloadOf(response).userId)).size).toBe(1)
     expect(await users()).toBe(before + 2)
     await second?.close()
   },

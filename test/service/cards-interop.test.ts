@@ -2,9 +2,9 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { registerPublicKey } from '@svc/core/tenants/jwe-keys'
+import { newJweKeyPair, publicJwk } from '@svc/jwe/keys'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { registerPublicKey } from '../../src/access/seal-keys.ts'
-import { newSealKeyPair, publicJwk } from '../../src/platform/crypto/seal-keys.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, CREATE, JOSE, newPartner, type TestPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
@@ -35,7 +35,7 @@ function run(command: string, args: readonly string[], input: string): Promise<s
   })
 }
 
-const PYTHON_SEAL = `
+const PYTHON_JWE = `
 import json, sys
 from jwcrypto import jwe, jwk
 order = json.load(sys.stdin)
@@ -56,12 +56,12 @@ interface Work {
   readonly text: string
 }
 interface Tool {
-  seal(work: Work): Promise<string>
+  encrypt(work: Work): Promise<string>
   open(work: Work): Promise<string>
 }
 
 const jwcrypto: Tool = {
-  seal: (work) => run(python!, ['-c', PYTHON_SEAL], JSON.stringify(work)),
+  encrypt: (work) => run(python!, ['-c', PYTHON_JWE], JSON.stringify(work)),
   open: (work) => run(python!, ['-c', PYTHON_OPEN], JSON.stringify(work)),
 }
 const keyFile = async (jwk: Json) => {
@@ -70,7 +70,7 @@ const keyFile = async (jwk: Json) => {
   return file
 }
 const joseTool: Tool = {
-  async seal({ jwk, header, text }) {
+  async encrypt({ jwk, header, text }) {
     const template = JSON.stringify({ protected: header })
     return run('jose', ['jwe', 'enc', '-I-', '-k', await keyFile(jwk), '-i', template, '-c'], text)
   },
@@ -81,36 +81,36 @@ const joseTool: Tool = {
 async function exchange(tool: Tool, kind: 'shared' | 'P-256' | 'X25519' | 'RSA'): Promise<void> {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
-  const { sealing, answering } = kind === 'shared' ? sharedJwks(partner) : await pairJwks(partner, kind)
+  const { encryption, responding } = kind === 'shared' ? sharedJwks(partner) : await pairJwks(partner, kind)
   const alg = { shared: 'A256KW', RSA: 'RSA-OAEP-256', 'P-256': 'ECDH-ES+A256KW', X25519: 'ECDH-ES+A256KW' }[
     kind
   ]
-  const header = { alg, enc: 'A256GCM', kid: sealing.kid }
+  const header = { alg, enc: 'A256GCM', kid: encryption.kid }
   const { companyId, cardAccountId } = partner
   const text = JSON.stringify({ companyId, cardAccountId, firstName: 'अनीता', mobile: '9876543210' })
-  const sealed = await tool.seal({ jwk: sealing, header, text })
-  const plain = await send(client, sealed)
+  const encrypted = await tool.encrypt({ jwk: encryption, header, text })
+  const plain = await send(client, encrypted)
   expect(payloadOf(plain)).toMatchObject({ firstName: 'अनीता', loadAmount: '500' })
-  const answer = await send(client, sealed, { accept: 'application/jose' })
-  expect(answer.headers['content-type']).toBe('application/jose')
-  expect(await tool.open({ jwk: answering, header, text: answer.text })).toBe(plain.text)
+  const response = await send(client, encrypted, { accept: 'application/jose' })
+  expect(response.headers['content-type']).toBe('application/jose')
+  expect(await tool.open({ jwk: responding, header, text: response.text })).toBe(plain.text)
 }
 
-const send = (client: Client, sealed: string, headers = {}) =>
-  client.send('POST', CREATE, sealed, { ...JOSE, ...headers })
+const send = (client: Client, encrypted: string, headers = {}) =>
+  client.send('POST', CREATE, encrypted, { ...JOSE, ...headers })
 
 function sharedJwks({ sharedKey: { kid, key } }: TestPartner) {
   const jwk = { ...key.export({ format: 'jwk' }), kid, alg: 'A256KW' }
-  return { sealing: jwk, answering: jwk }
+  return { encryption: jwk, responding: jwk }
 }
 
 async function pairJwks({ partnerId }: TestPartner, kind: 'P-256' | 'X25519' | 'RSA') {
   const { keys } = (await service.client.get('/.well-known/jwks.json')).json
-  const sealing = keys.find((key: Json) => key.use === 'enc' && (key.crv ?? key.kty) === kind)
-  const { publicKey, privateKey } = newSealKeyPair(kind)
-  const registered = publicJwk('mine', sealing.alg, publicKey)
+  const encryption = keys.find((key: Json) => key.use === 'enc' && (key.crv ?? key.kty) === kind)
+  const { publicKey, privateKey } = newJweKeyPair(kind)
+  const registered = publicJwk('mine', encryption.alg, publicKey)
   await service.app.services.database.operate((tx) => registerPublicKey(tx, partnerId, registered))
-  return { sealing, answering: privateKey.export({ format: 'jwk' }) }
+  return { encryption, responding: privateKey.export({ format: 'jwk' }) }
 }
 
 describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package python3-jwcrypto)', () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { RandomBytes } from '@svc/kernel/ids'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RandomBytes } from '../../src/kernel/ids.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { asPartner, countRows, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -31,17 +31,17 @@ test('the check of this file knows numbers that are known to be right and wrong'
     expect(passesLuhn(bad), bad).toBe(false)
 })
 
-interface Sealed {
+interface Encrypted {
   svc_card_id: string
   number_sealed: Buffer
   number_digest: Buffer
   masked_number: string
 }
 
-const sealedNumbers = async (database: string): Promise<Sealed[]> =>
+const encryptedNumbers = async (database: string): Promise<Encrypted[]> =>
   (
     await asSuperuser(database, (db) =>
-      db.query<Sealed>(
+      db.query<Encrypted>(
         'select svc_card_id, number_sealed, number_digest, masked_number from cards order by 1',
       ),
     )
@@ -58,15 +58,20 @@ test('20,000 cards have 20,000 numbers: 16 digits of the BIN, Luhn-valid, unique
   }
   await Promise.all(Array.from({ length: 100 }, caller))
   const { keyring } = service.app.services
-  const rows = await sealedNumbers(service.db.database)
+  const rows = await encryptedNumbers(service.db.database)
   expect(rows).toHaveLength(20_000)
   const numbers = new Set<string>()
-  for (const { svc_card_id: id, number_sealed: sealed, number_digest: digest, masked_number: mask } of rows) {
-    const number = keyring.open('card_number', sealed, id).toString()
+  for (const {
+    svc_card_id: id,
+    number_sealed: encrypted,
+    number_digest: digest,
+    masked_number: mask,
+  } of rows) {
+    const number = keyring.open('card_number', encrypted, id).toString()
     numbers.add(number)
     if (!/^99991234\d{8}$/.test(number) || !passesLuhn(number))
       expect.fail('a number is not of its BIN or not valid')
-    expect(sealed.includes(number.slice(6))).toBe(false)
+    expect(encrypted.includes(number.slice(6))).toBe(false)
     expect(digest).toEqual(keyring.digest('card_number_digest', number))
     expect(mask).toBe(`${number.slice(0, 6)}XXXXXX${number.slice(-4)}`)
     expect(masks.get(id)).toBe(mask)
@@ -93,14 +98,14 @@ test('numbers that are taken already are passed over, also when two services dra
   const second = await openService({ random: crowded(2), db: first.db })
   const own = await newPartner(first)
   const callers = await Promise.all([first, second].map(({ client: http }) => asPartner(http, own)))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>
       createCard(callers[i % 2]!, own, { userId: own.userId, loadAmount: 1 }, { 'idempotency-key': `k${i}` }),
     ),
   )
-  for (const answer of answers) payloadOf(answer)
+  for (const response of responses) payloadOf(response)
   const { keyring } = first.app.services
-  const rows = await sealedNumbers(first.db.database)
+  const rows = await encryptedNumbers(first.db.database)
   const numbers = rows.map((row) =>
     keyring.open('card_number', row.number_sealed, row.svc_card_id).toString(),
   )
@@ -118,8 +123,8 @@ test('when every number that is drawn is taken, the order fails and writes nothi
   const caller = await asPartner(constant.client, own)
   payloadOf(await createCard(caller, own, { userId: own.userId }))
   const before = await countRows(constant.db.database)
-  const answer = await createCard(caller, own, { mobile: '9000000001' })
-  expect([answer.status, answer.error]).toEqual([500, 'internal_error'])
+  const response = await createCard(caller, own, { mobile: '9000000001' })
+  expect([response.status, response.error]).toEqual([500, 'internal_error'])
   expect(await countRows(constant.db.database)).toEqual(before)
   await constant.close()
 })

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { type ApiAnswer, Client, payloadOf } from '../harness/client.ts'
-import { asPartner, CREATE, createCard, newPartner, sealFor } from '../harness/partner.ts'
+import { type ApiResponse, Client, payloadOf } from '../harness/client.ts'
+import { asPartner, CREATE, createCard, encryptFor, newPartner } from '../harness/partner.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -23,6 +23,7 @@ beforeAll(async () => {
     SVC_MODE: 'live',
     RATE_LIMIT_PER_SECOND: '0',
     DATABASE_URL: service.db.url,
+    DATABASE_OPERATOR_URL: service.db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     DATA_DIR: dataDir,
   }
@@ -43,26 +44,28 @@ test('64 callers on three processes drain one account: as many cards as it pays 
   )
   const { companyId, cardAccountId } = partner
   let next = 0
-  const answers: ApiAnswer[][] = []
+  const responses: ApiResponse[][] = []
   const caller = async () => {
     for (let n = next++; n < orders; n = next++) {
       // A third of the orders for holders of their own, the others share few: their making races, too.
       const mobile = String(9_000_000_000 + (n % 3 === 0 ? n : n % 20))
-      const sealed = await sealFor(partner, { companyId, cardAccountId, mobile, loadAmount: rupees })
+      const encrypted = await encryptFor(partner, { companyId, cardAccountId, mobile, loadAmount: rupees })
       const key: Record<string, string> = n % 2 ? { 'idempotency-key': `order-${n}` } : {}
       // To two processes at once, like a caller who times out and tries elsewhere.
-      const both = [0, 1].map((i) => callers[(n + i) % PROCESSES]!.post(CREATE, sealed, key))
-      answers.push(await Promise.all(both))
+      const both = [0, 1].map((i) => callers[(n + i) % PROCESSES]!.post(CREATE, encrypted, key))
+      responses.push(await Promise.all(both))
     }
   }
   await Promise.all(Array.from({ length: CALLERS }, caller))
-  for (const [first, second] of answers) {
+  for (const [first, second] of responses) {
     expect([200, 422], first!.text).toContain(first!.status)
     expect([second!.status, second!.error]).toEqual([first!.status, first!.error])
     if (first!.status === 200) expect(second!.text).toBe(first!.text)
     else expect(first!.error).toBe('insufficient_funds')
   }
-  const ids = answers.filter(([first]) => first!.status === 200).map(([first]) => payloadOf(first!).svcCardId)
+  const ids = responses
+    .filter(([first]) => first!.status === 200)
+    .map(([first]) => payloadOf(first!).svcCardId)
   expect(new Set(ids).size).toBe(cards)
   const { rows } = await asSuperuser(service.db.database, (db) =>
     db.query(
@@ -83,7 +86,7 @@ test(`funds for 50 cards, 100 orders at once on three processes, ${ROUNDS} times
   for (let round = 0; round < ROUNDS; round++) {
     const partner = await newPartner(service, { fundsPaise: 50n * 10_00n })
     const clients = await Promise.all(open.map((client) => asPartner(client, partner)))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
         createCard(clients[n % PROCESSES]!, partner, {
           mobile: String(7_000_000_000 + n),
@@ -91,8 +94,8 @@ test(`funds for 50 cards, 100 orders at once on three processes, ${ROUNDS} times
         }),
       ),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
-    expect(answers.filter(({ error }) => error === 'insufficient_funds')).toHaveLength(50)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(50)
+    expect(responses.filter(({ error }) => error === 'insufficient_funds')).toHaveLength(50)
   }
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 1_200_000)

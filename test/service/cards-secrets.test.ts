@@ -1,19 +1,19 @@
 import { createPublicKey } from 'node:crypto'
+import { registerPublicKey } from '@svc/core/tenants/jwe-keys'
+import { encrypt } from '@svc/jwe/jwe'
+import { newJweKeyPair, publicJwk } from '@svc/jwe/keys'
+import type { Operation } from '@svc/server/http/operation'
+import { OPERATIONS } from '@svc/server/operations'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { registerPublicKey } from '../../src/access/seal-keys.ts'
-import { OPERATIONS } from '../../src/operations.ts'
-import { seal } from '../../src/platform/crypto/seal.ts'
-import { newSealKeyPair, publicJwk } from '../../src/platform/crypto/seal-keys.ts'
-import type { Operation } from '../../src/platform/http/operation.ts'
 import {
   CREATE,
+  encryptFor,
   FORM,
   JOSE,
   newPartner,
   publishedKey,
   SEARCH,
-  sealFor,
   type TestPartner,
 } from '../harness/partner.ts'
 import {
@@ -41,7 +41,7 @@ let merchant: TestMerchant
 /** By name; none may show up anywhere. */
 const secrets = new Map<string, string>()
 /** Every answer, with its headers, less those that hand a secret to its owner. */
-const answers: string[] = []
+const responses: string[] = []
 
 beforeAll(async () => {
   service = await openService({
@@ -63,7 +63,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-interface Answer {
+interface HttpResponse {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly text: string
@@ -77,7 +77,7 @@ async function send(
   body?: string,
   headers: Headers = {},
   handsOver = false,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const {
     statusCode,
     headers: fields,
@@ -91,7 +91,7 @@ async function send(
   const endless = String(fields['content-type']).startsWith('text/event-stream')
   const text = endless ? '' : await stream.text()
   if (endless) stream.destroy()
-  if (!handsOver) answers.push(JSON.stringify(fields) + text)
+  if (!handsOver) responses.push(JSON.stringify(fields) + text)
   return { status: statusCode, headers: fields, text }
 }
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -119,7 +119,7 @@ async function login(): Promise<{ asPartner: Headers; asMerchant: Headers }> {
 
 /** Cards issued with every kind of key, read back plain and sealed. */
 async function useCards(headers: Headers): Promise<void> {
-  const { publicKey } = newSealKeyPair('P-256')
+  const { publicKey } = newJweKeyPair('P-256')
   await service.app.services.database.operate((tx) =>
     registerPublicKey(
       tx,
@@ -135,11 +135,11 @@ async function useCards(headers: Headers): Promise<void> {
     )),
   ]
   for (const key of keys) {
-    const sealed = await sealFor(partner, { companyId, cardAccountId, ...PERSON, loadAmount: 5 }, key)
-    secrets.set(`request sealed with ${key.kid}`, sealed)
-    const created = await send('POST', CREATE, sealed, { ...JOSE, ...headers })
+    const encrypted = await encryptFor(partner, { companyId, cardAccountId, ...PERSON, loadAmount: 5 }, key)
+    secrets.set(`request sealed with ${key.kid}`, encrypted)
+    const created = await send('POST', CREATE, encrypted, { ...JOSE, ...headers })
     expect(created.status).toBe(200)
-    await send('POST', CREATE, sealed, { ...JOSE, ...headers, 'idempotency-key': 'another' })
+    await send('POST', CREATE, encrypted, { ...JOSE, ...headers, 'idempotency-key': 'another' })
     const { svcCardId } = JSON.parse(created.text).payload
     await post(SEARCH, { companyId, cardAccountId, svcCardId }, headers)
     const read = await send(
@@ -163,10 +163,10 @@ async function useCards(headers: Headers): Promise<void> {
       await send(
         'POST',
         CREATE,
-        await seal(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...order })), key),
+        await encrypt(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...order })), key),
         { ...JOSE, ...headers },
       )
-    const altered = `${sealed.slice(0, -4)}AAAA`
+    const altered = `${encrypted.slice(0, -4)}AAAA`
     secrets.set(`altered request sealed with ${key.kid}`, altered)
     await send('POST', CREATE, altered, { ...JOSE, ...headers })
   }
@@ -218,8 +218,8 @@ async function breakDatabase(headers: Headers): Promise<void> {
       email: 'canary2@example.com',
       loadAmount: 1,
     }
-    const answer = await send('POST', CREATE, await sealFor(partner, order), { ...JOSE, ...headers })
-    expect(answer.status).toBe(500)
+    const response = await send('POST', CREATE, await encryptFor(partner, order), { ...JOSE, ...headers })
+    expect(response.status).toBe(500)
     await sql(`alter table ${table} drop constraint broken`)
   }
 }
@@ -265,8 +265,8 @@ test('no card number, key, token, cookie or seal is in logs, metrics, the databa
   const numbers = await cardNumbers()
   expect(numbers.length).toBeGreaterThanOrEqual(4)
   numbers.forEach((number, i) => secrets.set(`card number ${i}`, number))
-  const places = { logs: service.logged(), metrics, database: await dump(), answers: answers.join('\n') }
-  expect(places.logs).toContain('a sealed request was not opened')
+  const places = { logs: service.logged(), metrics, database: await dump(), responses: responses.join('\n') }
+  expect(places.logs).toContain('an encrypted request was not decrypted')
   const found: string[] = []
   for (const [place, text] of Object.entries(places)) {
     for (const [name, secret] of secrets) if (text.includes(secret)) found.push(`${name} in ${place}`)

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newProgram } from '@svc/cli/program'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { newProgram } from '../../src/cli/program.ts'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
@@ -86,16 +86,16 @@ test('a partner that was on-boarded by the command line issues a card with an or
     await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text(),
   )
   for (const alg of ['ECDH-ES+A256KW', 'RSA-OAEP-256']) {
-    const sealed = await svc('seal', order, '--key', published, '--alg', alg)
-    expect(sealed.alg).toBe(alg)
-    payloadOf(await client.post('/api/v0/partner/svcCard', sealed.jwe))
+    const encrypted = await svc('seal', order, '--key', published, '--alg', alg)
+    expect(encrypted.alg).toBe(alg)
+    payloadOf(await client.post('/api/v0/partner/svcCard', encrypted.jwe))
   }
-  const sealedAnswer = await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`, {
+  const sealedResponse = await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`, {
     accept: 'application/jose',
   })
-  expect((await svc('open', await file('answer.jwe', sealedAnswer.text), '--key', key)).body.payload).toEqual(
-    issued,
-  )
+  expect(
+    (await svc('open', await file('answer.jwe', sealedResponse.text), '--key', key)).body.payload,
+  ).toEqual(issued)
   expect(await svc('reconcile')).toMatchObject({ ok: true })
 
   await svc('partner', 'disable', partnerId)
@@ -220,11 +220,11 @@ test('the sandbox’s own keys seal and open without a file', async () => {
         { ...env, DATA_DIR: sandbox },
       )
       expect(code, stderr).toBe(0)
-      const answer = await client.post('/api/v0/partner/svcCard', stdout.trim(), {
+      const response = await client.post('/api/v0/partner/svcCard', stdout.trim(), {
         accept: 'application/jose',
       })
       const opened = await runHere(
-        ['open', await file('demo.jwe', answer.text), '--sandbox', '--partner', 'rewardsPartner'],
+        ['open', await file('demo.jwe', response.text), '--sandbox', '--partner', 'rewardsPartner'],
         { ...env, DATA_DIR: sandbox },
       )
       expect(JSON.parse(opened.stdout).payload.companyId).toBe(companyId)

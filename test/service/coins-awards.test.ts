@@ -1,6 +1,6 @@
+import { journalOf, saveJournals } from '@svc/core/ledger/journals'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { saveTransfers } from '../../src/ledger/transfers.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import {
   asCoinPartner,
   balanceOf,
@@ -41,7 +41,7 @@ afterAll(async () => {
 let requests = 0
 const newRequest = (): string => `request-${requests++}`
 
-const allocate = (event: string, rest: object = {}): Promise<ApiAnswer> =>
+const allocate = (event: string, rest: object = {}): Promise<ApiResponse> =>
   client.post(`${COINS}/allocate`, {
     requestId: newRequest(),
     event,
@@ -49,7 +49,7 @@ const allocate = (event: string, rest: object = {}): Promise<ApiAnswer> =>
     companyId: partner.companyId,
     ...rest,
   })
-const redeem = (amount: number, rest: object = {}): Promise<ApiAnswer> =>
+const redeem = (amount: number, rest: object = {}): Promise<ApiResponse> =>
   client.post(`${COINS}/redeem`, { requestId: newRequest(), userId, amount, ...rest })
 const active = async (): Promise<number> => (await balanceOf(client, userId)).active
 
@@ -467,8 +467,9 @@ test('coins and money never mix: the ledger refuses a transfer between accounts 
   const transfer = (debit: string, credit: string, unit: string) =>
     asSuperuser(service.db.database, (db) =>
       db.query(
-        `insert into ledger_transfers (transfer_id, tenant_id, kind, debit_account_id, credit_account_id, amount, unit, object_id, created_at)
-         values ('trf_mixed', $1, 'mixed', $2, $3, 1, $4, 'x', now())`,
+        `insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id, credit_account_id,
+           amount, unit, object_id, created_at)
+         values ('trf_mixed', $1, 'jrn_mixed', 1, 'mixed', $2, $3, 1, $4, 'x', now())`,
         [partnerId, debit, credit, unit],
       ),
     )
@@ -496,6 +497,6 @@ test('coins and money never mix: the ledger refuses a transfer between accounts 
   ]
   for (const sides of tries)
     await expect(
-      database.write([partnerId], async (tx) => saveTransfers(tx, [{ ...mixed, ...sides }])),
+      database.write([partnerId], async (tx) => saveJournals(tx, 'UTC', [journalOf({ ...mixed, ...sides })])),
     ).rejects.toThrow(/has another unit|_side_has_the_unit/)
 })

@@ -23,28 +23,39 @@ const revisionsOf = async (id: string, query = ''): Promise<Json> =>
   payloadOf(await client.get(`${COINS}/${id}/revisions${query}`))
 
 const rejected: [request: object, words: string[]][] = [
-  [{ event: 'two words' }, ['event: must be 1 to 64 letters']],
-  [{ amount: 0, title: '' }, ['amount: must be at least 1', 'title: must have at least 1']],
-  [{ amount: 1.5 }, ['amount: must be an integer']],
-  [{ configuration: 'SPECIAL' }, ['configuration: must be one of DEFAULT, CUSTOM']],
-  [{ configuration: 'CUSTOM' }, ['companyId: is required for a CUSTOM configuration']],
-  [{ companyId: 'com_1' }, ['companyId: belongs to a CUSTOM configuration only']],
-  [{ validFrom: '2027-01-01' }, ['validFrom: must be an RFC 3339 date-time']],
+  [{ event: 'two words' }, ['event must be 1 to 64 letters']],
+  [{ amount: 0, title: '' }, ['amount must be at least 1', 'title must not be empty']],
+  [{ amount: 1.5 }, ['amount must be an integer']],
+  [{ configuration: 'SPECIAL' }, ['configuration must be one of DEFAULT, CUSTOM']],
+  [{ configuration: 'CUSTOM' }, ['companyId is required for a CUSTOM configuration']],
+  [{ companyId: 'com_1' }, ['companyId is accepted for a CUSTOM configuration only']],
+  [{ validFrom: '2027-01-01' }, ['validFrom must be an RFC 3339 date-time']],
   [
     { validFrom: '2027-01-02T00:00:00Z', validTo: '2027-01-02T05:30:00+05:30', perUserDailyLimit: 9 },
-    ['validTo: must be later than validFrom', 'perUserDailyLimit: must be at least amount'],
+    ['validTo must be later than validFrom', 'perUserDailyLimit must be at least amount'],
   ],
-  [{ coinsExpireAfterDays: 0 }, ['coinsExpireAfterDays: must be at least 1']],
-  [{ revision: 3 }, ['revision: is not a known field']],
+  [{ coinsExpireAfterDays: 0 }, ['coinsExpireAfterDays must be at least 1']],
+  [{ revision: 3 }, ['revision is not a known field']],
 ]
 test.each(rejected)(
   'a configuration that breaks a rule is refused field by field: %j',
   async (request, words) => {
-    const answer = await create(request)
-    expectFailure(answer, 'validation_failed')
-    for (const word of words) expect(answer.errorDescription).toContain(word)
+    const response = await create(request)
+    expectFailure(response, 'validation_failed')
+    for (const word of words) expect(response.errorDescription).toContain(word)
   },
 )
+
+test('another partner’s company is refused, also in a batch with requests of its owner', async () => {
+  const { client: stranger } = await newCoinPartner(service)
+  const custom = { configuration: 'CUSTOM', companyId: partner.companyId, amount: 1, title: 'Thanks' }
+  const send = (sender: Client) => sender.post(COINS, { ...custom, event: newEvent() })
+  const all = await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 === 0 ? client : stranger)))
+  const wordsOf = (turn: number) =>
+    new Set(all.filter((_, n) => n % 2 === turn).map(({ error = 'ok' }) => error))
+  expect([...wordsOf(0)]).toEqual(['ok'])
+  expect([...wordsOf(1)]).toEqual(['company_not_found'])
+})
 
 test('a configuration without validFrom is valid from its creation on, DEFAULT and active', async () => {
   const made = await newConfig(client)
@@ -92,9 +103,9 @@ test('an update without If-Match gets 428, a stale one 412, and neither changes 
 test('the event, the kind and the company never change (K7)', async () => {
   const { coinConfigId: id } = await newConfig(client)
   for (const field of [{ event: 'other' }, { configuration: 'CUSTOM' }, { companyId: partner.companyId }]) {
-    const answer = await update(id, field, 1)
-    expectFailure(answer, 'validation_failed')
-    expect(answer.errorDescription).toContain(`${Object.keys(field)[0]}: is not a known field`)
+    const response = await update(id, field, 1)
+    expectFailure(response, 'validation_failed')
+    expect(response.errorDescription).toContain(`${Object.keys(field)[0]} is not a known field`)
   }
   const { rows } = await asSuperuser(service.db.database, (db) =>
     db.query(`select has_column_privilege('svc_service', 'coin_configs', name, 'update') as may
@@ -178,9 +189,9 @@ test('at every instant one active configuration at most answers for an event: DE
     { ...january, configuration: 'CUSTOM', companyId: two },
   ]
   for (const request of overlapping) {
-    const answer = await create(request)
-    expectFailure(answer, 'coin_config_overlaps')
-    expect(answer.errorDescription).toMatch(/^ccf_[0-9a-z]{26} is active/)
+    const response = await create(request)
+    expectFailure(response, 'coin_config_overlaps')
+    expect(response.errorDescription).toMatch(/^ccf_[0-9a-z]{26} is active/)
   }
   // An update into the other's time is refused too; once one is inactive the other may take its time, and only one of them.
   expectFailure(

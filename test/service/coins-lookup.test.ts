@@ -1,7 +1,7 @@
+import { revokeOAuthClient } from '@svc/core/tenants/partner'
+import { prepareDemo } from '@svc/server/sandbox/demo'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { revokeOAuthClient } from '../../src/access/partner.ts'
-import { prepareDemo } from '../../src/sandbox/demo.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import {
   asCoinPartner,
   balanceOf,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const look = (id: string, headers: Record<string, string> = {}, as = client): Promise<ApiAnswer> =>
+const look = (id: string, headers: Record<string, string> = {}, as = client): Promise<ApiResponse> =>
   as.get(`${COINS}/${id}`, headers)
 
 test('the look-up answers the whole record and nothing else (K1, K2)', async () => {
@@ -45,8 +45,8 @@ test('the look-up answers the whole record and nothing else (K1, K2)', async () 
     coinsExpireAfterDays: 90,
   }
   const made = await newConfig(client, asked)
-  const answer = await look(made.coinConfigId)
-  expect(answer.json).toEqual({
+  const response = await look(made.coinConfigId)
+  expect(response.json).toEqual({
     response_code: 0,
     response_message: 'Success',
     payload: {
@@ -58,7 +58,7 @@ test('the look-up answers the whole record and nothing else (K1, K2)', async () 
       modifiedOn: made.createdOn,
     },
   })
-  expect(answer.json.payload).toEqual(made)
+  expect(response.json.payload).toEqual(made)
 })
 
 test('the ETag is the revision: 304 and no body while it is the same, the new record after a change', async () => {
@@ -89,9 +89,9 @@ test('what is not the partner’s is answered byte for byte like what never exis
   expectFailure(missing, 'coin_config_not_found')
   for (const id of [config.coinConfigId, 'nonsense', '%00', '..%2F..', 'x'.repeat(3_000)]) {
     for (const headers of [{}, { 'if-none-match': '"1"' }] as Record<string, string>[]) {
-      const answer = await look(id, headers, stranger)
-      expect([answer.status, withoutRequest(answer)], id).toEqual([404, withoutRequest(missing)])
-      expect(Object.keys(answer.headers).sort()).toEqual(Object.keys(missing.headers).sort())
+      const response = await look(id, headers, stranger)
+      expect([response.status, withoutRequest(response)], id).toEqual([404, withoutRequest(missing)])
+      expect(Object.keys(response.headers).sort()).toEqual(Object.keys(missing.headers).sort())
     }
   }
 })
@@ -100,62 +100,66 @@ test('on every coin operation another partner’s id is answered byte for byte l
   const { partner: other, client: stranger } = await newCoinPartner(service)
   const { companyId, userId } = partner
   const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`
-  const pairs: [name: string, send: (id: string) => Promise<ApiAnswer>, foreign: string, missing: string][] =
+  const pairs: [
+    name: string,
+    send: (id: string) => Promise<ApiResponse>,
+    foreign: string,
+    missing: string,
+  ][] = [
     [
-      [
-        'update',
-        (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)),
-        config.coinConfigId,
-        missing('ccf'),
-      ],
-      [
-        'update without If-Match',
-        (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }),
-        config.coinConfigId,
-        missing('ccf'),
-      ],
-      ['deactivate', (id) => stranger.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
-      ['revisions', (id) => stranger.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
-      ['balance', (id) => stranger.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
-      ['history', (id) => stranger.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
-      [
-        'redeem',
-        (id) => stranger.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }),
-        userId,
-        missing('usr'),
-      ],
-      [
-        'allocate to a user',
-        (id) =>
-          stranger.post(`${COINS}/allocate`, {
-            requestId: 'r',
-            event: config.event,
-            userId: id,
-            companyId: other.companyId,
-          }),
-        userId,
-        missing('usr'),
-      ],
-      [
-        'allocate in a company',
-        (id) =>
-          stranger.post(`${COINS}/allocate`, {
-            requestId: 'r',
-            event: config.event,
-            userId: other.userId,
-            companyId: id,
-          }),
-        companyId,
-        missing('com'),
-      ],
-      [
-        'create',
-        (id) =>
-          stranger.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }),
-        companyId,
-        missing('com'),
-      ],
-    ]
+      'update',
+      (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }, ifMatch(1)),
+      config.coinConfigId,
+      missing('ccf'),
+    ],
+    [
+      'update without If-Match',
+      (id) => stranger.patch(`${COINS}/${id}`, { amount: 1 }),
+      config.coinConfigId,
+      missing('ccf'),
+    ],
+    ['deactivate', (id) => stranger.post(`${COINS}/${id}/deactivate`), config.coinConfigId, missing('ccf')],
+    ['revisions', (id) => stranger.get(`${COINS}/${id}/revisions`), config.coinConfigId, missing('ccf')],
+    ['balance', (id) => stranger.get(`${COINS}/users/${id}/balance`), userId, missing('usr')],
+    ['history', (id) => stranger.get(`${COINS}/users/${id}/history`), userId, missing('usr')],
+    [
+      'redeem',
+      (id) => stranger.post(`${COINS}/redeem`, { requestId: 'r', userId: id, amount: 1 }),
+      userId,
+      missing('usr'),
+    ],
+    [
+      'allocate to a user',
+      (id) =>
+        stranger.post(`${COINS}/allocate`, {
+          requestId: 'r',
+          event: config.event,
+          userId: id,
+          companyId: other.companyId,
+        }),
+      userId,
+      missing('usr'),
+    ],
+    [
+      'allocate in a company',
+      (id) =>
+        stranger.post(`${COINS}/allocate`, {
+          requestId: 'r',
+          event: config.event,
+          userId: other.userId,
+          companyId: id,
+        }),
+      companyId,
+      missing('com'),
+    ],
+    [
+      'create',
+      (id) =>
+        stranger.post(COINS, { configuration: 'CUSTOM', companyId: id, event: 'e', amount: 1, title: 't' }),
+      companyId,
+      missing('com'),
+    ],
+  ]
   for (const [name, send, foreign, none] of pairs) {
     const [one, two] = [await send(foreign), await send(none)]
     expect(one.status, name).toBe(404)
@@ -167,17 +171,17 @@ test('on every coin operation another partner’s id is answered byte for byte l
 })
 
 /** Section 7 and 2.2, byte for byte but for the time and the request's id. */
-function expectInvalidToken(answer: ApiAnswer, name: string): void {
-  expect(answer.status, name).toBe(401)
+function expectInvalidToken(response: ApiResponse, name: string): void {
+  expect(response.status, name).toBe(401)
   const text = '{"error":"invalid_token","error_description":"Invalid access token"}'
-  const requestId = answer.headers['x-request-id']
-  const { timestamp } = answer.json.errorResponse
+  const requestId = response.headers['x-request-id']
+  const { timestamp } = response.json.errorResponse
   expect(timestamp).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   const quoted = JSON.stringify(text)
-  expect(answer.text, name).toBe(
+  expect(response.text, name).toBe(
     `{"payload":${quoted},"errorResponse":{"timestamp":"${timestamp}","requestId":"${requestId}","errorType":"SYSTEM_ERROR","errorMessage":${quoted}},"response_code":1,"response_message":"Failure"}`,
   )
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
 }
 
 test('every bad token gets the 401 of section 7: missing, malformed, expired, revoked, another issuer’s, a merchant’s', async () => {
@@ -245,15 +249,15 @@ test('look-ups that arrive together each get their own record', async () => {
     Array.from({ length: 20 }, (_, i) => newConfig(client, { amount: i + 1 })),
   )
   const { client: stranger } = await newCoinPartner(service)
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 400 }, async (_, i) => {
       const wanted = configs[i % 20]
       const mine = i % 3 !== 0
-      const answer = await look(wanted.coinConfigId, {}, mine ? client : stranger)
-      return mine ? answer.json.payload?.amount === wanted.amount : answer.status === 404
+      const response = await look(wanted.coinConfigId, {}, mine ? client : stranger)
+      return mine ? response.json.payload?.amount === wanted.amount : response.status === 404
     }),
   )
-  expect(answers.every(Boolean)).toBe(true)
+  expect(responses.every(Boolean)).toBe(true)
 })
 
 test('a user without coins has a balance of nothing and an empty history', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { CoinModel, expiryMs, type ModelConfig } from '../harness/coin-model.ts'
 import {
   asCoinPartner,
@@ -78,7 +78,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 interface Sent {
   readonly path: string
   readonly body: object
-  readonly answer: ApiAnswer
+  readonly response: ApiResponse
 }
 
 let requests = 0
@@ -110,7 +110,7 @@ class World {
   /** Requests go to both services in turn. */
   async send(path: string, body: object): Promise<Sent> {
     const client = clients[this.sent.length % 2]!
-    const sent = { path, body, answer: await client.post(`${COINS}${path}`, body) }
+    const sent = { path, body, response: await client.post(`${COINS}${path}`, body) }
     this.sent.push(sent)
     return sent
   }
@@ -153,30 +153,30 @@ async function take(world: World, move: Step): Promise<void> {
   if (move.kind === 'revise') return world.revise(move.config, move.terms)
   if (move.kind === 'retry') {
     const former = world.sent[move.which % Math.max(1, world.sent.length)]
-    if (former?.answer.status !== 200) return
+    if (former?.response.status !== 200) return
     const again = await world.send(former.path, former.body)
-    expect(again.answer.text).toBe(former.answer.text)
+    expect(again.response.text).toBe(former.response.text)
     return
   }
   const model = world.models[move.user]!
   if (move.kind === 'allocate') {
     const { terms } = world.configs[move.config]!
-    const { answer } = await world.send('/allocate', world.allocation(move.user, move.config))
+    const { response: reply } = await world.send('/allocate', world.allocation(move.user, move.config))
     const key = `${move.config} ${day(now())}`
-    expect(answer.error).toBe(model.refusal(terms, key))
-    if (answer.status !== 200) return
-    const { allocationId, amount, balance, createdOn } = answer.json.payload
+    expect(reply.error).toBe(model.refusal(terms, key))
+    if (reply.status !== 200) return
+    const { allocationId, amount, balance, createdOn } = reply.json.payload
     const createdMs = Date.parse(createdOn)
     model.expire(createdMs)
     model.award(allocationId, terms.amount, expiryMs(createdMs, terms.days), key)
     expect({ amount, balance }).toEqual({ amount: terms.amount, balance: model.active })
     return
   }
-  const { answer } = await world.send('/redeem', world.redemption(move.user, move.amount))
+  const { response: reply } = await world.send('/redeem', world.redemption(move.user, move.amount))
   model.expire(now())
   const taken = model.redeem(move.amount)
-  expect(answer.error).toBe(taken ? undefined : 'insufficient_coins')
-  if (taken) expect(answer.json.payload.balance).toBe(model.active)
+  expect(reply.error).toBe(taken ? undefined : 'insufficient_coins')
+  if (taken) expect(reply.json.payload.balance).toBe(model.active)
 }
 
 async function expectBalances(world: World): Promise<void> {
@@ -269,20 +269,20 @@ test('many at once on two services: the history is a serial order that the plain
 })
 
 async function expectSerial(world: World): Promise<void> {
-  const refused = world.sent.filter(({ answer }) => answer.status !== 200)
+  const refused = world.sent.filter(({ response: reply }) => reply.status !== 200)
   const words = ['no_coin_config', 'coin_daily_limit_reached', 'insufficient_coins']
-  for (const { answer } of refused) expect(words, answer.text).toContain(answer.error)
+  for (const { response: reply } of refused) expect(words, reply.text).toContain(reply.error)
   for (const userId of world.users) {
     const history = await historyOf(clients[0]!, userId)
     const model = replay(history)
     expect(await balanceOf(clients[1]!, userId)).toEqual({ userId, ...model.balance(now()) })
-    const answered = world.sent.filter(
-      ({ answer, body }) => answer.status === 200 && (body as { userId: string }).userId === userId,
+    const responded = world.sent.filter(
+      ({ response: reply, body }) => reply.status === 200 && (body as { userId: string }).userId === userId,
     )
-    const byRequest = new Map(answered.map(({ answer }) => [answer.json.payload.requestId, answer]))
+    const byRequest = new Map(responded.map(({ response: reply }) => [reply.json.payload.requestId, reply]))
     // Whoever sent the same request got the same answer, byte for byte.
-    for (const { answer } of answered)
-      expect(answer.text).toBe(byRequest.get(answer.json.payload.requestId)!.text)
+    for (const { response: reply } of responded)
+      expect(reply.text).toBe(byRequest.get(reply.json.payload.requestId)!.text)
     const lines = history.filter(({ kind }) => kind !== 'EXPIRED')
     expect(lines.map(({ requestId }) => requestId).sort()).toEqual([...byRequest.keys()].sort())
     for (const line of lines) {

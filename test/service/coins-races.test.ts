@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ApiAnswer, type Client, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import {
   asCoinPartner,
   balanceOf,
@@ -37,11 +37,11 @@ afterAll(async () => {
 /** Sends to both services in turn, all at once. */
 const together = (
   count: number,
-  send: (client: Client, n: number) => Promise<ApiAnswer>,
-): Promise<ApiAnswer[]> => Promise.all(Array.from({ length: count }, (_, n) => send(clients[n % 2]!, n)))
-const count = (answers: readonly ApiAnswer[]): Record<string, number> => {
+  send: (client: Client, n: number) => Promise<ApiResponse>,
+): Promise<ApiResponse[]> => Promise.all(Array.from({ length: count }, (_, n) => send(clients[n % 2]!, n)))
+const count = (responses: readonly ApiResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
-  for (const { error = 'ok' } of answers) counts[error] = (counts[error] ?? 0) + 1
+  for (const { error = 'ok' } of responses) counts[error] = (counts[error] ?? 0) + 1
   return counts
 }
 
@@ -50,9 +50,9 @@ test('one requestId, many times at once on two services: it happens once and eve
   // Each time with a user whose first coins these are: there is no row yet that could be locked.
   for (const userId of await newUsers(services[0], partner, 15)) {
     const body = { requestId: `same-${userId}`, event, userId, companyId: partner.companyId }
-    const answers = await together(16, (client) => client.post(`${COINS}/allocate`, body))
-    for (const answer of answers) payloadOf(answer)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    const responses = await together(16, (client) => client.post(`${COINS}/allocate`, body))
+    for (const response of responses) payloadOf(response)
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
     expect(await balanceOf(clients[0], userId)).toMatchObject({ active: 10 })
   }
 })
@@ -61,7 +61,7 @@ test('one requestId for several users at once: one of them gets the coins, the o
   const { event } = await newConfig(clients[0])
   for (let round = 0; round < 15; round++) {
     const users = await newUsers(services[0], partner, 8)
-    const answers = await together(8, (client, n) =>
+    const responses = await together(8, (client, n) =>
       client.post(`${COINS}/allocate`, {
         requestId: `round-${round}`,
         event,
@@ -69,7 +69,7 @@ test('one requestId for several users at once: one of them gets the coins, the o
         companyId: partner.companyId,
       }),
     )
-    expect(count(answers)).toEqual({ ok: 1, request_id_conflict: 7 })
+    expect(count(responses)).toEqual({ ok: 1, request_id_conflict: 7 })
     const balances = await Promise.all(users.map((userId) => balanceOf(clients[0], userId)))
     expect(balances.reduce((sum, { active }) => sum + active, 0)).toBe(10)
   }
@@ -86,10 +86,10 @@ test('more redemptions at once than there are coins: exactly as many succeed as 
         companyId: partner.companyId,
       }),
     )
-    const answers = await together(30, (client, n) =>
+    const responses = await together(30, (client, n) =>
       client.post(`${COINS}/redeem`, { requestId: `${userId}-${n}`, userId, amount: 3 }),
     )
-    expect(count(answers)).toEqual({ ok: 16, insufficient_coins: 14 })
+    expect(count(responses)).toEqual({ ok: 16, insufficient_coins: 14 })
     expect(await balanceOf(clients[0], userId)).toMatchObject({ active: 2, spent: 48 })
     const balances = (await historyOf(clients[1], userId)).slice(5).map(({ balance }) => balance)
     expect(balances).toEqual(Array.from({ length: 16 }, (_, n) => 47 - 3 * n))
@@ -99,7 +99,7 @@ test('more redemptions at once than there are coins: exactly as many succeed as 
 test('the daily limit holds however many awards are asked for at once', async () => {
   const { event } = await newConfig(clients[0], { amount: 4, perUserDailyLimit: 19 })
   for (const userId of await newUsers(services[0], partner, 10)) {
-    const answers = await together(16, (client, n) =>
+    const responses = await together(16, (client, n) =>
       client.post(`${COINS}/allocate`, {
         requestId: `${userId}-${n}`,
         event,
@@ -107,7 +107,7 @@ test('the daily limit holds however many awards are asked for at once', async ()
         companyId: partner.companyId,
       }),
     )
-    expect(count(answers)).toEqual({ ok: 4, coin_daily_limit_reached: 12 })
+    expect(count(responses)).toEqual({ ok: 4, coin_daily_limit_reached: 12 })
     expect(await balanceOf(clients[0], userId)).toMatchObject({ active: 16 })
   }
 })
@@ -115,11 +115,11 @@ test('the daily limit holds however many awards are asked for at once', async ()
 test('of updates of one revision at once exactly one wins, the others get 412', async () => {
   const { coinConfigId } = await newConfig(clients[0])
   for (let revision = 1; revision <= 20; revision++) {
-    const answers = await together(8, (client, n) =>
+    const responses = await together(8, (client, n) =>
       client.patch(`${COINS}/${coinConfigId}`, { amount: 100 * revision + n }, ifMatch(revision)),
     )
-    expect(count(answers)).toEqual({ ok: 1, revision_mismatch: 7 })
-    const winner = payloadOf(answers.find(({ status }) => status === 200)!)
+    expect(count(responses)).toEqual({ ok: 1, revision_mismatch: 7 })
+    const winner = payloadOf(responses.find(({ status }) => status === 200)!)
     expect(payloadOf(await clients[0].get(`${COINS}/${coinConfigId}`))).toEqual(winner)
   }
   expect(payloadOf(await clients[0].get(`${COINS}/${coinConfigId}/revisions`)).recordsCount).toBe(21)
@@ -128,8 +128,8 @@ test('of updates of one revision at once exactly one wins, the others get 412', 
 test('of configurations for the same event and time, created at once, exactly one comes to be', async () => {
   for (let round = 0; round < 20; round++) {
     const event = newEvent()
-    const answers = await together(8, (client) => client.post(COINS, { event, amount: 1, title: 'Race' }))
-    expect(count(answers)).toEqual({ ok: 1, coin_config_overlaps: 7 })
+    const responses = await together(8, (client) => client.post(COINS, { event, amount: 1, title: 'Race' }))
+    expect(count(responses)).toEqual({ ok: 1, coin_config_overlaps: 7 })
   }
 })
 
@@ -142,10 +142,10 @@ test('of inactive configurations brought back at once into the same time exactly
       payloadOf(await clients[0].post(`${COINS}/${coinConfigId}/deactivate`))
       ids.push(coinConfigId)
     }
-    const answers = await together(4, (client, n) =>
+    const responses = await together(4, (client, n) =>
       client.patch(`${COINS}/${ids[n]}`, { status: 'ACTIVE' }, ifMatch(2)),
     )
-    expect(count(answers)).toEqual({ ok: 1, coin_config_overlaps: 3 })
+    expect(count(responses)).toEqual({ ok: 1, coin_config_overlaps: 3 })
   }
 })
 

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readCredentials } from '@svc/conformance/credentials'
+import { SECTIONS } from '@svc/conformance/registry'
+import { htmlReport } from '@svc/conformance/report-html'
+import { junitReport } from '@svc/conformance/report-junit'
+import { jsonReport, textReport } from '@svc/conformance/report-text'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readCredentials } from '../../src/conformance/credentials.ts'
-import { SECTIONS } from '../../src/conformance/registry.ts'
-import { htmlReport } from '../../src/conformance/report-html.ts'
-import { junitReport } from '../../src/conformance/report-junit.ts'
-import { jsonReport, textReport } from '../../src/conformance/report-text.ts'
 import { type Run, runHere } from '../harness/cli.ts'
 import {
   conformanceOf,
@@ -113,12 +113,12 @@ test('without a simulator paying is skipped; without creation the codes of the f
 test('reports of a server that fails tell what was expected, what came and how to repeat it, and no secret', async () => {
   const hostile = '<script>alert(1)</script>&"\u0000\u001b[31m'
   const result = await conformanceOfMutant(from, {
-    tell(told, { path }) {
+    report(reported, { path }) {
       if (path === '/oauth/token') return
-      if (told.json?.payload?.svcCardId)
-        Object.assign(told.json.payload, { firstName: hostile, remarks: '4111 1111 1111 1111' })
-      else if (told.status === 200) told.status = 299
-      else told.text = `${hostile} ${secretsOf(from).join(' ')}`
+      if (reported.json?.payload?.svcCardId)
+        Object.assign(reported.json.payload, { firstName: hostile, remarks: '4111 1111 1111 1111' })
+      else if (reported.status === 200) reported.status = 299
+      else reported.text = `${hostile} ${secretsOf(from).join(' ')}`
     },
   })
   expect(idsOf(result, 'failed')).toContain('4.3.no-number')
@@ -145,7 +145,8 @@ test('reports of a server that fails tell what was expected, what came and how t
 
 test('the printed command repeats the request: with its variables set, a shell gets the same answer', async () => {
   const result = await conformanceOfMutant(from, {
-    tell: (told, { method }) => void (method === 'PATCH' && told.status === 404 && (told.status = 410)),
+    report: (reported, { method }) =>
+      void (method === 'PATCH' && reported.status === 404 && (reported.status = 410)),
   })
   const { failure } = result.outcomes.find(({ check }) => check.id === '4.2.missing.status')!
   const { token } = (await (
@@ -169,10 +170,10 @@ const RUDE: readonly (readonly [name: string, answer: string])[] = [
   ['closes every connection', ''],
 ]
 
-test.each(RUDE)('a server that %s is unreachable, not conformant', async (_, answer) => {
+test.each(RUDE)('a server that %s is unreachable, not conformant', async (_, response) => {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined).resume()
-    socket.end(answer)
+    socket.end(response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
@@ -196,14 +197,14 @@ test('a request that came too soon, by 429 and Retry-After, is sent again when t
   const result = await conformanceOfMutant(
     from,
     {
-      tell(told, { method, path, body }) {
+      report(reported, { method, path, body }) {
         const asked = `${method} ${path} ${body.toString()}`
         if (path === '/' || refused.has(asked)) return
         refused.add(asked)
-        told.status = 429
-        told.headers = { 'retry-after': '0' }
-        told.text = ''
-        told.json = undefined
+        reported.status = 429
+        reported.headers = { 'retry-after': '0' }
+        reported.text = ''
+        reported.json = undefined
       },
     },
     { sections: ['4.4', '4.5'] },
@@ -216,10 +217,10 @@ test('a server that says 429 for ever is not asked for ever: it is an answer lik
   const result = await conformanceOfMutant(
     from,
     {
-      tell(told, { path }) {
+      report(reported, { path }) {
         if (!path.startsWith('/api/v0/svc-coins')) return
-        told.status = 429
-        told.headers['retry-after'] = '0'
+        reported.status = 429
+        reported.headers['retry-after'] = '0'
       },
     },
     { sections: ['4.5'] },
@@ -238,10 +239,10 @@ test('a redirect is followed nowhere: it is an answer like any other', async () 
   const result = await conformanceOfMutant(
     from,
     {
-      tell(told, { path }) {
+      report(reported, { path }) {
         if (!path.startsWith('/api/v0/svc-coins')) return
-        told.status = 307
-        told.headers['location'] = `http://127.0.0.1:${port}/`
+        reported.status = 307
+        reported.headers['location'] = `http://127.0.0.1:${port}/`
       },
     },
     { sections: ['4.5'] },
@@ -267,7 +268,7 @@ test('where wrong credentials block most of a run, the reports say what they wai
   const credentials = { ...sandbox, incentivePartner: { ...partner, clientSecret: 'another' } }
   const result = await conformanceOf(from, { credentials, sections: ['4.3'] })
   const words =
-    /credentials of that server\? 25\d checks wait for one thing: needs a token of incentivePartner: .+invalid_client/
+    /credentials of that server\? 29\d checks wait for one thing: needs a token of incentivePartner: .+invalid_client/
   expect(textReport(result, false)).toMatch(words)
   expect(htmlReport(result).replaceAll('&quot;', '"')).toMatch(words)
   expect(textReport(await conformanceOf(from, { sections: ['9'] }), false)).not.toContain('wait for')
@@ -277,8 +278,8 @@ test('a page that answers instead of the service is shown on one line', async ()
   const result = await conformanceOfMutant(
     from,
     {
-      tell: (told) =>
-        void Object.assign(told, { status: 501, text: '<h1>\n  Sorry\n</h1>\n', json: undefined }),
+      report: (reported) =>
+        void Object.assign(reported, { status: 501, text: '<h1>\n  Sorry\n</h1>\n', json: undefined }),
     },
     { only: ['4.1.status'] },
   )
@@ -306,6 +307,49 @@ test('the command exits 0 and writes its reports for a server that conforms', as
   expect(stdout).toContain('Conforms in all that could be checked')
   expect(await readFile(junit, 'utf8')).toContain('<testsuite name="4.2 Cancel UPI QR code"')
   expect(await readFile(html, 'utf8')).toContain('<h2 id="s9">9 Versioning</h2>')
+})
+
+test('without credentials the command exits 3 and says that nothing was checked, unless what ran needs none', async () => {
+  const { code, stdout } = await run(from.sandbox.baseUrl)
+  expect(code).toBe(3)
+  expect(stdout).toMatch(
+    /Not checked, \d{3} of \d{3} checks need credentials: give a file with --credentials/,
+  )
+  expect(stdout).not.toContain('Conforms')
+  const empty = join(folder, 'empty.json')
+  await writeFile(empty, '{"coinConfigId":"ccf_1"}')
+  expect((await run(from.sandbox.baseUrl, '-c', empty)).code).toBe(3)
+  const skipped = await run(from.sandbox.baseUrl, '--only', '4.1.status', '--json')
+  expect([skipped.code, JSON.parse(skipped.stdout).verdict]).toEqual([3, 'nothing checked'])
+  expect((await run(from.sandbox.baseUrl, '--only', '9.openapi')).code).toBe(0)
+  const wrong = await run(`${from.sandbox.baseUrl}/nowhere`, '--only', '4.5.401.missing.status')
+  expect(wrong.code).toBe(1)
+})
+
+test('every report of a run without credentials says that nothing was checked', async () => {
+  const result = await conformanceOf(from, { credentials: {} })
+  for (const text of [textReport(result, false), htmlReport(result)]) {
+    expect(text).toContain('Not checked')
+    expect(text).toContain('need credentials')
+    expect(text).not.toContain('Conforms')
+  }
+})
+
+test('--strict counts skipped checks as failures: exit 1, and a failure in JUnit', async () => {
+  const { otherMerchant: _, ...fewer } = from.sandbox
+  const partial = join(folder, 'partial.json')
+  await writeFile(partial, JSON.stringify(fewer))
+  const args = [from.sandbox.baseUrl, '-c', partial, '--only', '5.other-merchant', '4.1.status']
+  expect((await run(...args)).code).toBe(0)
+  const junit = join(folder, 'strict.xml')
+  const { code, stdout } = await run(...args, '--strict', '--junit', junit)
+  expect(code).toBe(1)
+  expect(stdout).toContain(
+    'Does not conform: 1 passed, 0 failed, 0 blocked, 1 skipped, which counts as failed',
+  )
+  expect(await readFile(junit, 'utf8')).toContain('skipped: the credentials have no otherMerchant')
+  expect((await run(from.sandbox.baseUrl, '--strict')).code).toBe(1)
+  expect((await run(from.sandbox.baseUrl, '-c', file, '--only', '4.1.status', '--strict')).code).toBe(0)
 })
 
 test('the command exits 1 for one that does not, and prints JSON when asked', async () => {

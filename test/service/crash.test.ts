@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openEmbedded } from '@svc/embedded-postgres/embedded'
+import { signNotice } from '@svc/server/http/notice-signature'
 import pg from 'pg'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openEmbedded } from '../../src/platform/db/embedded.ts'
-import { signNotice } from '../../src/platform/http/notice-signature.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { runCli, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { creditOf, newUtr } from '../harness/qr-codes.ts'
@@ -61,8 +61,8 @@ function pay(baseUrl: string) {
   const pool = new Pool(baseUrl, { connections: CALLERS, pipelining: 1 })
   const acknowledged: string[] = []
   let stopped = false
-  let tell: () => void
-  const enough = new Promise<void>((resolve) => (tell = resolve))
+  let report: () => void
+  const enough = new Promise<void>((resolve) => (report = resolve))
   const caller = async () => {
     while (!stopped) {
       const credit = creditOf(trs[acknowledged.length % trs.length]!, { utr: newUtr() })
@@ -72,12 +72,12 @@ function pay(baseUrl: string) {
         'x-rail-signature': signNotice(body, RAIL_KEY, Date.now()),
       }
       const status = await pool.request({ method: 'POST', path: '/rails/upi/credits', headers, body }).then(
-        async (answer) => (await answer.body.dump(), answer.statusCode),
+        async (response) => (await response.body.dump(), response.statusCode),
         () => 0,
       )
       if (status === 200) acknowledged.push(credit.utr)
       else if (status === 0) return
-      if (acknowledged.length >= 200) tell()
+      if (acknowledged.length >= 200) report()
     }
   }
   const callers = Array.from({ length: CALLERS }, caller)

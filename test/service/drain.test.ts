@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { keyMaker } from '@svc/app/serve-until'
+import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
+import { prepareDemo } from '@svc/server/sandbox/demo'
 import { expect, test } from 'vitest'
-import { acceptPayment } from '../../src/qr-codes/accept-payment.ts'
-import { prepareDemo } from '../../src/sandbox/demo.ts'
-import { keyMaker } from '../../src/serve-until.ts'
 import { payloadOf } from '../harness/client.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, newDatabase, openService } from '../harness/service.ts'
@@ -14,10 +14,10 @@ test('a payment of the sandbox that is under way when the service drains is answ
   await asSuperuser(service.db.database, async (outsider) => {
     await outsider.query('begin')
     await outsider.query('select from qr_codes where qr_code_id = $1 for update', [qrCodeId])
-    const lane = acceptPayment.open(service.app.services)
+    const queue = service.app.services.commands.open(acceptPayment)
     // Three notices, one after the other: the later ones begin while the service drains.
     const paying = client.post('/sandbox/upi/pay', { qrCodeId, amount: 5, duplicates: 2 })
-    while (lane.submitted() === 0) await nextTurn()
+    while (queue.submitted() === 0) await nextTurn()
     const closed = service.close()
     while (service.app.http.server.listening) await nextTurn()
     await outsider.query('rollback')
@@ -31,9 +31,9 @@ test('a process that is leaving says so, and answers what comes all the same', a
   const client = await service.as(await service.newMerchant())
   const drained = service.app.drain(2_000)
   expect(await client.get('/readyz')).toMatchObject({ status: 503, error: 'temporarily_unavailable' })
-  const answer = await client.post('/api/v0/qr-code', {})
-  payloadOf(answer)
-  expect(answer.headers['connection']).toBe('close')
+  const response = await client.post('/api/v0/qr-code', {})
+  payloadOf(response)
+  expect(response.headers['connection']).toBe('close')
   await drained
   await expect(client.get('/livez')).rejects.toThrow()
 })

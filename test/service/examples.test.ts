@@ -1,16 +1,16 @@
 import { join, resolve } from 'node:path'
+import { EXAMPLES } from '@svc/app/examples'
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EXAMPLES } from '../../src/examples.ts'
-import { OPERATIONS } from '../../src/operations.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { asPartner, FORM, newPartner, sealFor, type TestPartner } from '../harness/partner.ts'
+import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { newUtr, trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 // The worked examples of the reference are what the service answers here. `npm run generate:examples` records them anew.
-const RECORDED = join(resolve(import.meta.dirname, '../..'), 'src/examples.ts')
+const RECORDED = join(resolve(import.meta.dirname, '../..'), 'packages/app/src/examples.ts')
 
 let service: TestService
 let receiver: WebhookReceiver
@@ -93,6 +93,12 @@ async function qrCodes(): Promise<void> {
   })
   await recorder.works('listPayments', 'What came for a code', shop, { params, query: { limit: '10' } })
   await recorder.fails('listPayments', 'qr_code_not_found', 'Not there, or not yours', shop, missing)
+  await recorder.works('findPayments', 'Of one order', shop, { query: { referenceNumber: 'order-1042' } })
+  const [{ paymentId }] = payloadOf(await shop.get('/api/v0/payments?referenceNumber=order-1042')).data
+  await recorder.works('getPayment', 'One payment', shop, { params: { paymentId } })
+  await recorder.fails('getPayment', 'payment_not_found', 'Not there, or not yours', shop, {
+    params: { paymentId: 'pay_nothing' },
+  })
   const counter = payloadOf(await shop.post('/api/v0/qr-code', { qrName: 'Counter', multipleUse: true }))
   await recorder.works('cancelQrCode', 'No payment after this', shop, {
     params: { qrCodeId: counter.qrCodeId },
@@ -118,14 +124,6 @@ async function rail(): Promise<void> {
   const tr = (await trsOf(service.db.database, [made.qrCodeId])).get(made.qrCodeId)!
   const credit = { utr: 'AXISN0000000042', tr, amount: 75, payerVpa: 'asha@bank' }
   await recorder.works('acceptPayment', 'The bank tells of a credit', open, { body: credit })
-  const changed = { body: { ...credit, amount: 80 } }
-  await recorder.fails(
-    'acceptPayment',
-    'utr_conflict',
-    'The same reference with another amount',
-    open,
-    changed,
-  )
   const returned = { ...credit, utr: newUtr(), tr: made.qrCodeId }
   await open.notify(
     '/rails/upi/credits',
@@ -144,27 +142,37 @@ async function rail(): Promise<void> {
 async function cards(): Promise<string> {
   const { companyId, cardAccountId, partnerId } = incentive
   const headers = { partnerId }
-  const sealed = { companyId, cardAccountId, firstName: 'Asha', mobile: '9876543210', loadAmount: '500' }
-  const jwe = await sealFor(incentive, sealed)
+  const encrypted = { companyId, cardAccountId, firstName: 'Asha', mobile: '9876543210', loadAmount: '500' }
+  const jwe = await encryptFor(incentive, encrypted)
   const text = { ...headers, 'content-type': 'application/json' }
   const made = await recorder.works('createGiftCard', 'Sealed with the shared key', issuer, {
     headers: { ...text, 'Idempotency-Key': 'gift-1042' },
-    sealed,
+    encrypted,
     body: JSON.stringify(jwe),
   })
   const { svcCardId } = payloadOf(made)
-  const tooMuch = { ...sealed, loadAmount: '20000' }
-  const refused = { headers: text, sealed: tooMuch, body: JSON.stringify(await sealFor(incentive, tooMuch)) }
+  const tooMuch = { ...encrypted, loadAmount: '20000' }
+  const refused = {
+    headers: text,
+    encrypted: tooMuch,
+    body: JSON.stringify(await encryptFor(incentive, tooMuch)),
+  }
   await recorder.fails('createGiftCard', 'load_over_limit', 'More than a gift card may hold', issuer, refused)
   const foreign = {
     headers: text,
-    sealed,
-    body: JSON.stringify(await sealFor(incentive, sealed, rewards.sharedKey)),
+    encrypted,
+    body: JSON.stringify(await encryptFor(incentive, encrypted, rewards.sharedKey)),
   }
-  await recorder.fails('createGiftCard', 'seal_rejected', 'Sealed with somebody else’s key', issuer, foreign)
-  await recorder.fails('createGiftCard', 'payload_not_sealed', 'Not sealed at all', issuer, {
+  await recorder.fails(
+    'createGiftCard',
+    'decryption_failed',
+    'Sealed with somebody else’s key',
+    issuer,
+    foreign,
+  )
+  await recorder.fails('createGiftCard', 'request_not_encrypted', 'Not sealed at all', issuer, {
     headers,
-    body: sealed,
+    body: encrypted,
   })
   const params = { svcCardId }
   const missing = { params: { svcCardId: 'card_nothing' }, headers }
@@ -216,7 +224,12 @@ async function cards(): Promise<string> {
 
 async function physicalCard(headers: Record<string, string>): Promise<void> {
   const { companyId, cardAccountId } = incentive
-  const order = await sealFor(incentive, { companyId, cardAccountId, firstName: 'Ravi', physicalCard: true })
+  const order = await encryptFor(incentive, {
+    companyId,
+    cardAccountId,
+    firstName: 'Ravi',
+    physicalCard: true,
+  })
   const { svcCardId } = payloadOf(await issuer.post('/api/v0/partner/svcCard', order))
   const asked = { params: { svcCardId }, headers, body: {} }
   await recorder.works('activateCard', 'It has arrived', issuer, asked)
@@ -227,7 +240,7 @@ async function physicalCard(headers: Record<string, string>): Promise<void> {
 async function employees(): Promise<void> {
   const { companyId, cardAccountId, partnerId } = rewards
   const order = (firstName: string) =>
-    sealFor(rewards, { companyId, cardAccountId, firstName, loadAmount: '500' })
+    encryptFor(rewards, { companyId, cardAccountId, firstName, loadAmount: '500' })
   const headers = { partnerId }
   const lines = [await order('Sunita'), await order('Arjun')].join('\n')
   const upload = { headers: { ...headers, 'content-type': 'application/x-ndjson' }, body: lines }
@@ -344,38 +357,40 @@ async function coins(): Promise<void> {
 
 /** A tenant of their own, whose events nothing else touches. */
 async function events(): Promise<void> {
-  const teller = await service.as(await service.newMerchant())
+  const reporter = await service.as(await service.newMerchant())
   const body = { url: receiver.url(), types: ['qr_code.created', 'qr_code.cancelled'] }
   const { endpointId } = payloadOf(
-    await recorder.works('createWebhookEndpoint', 'The secret is shown once', teller, { body }),
+    await recorder.works('createWebhookEndpoint', 'The secret is shown once', reporter, { body }),
   )
   await recorder.fails(
     'createWebhookEndpoint',
     'webhook_url_refused',
     'An address that is no web address',
-    teller,
+    reporter,
     { body: { url: 'ftp://shop.example.com/hook' } },
   )
-  const { qrCodeId } = payloadOf(await teller.post('/api/v0/qr-code', { qrName: 'Order 1042' }))
+  const { qrCodeId } = payloadOf(await reporter.post('/api/v0/qr-code', { qrName: 'Order 1042' }))
   const path = `/api/v0/webhook-endpoints/${endpointId}`
   let attempts: Json[] = []
-  while (attempts.length === 0) attempts = payloadOf(await teller.get(`${path}/attempts`)).data
-  await recorder.works('listEvents', 'From the first one on', teller, { query: { after: '0', limit: '10' } })
-  await recorder.fails('listEvents', 'validation_failed', 'A place that is no number', teller, {
+  while (attempts.length === 0) attempts = payloadOf(await reporter.get(`${path}/attempts`)).data
+  await recorder.works('listEvents', 'From the first one on', reporter, {
+    query: { after: '0', limit: '10' },
+  })
+  await recorder.fails('listEvents', 'validation_failed', 'A place that is no number', reporter, {
     query: { after: qrCodeId },
   })
   const params = { endpointId }
   const missing = { params: { endpointId: 'whe_nothing' } }
-  await recorder.works('listWebhookEndpoints', 'All of them', teller)
-  await recorder.works('getWebhookEndpoint', 'One of them', teller, { params })
+  await recorder.works('listWebhookEndpoints', 'All of them', reporter)
+  await recorder.works('getWebhookEndpoint', 'One of them', reporter, { params })
   await recorder.fails(
     'getWebhookEndpoint',
     'webhook_endpoint_not_found',
     'Not there, or not yours',
-    teller,
+    reporter,
     missing,
   )
-  await recorder.works('listWebhookAttempts', 'What was sent and answered', teller, {
+  await recorder.works('listWebhookAttempts', 'What was sent and answered', reporter, {
     params,
     query: { limit: '10' },
   })
@@ -383,27 +398,27 @@ async function events(): Promise<void> {
     'listWebhookAttempts',
     'webhook_endpoint_not_found',
     'Not there, or not yours',
-    teller,
+    reporter,
     missing,
   )
-  await recorder.works('resendWebhookEvent', 'One event again', teller, {
+  await recorder.works('resendWebhookEvent', 'One event again', reporter, {
     params,
     body: { eventId: attempts[0].eventId },
   })
-  await recorder.fails('resendWebhookEvent', 'event_not_found', 'No such event', teller, {
+  await recorder.fails('resendWebhookEvent', 'event_not_found', 'No such event', reporter, {
     params,
     body: { eventId: 'evt_nothing' },
   })
   const range = { from: '2026-01-01T00:00:00+05:30', to: '2026-01-02T00:00:00+05:30' }
-  await recorder.works('replayWebhookEvents', 'A day again', teller, { params, body: range })
+  await recorder.works('replayWebhookEvents', 'A day again', reporter, { params, body: range })
   await recorder.fails(
     'replayWebhookEvents',
     'webhook_endpoint_not_found',
     'Not there, or not yours',
-    teller,
+    reporter,
     { ...missing, body: range },
   )
-  await recorder.works('rotateWebhookSecret', 'Both secrets sign for an hour', teller, {
+  await recorder.works('rotateWebhookSecret', 'Both secrets sign for an hour', reporter, {
     params,
     body: { graceSeconds: 3600 },
   })
@@ -411,18 +426,33 @@ async function events(): Promise<void> {
     'rotateWebhookSecret',
     'webhook_endpoint_not_found',
     'Not there, or not yours',
-    teller,
+    reporter,
     { ...missing, body: {} },
   )
-  await recorder.works('updateWebhookEndpoint', 'Switched off', teller, { params, body: { enabled: false } })
-  await recorder.fails('updateWebhookEndpoint', 'webhook_url_refused', 'A host inside your network', teller, {
+  await recorder.works('updateWebhookEndpoint', 'Switched off', reporter, {
     params,
-    body: { url: 'https://10.0.0.8/hook' },
+    body: { enabled: false },
   })
-  await recorder.works('deleteWebhookEndpoint', 'It is sent nothing more', teller, { params })
-  await recorder.fails('deleteWebhookEndpoint', 'webhook_endpoint_not_found', 'It is gone already', teller, {
-    params,
-  })
+  await recorder.fails(
+    'updateWebhookEndpoint',
+    'webhook_url_refused',
+    'A host inside your network',
+    reporter,
+    {
+      params,
+      body: { url: 'https://10.0.0.8/hook' },
+    },
+  )
+  await recorder.works('deleteWebhookEndpoint', 'It is sent nothing more', reporter, { params })
+  await recorder.fails(
+    'deleteWebhookEndpoint',
+    'webhook_endpoint_not_found',
+    'It is gone already',
+    reporter,
+    {
+      params,
+    },
+  )
   await recorder.works('publishedWebhookKeys', 'Keys of `v1a` signatures', open)
 }
 
@@ -441,16 +471,16 @@ test('every example of the reference is what the service answers', async () => {
   await coins()
   await events()
   await probes()
-  const teller = { query: { after: 'first' } }
-  await recorder.fails('streamEvents', 'validation_failed', 'A place that is no number', shop, teller)
-  for (const { id, family } of OPERATIONS)
+  const reporter = { query: { after: 'first' } }
+  await recorder.fails('streamEvents', 'validation_failed', 'A place that is no number', shop, reporter)
+  for (const { id, envelope: family } of OPERATIONS)
     if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
         query: { verbose: 'true' },
       })
   expect(recorder.differences).toEqual([])
   const text = `// Recorded from the service by \`npm run generate:examples\`; do not edit.
-import type { Examples } from './platform/http/worked-examples.ts'
+import type { Examples } from '@svc/server/http/worked-examples'
 
 export const EXAMPLES: Examples = ${JSON.stringify(normalized(recorder.examples), null, 1)}
 `

@@ -1,7 +1,9 @@
+import { FAILURES } from '@svc/contract/errors'
+import { OPERATIONS } from '@svc/server/operations'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FAILURES } from '../../src/errors.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { inlined, schemeOf } from '../harness/documents.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, newPartner } from '../harness/partner.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -15,7 +17,7 @@ beforeAll(async () => {
   service = await openService()
   merchant = await service.newMerchant()
   client = await service.as(merchant)
-  paths = (await client.get('/openapi.json')).json.paths
+  paths = (inlined((await client.get('/openapi.json')).json) as Json).paths
 })
 afterAll(() => service.close())
 
@@ -52,23 +54,34 @@ test('every failure has the errorType of its status (decision F3)', () => {
   }
 })
 
+const STREAMS = new Set(
+  OPERATIONS.flatMap(({ method, path, streams }) => (method === 'GET' && streams ? [path] : [])),
+)
+
 test('every path answers every method that it does not take with 405 and Allow', async () => {
   const pool = new Pool(service.baseUrl)
   for (const [path, operations] of Object.entries(paths)) {
     const taken = Object.keys(operations).map((method) => method.toUpperCase())
-    const allow = [...taken, ...(taken.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
+    // What streams has no HEAD.
+    const hasHead = taken.includes('GET') && !STREAMS.has(path)
+    const allow = [...taken, ...(hasHead ? ['HEAD'] : [])].sort().join(', ')
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
       if (taken.includes(method)) continue
-      const answer = await pool.request({
+      const response = await pool.request({
         method,
         path: path.replace(/\{[^}]+\}/g, 'x'),
         headers: { authorization: 'Bearer x' },
       })
-      const json = (await answer.body.json()) as Json
-      expect([method, path, answer.statusCode, answer.headers['allow']]).toEqual([method, path, 405, allow])
+      const json = (await response.body.json()) as Json
+      expect([method, path, response.statusCode, response.headers['allow']]).toEqual([
+        method,
+        path,
+        405,
+        allow,
+      ])
       expect(json.errorResponse).toMatchObject({
         errorType: 'NOT_FOUND_ERROR',
-        requestId: answer.headers['x-request-id'],
+        requestId: response.headers['x-request-id'],
       })
       expect(JSON.parse(json.payload).error).toBe('method_not_allowed')
     }
@@ -77,7 +90,6 @@ test('every path answers every method that it does not take with 405 and Allow',
 })
 
 test.each([
-  '/',
   '/nowhere',
   '/api/v0/qr-codes',
   '/api/v0/qr-code/a/b/c',
@@ -122,7 +134,7 @@ test('an id or a query with a NUL never reaches the database, on any operation',
   const partner = await asPartner(service.client, await newPartner(service))
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, { security, parameters = [] }] of Object.entries(operations)) {
-      const scheme = Object.keys(security[0] ?? {})[0]
+      const scheme = schemeOf(security, parameters)
       if (scheme === 'rail') continue
       const caller = scheme === 'merchant' ? client : partner
       const send = (target: string) =>
@@ -160,28 +172,28 @@ test('a validation failure names every bad field and its rule, and never a value
     customerMobile: '7654321x',
     customerId: null,
     referenceNumber: { canary: 1 },
-    unheardOf: 'canary',
+    unknown: 'canary',
   }
-  const answer = await client.post('/api/v0/qr-code', body)
-  expectFailure(answer, 'validation_failed')
-  const named = answer.errorDescription!.split('; ').map((line) => line.split(':')[0])
+  const response = await client.post('/api/v0/qr-code', body)
+  expectFailure(response, 'validation_failed')
+  const named = response.errorDescription!.split('; ').map((line) => line.split(' ')[0])
   const { customParams: _, ...others } = body
   expect(new Set(named)).toEqual(
     new Set([...Object.keys(others), 'customParams.colour', 'customParams.size']),
   )
-  expect(answer.text).not.toMatch(/canary|7654321/)
+  expect(response.text).not.toMatch(/canary|7654321/)
 })
 
 test('rules between fields are told all at once', async () => {
-  const answer = await client.post('/api/v0/qr-code', { fixedAmount: true, expiry: '2020-01-01T00:00:00Z' })
-  expectFailure(answer, 'validation_failed')
-  expect(answer.errorDescription).toMatch(/^amount: .+; expiry: /)
+  const response = await client.post('/api/v0/qr-code', { fixedAmount: true, expiry: '2020-01-01T00:00:00Z' })
+  expectFailure(response, 'validation_failed')
+  expect(response.errorDescription).toMatch(/^amount .+; expiry /)
 })
 
 test('an unknown field is refused by name on every operation, in the body and in the query', async () => {
   for (const [path, operations] of Object.entries(paths)) {
-    for (const [method, { requestBody, security }] of Object.entries(operations)) {
-      const scheme = Object.keys(security[0] ?? {})[0]
+    for (const [method, { parameters, requestBody, security }] of Object.entries(operations)) {
+      const scheme = schemeOf(security, parameters)
       if (path.startsWith('/oauth') || (scheme !== undefined && scheme !== 'merchant')) continue
       const place = path.replace(/\{[^}]+\}/g, `qr_${'0'.repeat(26)}`)
       const send = (target: string, body?: string) =>
@@ -191,13 +203,13 @@ test('an unknown field is refused by name on every operation, in the body and in
       if (!schema?.required) {
         const inQuery = await send(`${place}?unheardOf=canary`)
         expectFailure(inQuery, 'validation_failed')
-        expect(inQuery.errorDescription).toMatch(/unheardOf: is not a known field/)
+        expect(inQuery.errorDescription).toMatch(/unheardOf is not a known field/)
         expect(inQuery.text).not.toContain('canary')
       }
       if (!schema) continue
       const inBody = await send(place, '{"unheardOf":"canary"}')
       expectFailure(inBody, 'validation_failed')
-      expect(inBody.errorDescription).toMatch(/unheardOf: is not a known field/)
+      expect(inBody.errorDescription).toMatch(/unheardOf is not a known field/)
       expect(inBody.text).not.toContain('canary')
     }
   }
@@ -229,9 +241,9 @@ test('headers that decide who calls and what for may come once only', async () =
       name,
       value,
     ]
-    const answer = await pool.request({ method: 'POST', path: '/api/v0/qr-code', headers, body: '{}' })
-    const { payload } = (await answer.body.json()) as Json
-    expect([name, answer.statusCode, JSON.parse(payload).error]).toEqual([name, 400, 'bad_request'])
+    const response = await pool.request({ method: 'POST', path: '/api/v0/qr-code', headers, body: '{}' })
+    const { payload } = (await response.body.json()) as Json
+    expect([name, response.statusCode, JSON.parse(payload).error]).toEqual([name, 400, 'bad_request'])
   }
   await pool.close()
 })
@@ -241,26 +253,6 @@ test('an Idempotency-Key must be 1 to 255 visible characters', async () => {
     expectFailure(await create('{}', { 'idempotency-key': key }), 'validation_failed')
   for (const key of ['!', '~'.repeat(255)])
     expect((await create('{}', { 'idempotency-key': key })).status).toBe(200)
-})
-
-test('who asks for problem details gets RFC 9457 with the same word as its type (decision F6)', async () => {
-  const problems: [ApiAnswer, keyof typeof FAILURES][] = [
-    [await client.get('/nowhere', { accept: 'application/problem+json' }), 'route_not_found'],
-    [await create('{', { accept: 'text/html, application/problem+json' }), 'malformed_body'],
-    [await service.client.get('/api/v0/qr-code/x', { accept: 'application/problem+json' }), 'invalid_token'],
-  ]
-  for (const [answer, word] of problems) {
-    expect(answer.headers['content-type']).toMatch(/^application\/problem\+json(?:;|$)/)
-    const requestId = answer.headers['x-request-id']
-    expect(answer.json).toEqual({
-      type: word,
-      title: expect.any(String),
-      status: answer.status,
-      detail: expect.any(String),
-      requestId,
-    })
-    expect(answer.status).toBe(FAILURES[word].status)
-  }
 })
 
 test('the timestamp of a failure is the business zone’s wall clock (decision F5)', async () => {

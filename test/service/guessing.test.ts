@@ -20,9 +20,9 @@ test('1,000 wrong keys in a minute are slowed down, and the rightful caller besi
   for (let i = 0; i < GUESSES; i++) {
     // Of the merchant's own prefix, so that guesser and rightful caller share what is counted: address and prefix.
     const guess = merchant.apiKey.slice(0, 12) + randomBytes(24).toString('hex')
-    const answer = await service.client.post('/api/v0/merchant/token', undefined, { 'api-key': guess })
-    statuses.push(answer.status)
-    if (answer.status === 429) expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    const response = await service.client.post('/api/v0/merchant/token', undefined, { 'api-key': guess })
+    statuses.push(response.status)
+    if (response.status === 429) expect(Number(response.headers['retry-after'])).toBeGreaterThan(0)
     if (i % 10 > 0) continue
     // Throws on anything but a token.
     expect(await tokenOf(service.client, merchant.apiKey)).toMatch(/^ey/)

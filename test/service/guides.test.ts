@@ -17,7 +17,16 @@ let sandbox: ServiceProcess
 beforeAll(async () => {
   db = await newDatabase()
   checkout = await mkdtemp(join(tmpdir(), 'svc-guides-'))
-  for (const part of ['package.json', 'node_modules', 'scripts', 'bin', 'dist', 'src', 'migrations', 'docs'])
+  for (const part of [
+    'package.json',
+    'node_modules',
+    'scripts',
+    'bin',
+    'dist',
+    'packages',
+    'migrations',
+    'docs',
+  ])
     await symlink(join(ROOT, part), join(checkout, part))
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: join(checkout, 'data') }
   sandbox = await startProcess(env)
@@ -63,13 +72,13 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
   const lines = (await blocksOf('tutorial/first-token-and-qr-code.md', 'sh'))
     .map(({ code }) => code)
     .filter((code) => !code.includes('npm start'))
-  const told = await bash(lines.join('\n'))
-  expect(told).toContain('"outcome":"NOTIFIED"')
-  expect(told).toContain('"reason":"qr_code_used"')
-  expect(told).toContain('"status":"CANCELLED"')
-  expect(told).toContain('"reason":"qr_code_cancelled"')
-  expect(told).toContain('Valid: every UPI app should read it.')
-  expect(told).toContain('The books add up.')
+  const reported = await bash(lines.join('\n'))
+  expect(reported).toContain('"outcome":"NOTIFIED"')
+  expect(reported).toContain('"reason":"qr_code_used"')
+  expect(reported).toContain('"status":"CANCELLED"')
+  expect(reported).toContain('"reason":"qr_code_cancelled"')
+  expect(reported).toContain('Valid: every UPI app should read it.')
+  expect(reported).toContain('The books add up.')
 })
 
 test('the guide to QR codes shows what its lines print', async () => {
@@ -82,6 +91,13 @@ test('the guide to QR codes shows what its lines print', async () => {
   expect(printed).toBe(shown)
 })
 
+test('the guide to webhooks works as it is printed: an event is triggered, read from the feed, and an endpoint registered', async () => {
+  const blocks = (await blocksOf('guides/webhooks.md', 'sh')).filter(({ code }) => !code.includes('vitest'))
+  const printed = await bash(blocks.map(({ code }) => code).join('\n'))
+  expect(printed).toContain('"type":"qr_code.credited"')
+  expect(printed).toContain('"secret":"whsec_')
+})
+
 test.skipIf(!works('jq', '--version'))(
   'the guide to svc conformance makes credentials with which this server conforms',
   async () => {
@@ -89,8 +105,10 @@ test.skipIf(!works('jq', '--version'))(
       code.includes('credentials.json'),
     )
     await bash(make!.code)
-    const told = await bash(`npm run -s svc -- conformance ${sandbox.baseUrl} --credentials credentials.json`)
-    expect(told).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
+    const reported = await bash(
+      `npm run -s svc -- conformance ${sandbox.baseUrl} --credentials credentials.json`,
+    )
+    expect(reported).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
   },
   // Twenty commands, each a process of its own.
   300_000,
@@ -128,9 +146,9 @@ for (const { language, block, file, with: command, runs } of PROGRAMS)
   test.skipIf(!runs)(`the guide’s program in ${language} issues a card by a sealed order`, async () => {
     const [first] = await blocksOf('guides/seal-a-request.md', block)
     await writeFile(join(checkout, file), first!.code)
-    const told = await run(command[0]!, [...command.slice(1), file])
-    const answer: Json = JSON.parse(told.trim().split('\n').at(-1)!)
-    expect(answer, told).toMatchObject({
+    const reported = await run(command[0]!, [...command.slice(1), file])
+    const response: Json = JSON.parse(reported.trim().split('\n').at(-1)!)
+    expect(response, reported).toMatchObject({
       code: 0,
       payload: { maskedNumber: expect.stringMatching(/X/) },
     })

@@ -29,22 +29,22 @@ async function say(text: string): Promise<Socket> {
 
 /** All that the service answers until it hangs up: the test times out when it never does. */
 async function untilClosed(socket: Socket): Promise<string> {
-  let heard = ''
-  socket.setEncoding('utf8').on('data', (text: string) => (heard += text))
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text))
   await once(socket, 'close')
-  return heard
+  return received
 }
 
-interface RawAnswer {
+interface RawResponse {
   readonly status: number
   readonly headers: string
   readonly json: Json
   readonly error: string
 }
 
-function lastAnswer(heard: string): RawAnswer {
-  const start = heard.lastIndexOf('HTTP/1.1 ')
-  const [headers = '', body = ''] = heard.slice(start).split('\r\n\r\n')
+function lastResponse(received: string): RawResponse {
+  const start = received.lastIndexOf('HTTP/1.1 ')
+  const [headers = '', body = ''] = received.slice(start).split('\r\n\r\n')
   const json: Json = JSON.parse(body)
   expect(Number(/content-length: (\d+)/i.exec(headers)?.[1])).toBe(Buffer.byteLength(body))
   expect(/x-request-id: (\S+)/i.exec(headers)?.[1]).toBe(json.errorResponse.requestId)
@@ -57,7 +57,7 @@ function lastAnswer(heard: string): RawAnswer {
   return { status: Number(headers.slice(9, 12)), headers, json, error: JSON.parse(json.payload).error }
 }
 
-const answerTo = async (text: string) => lastAnswer(await untilClosed(await say(text)))
+const responseTo = async (text: string) => lastResponse(await untilClosed(await say(text)))
 const post = (...headers: string[]) =>
   ['POST /api/v0/merchant/token HTTP/1.1', 'Host: a', ...headers, '', ''].join('\r\n')
 const CHUNKED = 'Transfer-Encoding: chunked'
@@ -69,7 +69,7 @@ test.each([
   ['a long path', () => `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ['a long query', () => `GET /livez?${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
 ])('a header block over 16 KiB is 431 and ends the connection: %s', async (_, text) => {
-  const { status, error, json } = await answerTo(text())
+  const { status, error, json } = await responseTo(text())
   expect([status, error, json.errorResponse.errorType]).toEqual([
     431,
     'headers_too_large',
@@ -107,7 +107,7 @@ test.each([
   ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['two hosts', 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'],
 ])('ambiguous or broken HTTP is 400 in the envelope and ends the connection: %s', async (_, text) => {
-  const { status, error } = await answerTo(text)
+  const { status, error } = await responseTo(text)
   expect([status, error]).toEqual([400, 'bad_request'])
 })
 
@@ -121,7 +121,7 @@ test('nothing that follows broken framing is taken for a request', async () => {
     post('Transfer-Encoding: chunked, identity') + `0\r\n\r\n${smuggled}`,
     `GARBAGE\r\n\r\n${smuggled}`,
   ]
-  for (const text of attempts) expect((await answerTo(text)).status).toBe(400)
+  for (const text of attempts) expect((await responseTo(text)).status).toBe(400)
   expect(payloadOf(await client.get(`/api/v0/qr-code/${qrCodeId}`)).status).toBe('ACTIVE')
 })
 
@@ -132,25 +132,29 @@ test.each([
 ])('%s behind requests does not take their answers away, and ends the connection', async (_, broken) => {
   // /readyz waits for the database: its answer is not there yet when what follows is read.
   for (const paths of [['/readyz'], ['/readyz', '/nowhere', '/livez']]) {
-    const heard = await untilClosed(
+    const received = await untilClosed(
       await say(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join('') + broken),
     )
-    const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
     expect(statuses).toEqual([...paths.map((path) => (path === '/nowhere' ? 404 : 200)), 400])
-    expect(lastAnswer(heard).error).toBe('bad_request')
+    expect(lastResponse(received).error).toBe('bad_request')
   }
 })
 
 test('garbage behind a request does not take the place of its answer', async () => {
   const create = ['POST /api/v0/qr-code HTTP/1.1', 'Host: a', `Authorization: ${bearer}`, JSON_TYPE]
   const whole = [...create, 'Content-Length: 2', '', '{}'].join('\r\n')
-  const heard = await untilClosed(await say(`${whole}${whole}\u0000\u0001garbage\r\n\r\n`))
-  expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '200', '400'])
+  const received = await untilClosed(await say(`${whole}${whole}\u0000\u0001garbage\r\n\r\n`))
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+    '200',
+    '200',
+    '400',
+  ])
 })
 
 test('pipelined requests are answered each, in their order', async () => {
   const paths = ['/livez', '/nowhere', '/livez', '/readyz']
-  const heard = await untilClosed(
+  const received = await untilClosed(
     await say(
       paths
         .map(
@@ -160,7 +164,7 @@ test('pipelined requests are answered each, in their order', async () => {
         .join(''),
     ),
   )
-  expect([...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+  expect([...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
     '200',
     '404',
     '200',
@@ -174,7 +178,7 @@ test.each([
   ['a body that never comes', () => post(JSON_TYPE, 'Content-Length: 2')],
   ['a body that never ends', () => `${post(JSON_TYPE, CHUNKED)}1\r\n{\r\n`],
 ])('a request that does not arrive in time is 408 and ends the connection: %s', async (_, text) => {
-  const { status, error } = await answerTo(text())
+  const { status, error } = await responseTo(text())
   expect([status, error]).toEqual([408, 'request_timeout'])
 })
 
@@ -208,8 +212,8 @@ test('200 slow clients are dropped, and a good client beside them is served all 
   const dropped = Promise.all(slow.map((socket) => untilClosed(socket).then(() => open--)))
   let served = 0
   while (open > 0) {
-    const answer = await client.post('/api/v0/qr-code', {})
-    expect(answer.status, answer.text).toBe(200)
+    const response = await client.post('/api/v0/qr-code', {})
+    expect(response.status, response.text).toBe(200)
     served++
   }
   clearInterval(trickle)

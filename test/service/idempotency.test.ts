@@ -1,5 +1,5 @@
+import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { statement } from '../../src/platform/db/statement.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { startProcesses } from '../harness/processes.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -143,12 +143,12 @@ test('64 callers with one key on three processes get the same bytes and make one
     for (let round = 0; round < 8; round++) {
       const key = newKey()
       const qrName = `Together ${round}`
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 64 }, (_, caller) => create({ qrName }, key, clients[caller % 3]!)),
       )
       expect(
-        new Set(answers.map(({ status, text }) => `${status} ${text}`)).size,
-        answers.map(({ status }) => status).join(),
+        new Set(responses.map(({ status, text }) => `${status} ${text}`)).size,
+        responses.map(({ status }) => status).join(),
       ).toBe(1)
       const { rows } = await asSuperuser(service.db.database, (db) =>
         db.query('select from qr_codes where qr_name = $1', [qrName]),
@@ -166,7 +166,7 @@ test('a stored answer is encrypted', async () => {
   const found = (encoding: string) =>
     asSuperuser(service.db.database, (db) =>
       db.query(
-        `select from idempotency_keys k where position($1::bytea in k.answer) > 0 or k::text like $2`,
+        `select from idempotency_keys k where position($1::bytea in k.response) > 0 or k::text like $2`,
         [Buffer.from(canary), `%${Buffer.from(canary).toString(encoding as BufferEncoding)}%`],
       ),
     )

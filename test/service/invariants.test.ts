@@ -1,6 +1,6 @@
+import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
+import { Relay } from '@svc/core/webhooks/relay'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkInvariants, INVARIANTS, nameOf } from '../../src/invariants.ts'
-import { Relay } from '../../src/webhooks/relay.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
@@ -15,6 +15,9 @@ beforeAll(async () => {
   const merchant = await service.as(await service.newMerchant())
   const code = await newCode(service, merchant, { multipleUse: true })
   for (let i = 0; i < 2; i++) payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  const credit = creditOf(code.tr, { amount: 1e6 })
+  payloadOf(await notifyCredit(service.client, credit))
+  payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, {}, { 'idempotency-key': 'first' }))
@@ -29,8 +32,8 @@ beforeAll(async () => {
     await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:34567/hook', enabled: false }),
   )
   const relay = new Relay(service.app.services, () => undefined)
-  relay.start()
-  await relay.close()
+  relay.loop.start()
+  await relay.loop.stop()
 })
 afterAll(() => service.close())
 
@@ -56,6 +59,12 @@ const DAMAGES: readonly (readonly [string, string])[] = [
      update ledger_accounts set floor = balance + 1 where kind = 'payable'`,
   ],
   ['sides', `update ledger_transfers set unit = 'COIN' where kind = 'upi_credit'`],
+  ['journals', 'update journals set legs = legs + 1'],
+  ['journals', `delete from ledger_transfers where kind = 'coin_redemption'`],
+  [
+    'reversals',
+    `update journals set reverses = (select journal_id from journals where kind = 'card_load') where kind = 'card_spend'`,
+  ],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
   ['refunds', `update payments set status = 'REFUNDED'`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
@@ -64,6 +73,10 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     'alter table qr_codes drop constraint single_use_paid_once; update qr_codes set multiple_use = false',
   ],
   ['cancelled', `update qr_codes set status = 'CANCELLED', modified_at = created_at`],
+  ['code_revisions', 'update qr_codes set revision = revision + 1'],
+  ['code_revisions', `update qr_codes set close_reason = 'cancelled', revision = revision + 1`],
+  ['payment_events', `delete from outbox where type = 'payment.refund_pending'`],
+  ['notices', `update rail_notices set payment_id = null`],
   ['code_events', `delete from outbox where type = 'qr_code.credited'`],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
@@ -97,6 +110,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
 /** Whatever an invariant can be asked of. */
 const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
+  union all select notice_id from rail_notices
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 
@@ -121,7 +135,7 @@ test('no invariant is without such damage', () => {
 test('what is asked of some objects is what is asked of all', async () => {
   // An invariant of the whole alone has nothing to ask of some.
   const whole = INVARIANTS.filter(({ differencesOf }) => !differencesOf).map(nameOf)
-  expect(whole).toEqual(['sum', 'sides'])
+  expect(whole).toEqual(['sum', 'sides', 'journals', 'reversals'])
   for (const { differencesOf } of INVARIANTS)
     if (differencesOf)
       expect(

@@ -1,15 +1,15 @@
+import { revokeApiKey } from '@svc/core/tenants/api-key'
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeApiKey } from '../../src/access/api-key.ts'
-import { OPERATIONS } from '../../src/operations.ts'
-import { done, results, sealOrder, upload } from '../harness/bulk.ts'
-import { type ApiAnswer, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS } from '../harness/coins.ts'
 import {
   asPartner,
   createCard,
+  encryptFor,
   newPartner,
   partnerToken,
-  sealFor,
   type TestPartner,
 } from '../harness/partner.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
@@ -43,6 +43,10 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   searchQrCodes: ({ referenceNumber, customerId }) => ({ body: { referenceNumber, customerId } }),
   listPayments: plain,
   cancelQrCode: empty,
+  getPayment: plain,
+  findPayments: ({ qrCodeId, referenceNumber, utr }) => ({
+    query: `?${new URLSearchParams(utr ? { utr } : { qrCodeId: qrCodeId!, referenceNumber: referenceNumber! })}`,
+  }),
   createGiftCard: ({ companyId, cardAccountId, userId }) => ({ body: { companyId, cardAccountId, userId } }),
   bulkIssueGiftCards: open('checked below, line by line'),
   getBulkJob: plain,
@@ -63,8 +67,8 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   updateCoinConfig: () => ({ body: { title: 'New' }, headers: IF_MATCH }),
   deactivateCoinConfig: () => ({ body: {}, headers: IF_MATCH }),
   listCoinConfigRevisions: plain,
-  allocateCoins: ({ requestId, event, userId, companyId }) => ({
-    body: { requestId, event, userId, companyId, dryRun: true },
+  allocateCoins: ({ requestId, event, userId, companyId, dryRun = 'yes' }) => ({
+    body: { requestId, event, userId, companyId, dryRun: dryRun === 'yes' },
   }),
   redeemCoins: ({ requestId, userId }) => ({ body: { requestId, userId, amount: 1 } }),
   getCoinBalance: plain,
@@ -92,6 +96,7 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
 /** Ids that the service draws, and names that a tenant gives and another one may give too. */
 const IDS = new Set([
   'qrCodeId',
+  'paymentId',
   'svcCardId',
   'jobId',
   'coinConfigId',
@@ -141,14 +146,15 @@ async function newMerchantTenant(): Promise<Tenant> {
   const client = await service.as(await service.newMerchant())
   const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
   const code = await newCode(service, client, { multipleUse: true, ...names })
-  payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
-  return { client, ids: { qrCodeId: code.qrCodeId, ...names, ...(await newHooks(client)) } }
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  return { client, ids: { qrCodeId: code.qrCodeId, paymentId, ...names, ...(await newHooks(client)) } }
 }
 
+/** Creates two endpoints: the one whose id is returned may be deleted. */
 async function newHooks(client: Client): Promise<Ids> {
-  const { endpointId } = payloadOf(
-    await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:59999/' }),
-  )
+  const create = () => client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:59999/' })
+  payloadOf(await create())
+  const { endpointId } = payloadOf(await create())
   for (;;) {
     const { data } = payloadOf(await client.get('/api/v0/events'))
     if (data.length > 0) return { endpointId, eventId: data[0].id }
@@ -160,7 +166,7 @@ async function newPartnerTenant(products: readonly ('incentive' | 'employee_rewa
   const client = await asPartner(service.client, partner)
   const { companyId, cardAccountId, userId } = partner
   const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100 }))
-  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await sealOrder(partner))]))
+  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await encryptOrder(partner))]))
   await done(client, jobId)
   const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
   const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
@@ -180,13 +186,13 @@ async function send(
   id: string,
   client: Client,
   ids: Ids,
-  sealer: TestPartner,
+  encrypter: TestPartner,
   more = {},
-): Promise<ApiAnswer> {
-  const { method, path, sealed } = OPERATIONS.find((operation) => operation.id === id)!
+): Promise<ApiResponse> {
+  const { method, path, encrypted: sealed } = OPERATIONS.find((operation) => operation.id === id)!
   const { query = '', body, headers } = (ROWS[id] as Row)(ids)
-  const isSealed = sealed === 'request' || sealed === 'both'
-  const text = body && JSON.stringify(isSealed ? await sealFor(sealer, body) : body)
+  const isEncrypted = sealed === 'request' || sealed === 'both'
+  const text = body && JSON.stringify(isEncrypted ? await encryptFor(encrypter, body) : body)
   const target = path.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + query
   return client.send(method, target, text, {
     ...(body && { 'content-type': 'application/json' }),
@@ -195,14 +201,31 @@ async function send(
   })
 }
 
-/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the id that was asked for. */
-const masked = ({ status, text, headers }: ApiAnswer, asked?: string) => ({
+/** Requests that each party sends at once. */
+const BESIDE = 10
+
+const withoutRequestId = (text: string): string => text.replace(/req-T[0-9A-F]{16}/g, '<request>')
+
+/** An id of the same form that does not exist. */
+const unknown = (id: string): string => id.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+
+/** How many commands of an operation were carried out so far, in how many batches. */
+async function batchesOf(id: string): Promise<{ commands: number; batches: number }> {
+  const { values } = await service.app.services.metrics.batchCommands.get()
+  const of = (suffix: string) =>
+    values.find(({ labels, metricName }) => labels.queue === id && metricName?.endsWith(suffix))?.value ?? 0
+  return { commands: of('_sum'), batches: of('_count') }
+}
+
+/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the ids that were asked for. */
+const masked = ({ status, text, headers }: ApiResponse, ...asked: string[]) => ({
   status,
   names: Object.keys(headers).sort(),
-  text: (asked === undefined ? text : text.replaceAll(asked, '<asked>'))
+  text: asked
+    .reduce((rest, id) => rest.replaceAll(id, '<asked>'), text)
     .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')
-    .replace(/"qrCodeBase64":"[^"]+"/, '')
+    .replace(/"(?:qrCodeBase64|upiUri)":"[^"]+"/g, '')
     .replace(/whsec_[^"]+|"(?:sequence|balance)":\d+/g, ''),
 })
 
@@ -228,7 +251,7 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
         name,
       )
       const theirs = victimOf(auth).ids[name]!
-      const missing = theirs.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+      const missing = unknown(theirs)
       for (const headers of [
         {},
         { accept: 'application/problem+json' },
@@ -247,6 +270,47 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
       }
     }
   })
+
+  test.runIf(operation.takesIdempotencyKey && placesOf(operation).length > 0)(
+    'treats another tenant’s ids like ids that never existed, also in one batch with their owner',
+    async () => {
+      const [stranger, owner] = [callerOf(auth), victimOf(auth)]
+      const places = placesOf(operation)
+      const foreign = places.filter((name) => IDS.has(name))
+      // A requestId of its own, so that none is a repeat; a dry run is in no batch.
+      const sendOnce = ({ client, ids, partner = callers.incentive.partner! }: Tenant, others: Ids) =>
+        send(id, client, { ...ids, requestId: `req-${newUtr()}`, dryRun: 'no', ...others }, partner)
+      // Each alone, and all ids together: those of one owner fit each other.
+      for (const names of [...places.map((name) => [name]), ...(foreign.length > 1 ? [foreign] : [])]) {
+        const theirs = Object.fromEntries(names.map((name) => [name, owner.ids[name]!]))
+        const missing = Object.fromEntries(names.map((name) => [name, unknown(theirs[name]!)]))
+        const before = await batchesOf(id)
+        const responses = await Promise.all(
+          Array.from({ length: BESIDE }, () => [
+            sendOnce(owner, {}),
+            sendOnce(stranger, theirs),
+            sendOnce(stranger, missing),
+          ]).flat(),
+        )
+        const { commands, batches } = await batchesOf(id)
+        expect(batches - before.batches, 'batches are shared').toBeLessThan(commands - before.commands)
+        const about = `${id} with another tenant’s ${names.join(', ')}`
+        const [owners, strangers, unknowns] = [0, 1, 2].map((turn) =>
+          responses.filter((_, n) => n % 3 === turn),
+        )
+        expect([400, 401, 403, 404], `${id} of the owner`).not.toContain(owners![0]!.status)
+        expect(responses.filter(({ status }) => status >= 500).length, about).toBe(0)
+        if (names.some((name) => IDS.has(name)))
+          expect(strangers!.filter(({ status }) => status < 400).length, about).toBe(0)
+        const texts = (group: ApiResponse[], ids: Ids) =>
+          group
+            .map((response) => JSON.stringify(masked(response, ...Object.values(ids))))
+            .map(withoutRequestId)
+            .sort()
+        expect(texts(strangers!, theirs), about).toEqual(texts(unknowns!, missing))
+      }
+    },
+  )
 
   test('lets no credential of another kind in, and tells it nothing', async () => {
     const kinds: Record<string, Client> = {
@@ -272,8 +336,8 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
   // Last of all, since it changes things; it shows that the requests above failed for their ids and nothing else.
   test('serves its owner the same request', async () => {
     const { client, ids, partner = callers.incentive.partner! } = callerOf(auth)
-    const answer = await send(id, client, ids, partner)
-    expect([400, 401, 403, 404], answer.text).not.toContain(answer.status)
+    const response = await send(id, client, ids, partner)
+    expect([400, 401, 403, 404], response.text).not.toContain(response.status)
   })
 })
 
@@ -281,9 +345,9 @@ test('a bulk line with another tenant’s id is answered like one with an id tha
   const { client, partner } = callers.incentive
   const { ids } = victims.partner
   for (const name of ['companyId', 'cardAccountId', 'userId']) {
-    const missing = ids[name]!.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+    const missing = unknown(ids[name]!)
     const lines = await Promise.all(
-      [ids[name]!, missing].map((value) => sealOrder(partner!, { [name]: value })),
+      [ids[name]!, missing].map((value) => encryptOrder(partner!, { [name]: value })),
     )
     const { jobId } = payloadOf(
       await upload(
@@ -320,14 +384,14 @@ test('a session cookie serves with its own token and partner alone, in all mixtu
         'SVCSESSION=x',
       ]) {
         const { companyId, cardAccountId } = partner
-        const answer = await service.client.post(
+        const response = await service.client.post(
           '/api/v0/partner/svcCard/search',
           { companyId, cardAccountId, svcCardId: 'x' },
           { authorization: `Bearer ${token}`, partnerid: named.partnerId, cookie },
         )
         const fits = named === partner && cookie === sessions[t]!.cookie
-        expect(answer.status, answer.text).toBe(fits ? 200 : named === partner ? 401 : 403)
-        accepted += Number(answer.status === 200)
+        expect(response.status, response.text).toBe(fits ? 200 : named === partner ? 401 : 403)
+        accepted += Number(response.status === 200)
       }
   expect(accepted).toBe(sessions.length)
 })
@@ -337,31 +401,32 @@ test('an event stream tells its own tenant’s events alone', async () => {
   const { data } = payloadOf(await client.get('/api/v0/events?limit=100'))
   const ended = new AbortController()
   const { access_token: token } = (await partnerToken(service.client, callers.rewards.partner!)).json
-  const answer = await fetch(`${client.baseUrl}/api/v0/events/stream`, {
+  const response = await fetch(`${client.baseUrl}/api/v0/events/stream`, {
     headers: { authorization: `Bearer ${token}` },
     signal: ended.signal,
   })
-  let heard = ''
-  for await (const part of answer.body!) {
-    heard += Buffer.from(part).toString()
-    if (heard.split('id: ').length > data.length) break
+  let received = ''
+  for await (const part of response.body!) {
+    received += Buffer.from(part).toString()
+    if (received.split('id: ').length > data.length) break
   }
   ended.abort()
-  expect(heard).toContain(ids['eventId'])
+  expect(received).toContain(ids['eventId'])
   for (const value of Object.values({ ...victims.merchant.ids, ...victims.partner.ids }))
-    expect(heard).not.toContain(value)
+    expect(received).not.toContain(value)
 })
 
 /** Tables of the house, which hold nothing of any tenant, and why. */
-const HOUSE_TABLES: Record<string, string> = {
+const PLATFORM_TABLES: Record<string, string> = {
   batches: 'ids of transactions',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',
   installation: 'the name of what the database holds',
   minute_sums: 'how many requests, payments and cards there were in a minute, of all tenants together',
+  request_log_cut: 'until when the row limit of the request log deleted entries',
   migrations: 'which ran',
+  retention: 'how long rows are kept',
   migrations_lock: 'that one runs',
-  webhook_leases: 'which process delivers to which endpoint; ids and times',
   sandbox_upi_notices: 'the simulated bank’s, sandbox only',
 }
 
@@ -379,7 +444,7 @@ test('every table is under row-level security or known to hold nothing of a tena
   const owner = `coalesce(to_jsonb(t)->>'merchant_id', to_jsonb(t)->>'tenant_id', to_jsonb(t)->>'partner_id')`
   const [seen, unsecured]: [string[], string[]] = [[], []]
   for (const { name, secured } of tables) {
-    if (name in HOUSE_TABLES) continue
+    if (name in PLATFORM_TABLES) continue
     unsecured.push(...(secured ? [] : [name]))
     const text = `select count(*)::int as rows from ${name} t where ${owner} = any ($1)`
     const all = await asSuperuser(service.db.database, (db) => db.query<{ rows: number }>(text, [victimIds]))

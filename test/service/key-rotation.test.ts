@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CARD_NUMBERS } from '@svc/core/cards/reseal-card-numbers'
+import { reencryptSome } from '@svc/platform/crypto/key-rotation'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { CARD_NUMBERS } from '../../src/cards/reseal-card-numbers.ts'
-import { resealSome } from '../../src/platform/crypto/key-rotation.ts'
-import { sealOrders, upload } from '../harness/bulk.ts'
+import { encryptOrders, upload } from '../harness/bulk.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, Client as HttpClient, type Json, payloadOf } from '../harness/client.ts'
 import { insertManyCards, manyCardId } from '../harness/many-cards.ts'
@@ -73,7 +73,7 @@ async function manyCards(partner: TestPartner): Promise<void> {
          from unnest($1::text[], $2::bytea[], $3::bytea[]) n (id, sealed, digest) where c.svc_card_id = n.id`,
         [
           ids,
-          ids.map((id, n) => keyring.seal('card_number', Buffer.from(numbers[n]!), id)),
+          ids.map((id, n) => keyring.encrypt('card_number', Buffer.from(numbers[n]!), id)),
           numbers.map((number) => keyring.digest('card_number_digest', number)),
         ],
       )
@@ -93,7 +93,7 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   const rotate = async () => {
     const command = ['keys', 'rotate', 'card_number', '--json']
     const killed = await runCli(command, env, {
-      when: (stderr) => stderr.includes('rows sealed anew'),
+      when: (stderr) => stderr.includes('rows encrypted again'),
     })
     const left = (await statesOf('card_number')).find(({ keyId }) => keyId === former.keyId)
     return { killed, left, resumed: await runCli(command, env) }
@@ -117,11 +117,11 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   expect(killed.code).toBeNull()
   expect(left!.rows).toBeGreaterThan(0)
   // Among the cards of before are those that were issued until the new key took effect.
-  const before = Number(/of (\d+) rows sealed anew/.exec(killed.stderr)![1])
+  const before = Number(/of (\d+) rows encrypted again/.exec(killed.stderr)![1])
   expect(before).toBeGreaterThanOrEqual(ROWS)
   expect(left!.rows).toBeLessThan(before)
   expect(resumed.stderr).toContain('going on with it')
-  expect(resumed.stderr).toMatch(/[1-9]\d* of [1-9]\d* rows sealed anew/)
+  expect(resumed.stderr).toMatch(/[1-9]\d* of [1-9]\d* rows encrypted again/)
   const done = JSON.parse(resumed.stdout)
   expect(Math.min(...counts)).toBeGreaterThan(0)
   expect(done).toMatchObject({ retired: former.keyId, kept: '' })
@@ -141,10 +141,10 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   )
   expect(cards.length).toBeGreaterThanOrEqual(ROWS + counts[0]! + counts[2]!)
   const wrong = cards.filter(
-    ({ svc_card_id: id, number_sealed: sealed, number_digest: digest }) =>
-      !sealed.toString('latin1').startsWith(done.keyId) ||
+    ({ svc_card_id: id, number_sealed: encrypted, number_digest: digest }) =>
+      !encrypted.toString('latin1').startsWith(done.keyId) ||
       !keyring
-        .digest('card_number_digest', keyring.open('card_number', sealed, id).toString())
+        .digest('card_number_digest', keyring.open('card_number', encrypted, id).toString())
         .equals(digest),
   )
   expect(wrong).toEqual([])
@@ -171,8 +171,8 @@ test.concurrent('a rotation of the published keys: new tokens and seals use the 
   const after = await asPartner(service.client, partner)
   const jwks: Json[] = JSON.parse(await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text()).keys
   expect(jwks.filter(({ alg }) => alg === 'RSA-OAEP-256')).toHaveLength(2)
-  const sealOld = async () => (await svc('seal', order, '--key', oldKeys, '--alg', 'RSA-OAEP-256')).jwe
-  payloadOf(await after.post('/api/v0/partner/svcCard', await sealOld()))
+  const encryptOld = async () => (await svc('seal', order, '--key', oldKeys, '--alg', 'RSA-OAEP-256')).jwe
+  payloadOf(await after.post('/api/v0/partner/svcCard', await encryptOld()))
   payloadOf(
     await before.get(`/api/v0/partner/svcCard/${payloadOf(await createCard(before, partner)).svcCardId}`),
   )
@@ -181,9 +181,9 @@ test.concurrent('a rotation of the published keys: new tokens and seals use the 
   await svc('keys', 'retire', rsa.kept)
   await svc('keys', 'retire', signing.kept)
   await service.app.services.keyring.refresh()
-  expect(await after.post('/api/v0/partner/svcCard', await sealOld())).toMatchObject({
+  expect(await after.post('/api/v0/partner/svcCard', await encryptOld())).toMatchObject({
     status: 400,
-    error: 'seal_rejected',
+    error: 'decryption_failed',
   })
   expect((await before.get('/api/v0/partner/svcCard/x')).status).toBe(401)
   expect((await after.get('/api/v0/partner/svcCard/x')).status).toBe(404)
@@ -209,7 +209,7 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
       ]),
     )
   // The orders of a disabled partner wait.
-  const lines = await sealOrders(partner, 100)
+  const lines = await encryptOrders(partner, 100)
   const { jobId } = (await upload(orderer, lines)).json.payload
   await switchPartner(true)
   let rotating = true
@@ -264,15 +264,15 @@ test('a card that somebody holds for longer than a command would wait is sealed 
     const { svcCardId } = payloadOf(await createCard(await asPartner(own.client, partner), partner))
     await database.write([], (tx) => keyring.add(tx, 'card_number', 0, randomBytes(32)))
     await keyring.refresh()
-    const sealed = await asSuperuser(own.db.database, async (admin) => {
+    const encrypted = await asSuperuser(own.db.database, async (admin) => {
       await admin.query('begin')
       await admin.query('select from cards where svc_card_id = $1 for update', [svcCardId])
-      const resealing = resealSome(database, keyring, CARD_NUMBERS, '')
+      const reencrypting = reencryptSome(database, keyring, CARD_NUMBERS, '')
       await sleep(2_500)
       await admin.query('commit')
-      return resealing
+      return reencrypting
     })
-    expect(sealed.rows).toBe(1)
+    expect(encrypted.rows).toBe(1)
   } finally {
     await own.close()
   }

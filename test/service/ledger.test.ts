@@ -1,7 +1,7 @@
+import { type Journal, journalOf, saveJournals } from '@svc/core/ledger/journals'
+import { reconcile } from '@svc/core/ledger/reconcile'
+import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { saveTransfers } from '../../src/ledger/transfers.ts'
-import { PAYMENT_CHECKS } from '../../src/qr-codes/reconcile-payments.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { creditOf, newCode, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
 import {
@@ -71,6 +71,8 @@ test('the service may neither change nor delete what was moved, nor open account
   for (const [name, text] of [
     ['test_edit', 'update ledger_transfers set amount = 1'],
     ['test_delete', 'delete from ledger_transfers'],
+    ['test_journal_edit', `update journals set reason = 'x'`],
+    ['test_journal_delete', 'delete from journals'],
     ['test_owner', `update ledger_accounts set tenant_id = 'house'`],
     ['test_drop', 'delete from payments'],
   ] as const)
@@ -93,10 +95,106 @@ test('a transfer over an account of another tenant is refused whole', async () =
     createdAt: new Date(),
   }
   const write = service.app.services.database.write([merchant.merchantId, other.merchantId], async (tx) =>
-    saveTransfers(tx, [transfer]),
+    saveJournals(tx, 'UTC', [journalOf(transfer)]),
   )
   await expect(write).rejects.toThrow('a transfer names an account that does not exist or has another unit')
   expect(await balances()).toEqual(before)
+})
+
+const at = new Date()
+let entered = 0
+/** A journal of credits to the merchant's own accounts, in as many legs as there are amounts. */
+function newJournal(more: Partial<Journal> = {}, amounts = [1n]): Journal {
+  const { merchantId: tenantId } = merchant
+  const number = ++entered
+  const transfers = amounts.map((amountPaise, i) => ({
+    transferId: `trf_test${number}${i}`,
+    tenantId,
+    kind: 'test',
+    debitAccountId: `upi_clearing:${tenantId}`,
+    creditAccountId: `payable:${tenantId}`,
+    amountPaise,
+    objectId: 'x',
+    createdAt: at,
+  }))
+  return { ...journalOf(transfers[0]!), transfers, ...more }
+}
+const enter = (...made: Journal[]) =>
+  service.app.services.database.write([merchant.merchantId], async (tx) =>
+    saveJournals(tx, 'Asia/Kolkata', made),
+  )
+const journalsNow = (ids: readonly string[]) =>
+  asSuperuser(service.db.database, async (db) => {
+    const { rows } = await db.query(
+      `select journal_id, effective_date::text as day, reference, legs,
+         (select sum(amount)::text from ledger_transfers t where t.journal_id = j.journal_id) as amount
+       from journals j where journal_id = any ($1) order by journal_id`,
+      [ids],
+    )
+    return rows
+  })
+
+test('a journal is entered with all its legs on its business day', async () => {
+  const [one, other] = [
+    newJournal({ reference: 'r1', at: new Date('2026-03-31T20:00:00Z') }, [2n, 3n]),
+    newJournal({ effectiveDate: '2026-01-31' }),
+  ]
+  await enter(one, other)
+  expect(await journalsNow([one.journalId, other.journalId])).toEqual([
+    { journal_id: one.journalId, day: '2026-04-01', reference: 'r1', legs: 2, amount: '5' },
+    { journal_id: other.journalId, day: '2026-01-31', reference: null, legs: 1, amount: '1' },
+  ])
+  expect((await books()).ok).toBe(true)
+})
+
+test('an outside reference names one journal of a kind and tenant, and a journal is reversed once', async () => {
+  const first = newJournal({ reference: 'once' })
+  await enter(first)
+  await expect(enter(newJournal({ reference: 'once' }))).rejects.toMatchObject({
+    constraint: 'journals_one_per_reference',
+  })
+  await enter(newJournal({ reference: 'once', kind: 'another' }))
+  const reversal = () => {
+    const made = newJournal({ reverses: first.journalId, reason: 'entered by mistake' })
+    const transfers = made.transfers.map((leg) => ({
+      ...leg,
+      debitAccountId: leg.creditAccountId,
+      creditAccountId: leg.debitAccountId,
+    }))
+    return { ...made, transfers }
+  }
+  await enter(reversal())
+  await expect(enter(reversal())).rejects.toMatchObject({ constraint: 'journals_reversed_once' })
+  await expect(enter(newJournal({ reverses: 'jrn_none' }))).rejects.toMatchObject({
+    constraint: 'reversed_journal_is_the_tenants',
+  })
+  expect((await books()).ok).toBe(true)
+})
+
+test.each([
+  ['a leg too few', 2, [1]],
+  ['a leg too many', 1, [1, 2]],
+  ['legs that are numbered otherwise', 2, [1, 3]],
+  ['no journal', undefined, [1]],
+])('PostgreSQL refuses transfers with %s, whoever writes them', async (_, legs, numbers) => {
+  const { merchantId } = merchant
+  const write = asSuperuser(service.db.database, async (db) => {
+    await db.query('begin')
+    if (legs !== undefined)
+      await db.query(
+        `insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
+         values ($1, 'jrn_wrong', 'test', now(), $2, now())`,
+        [merchantId, legs],
+      )
+    await db.query(
+      `insert into ledger_transfers (transfer_id, tenant_id, journal_id, leg, kind, debit_account_id, credit_account_id,
+         amount, unit, object_id, created_at)
+       select 'trf_wrong' || leg, $1::text, 'jrn_wrong', leg, 'test', 'upi_clearing:' || $1, 'payable:' || $1, 1, 'INR', 'x', now()
+       from unnest($2::integer[]) leg`,
+      [merchantId, numbers],
+    )
+  })
+  await expect(write).rejects.toMatchObject({ constraint: 'journals_are_whole' })
 })
 
 test('a balance under its floor cannot be written, whoever writes it', async () => {
@@ -118,7 +216,10 @@ test.each([
   ],
   [
     'Both sides of a transfer have its unit and its tenant',
-    `update ledger_transfers set tenant_id = 'house' where object_id = (select payment_id from payments where utr = 'ACCEPTED01')`,
+    // Its foreign keys would refuse it.
+    `set session_replication_role = replica;
+     update ledger_transfers set tenant_id = 'house' where object_id = (select payment_id from payments where utr = 'ACCEPTED01');
+     set session_replication_role = origin`,
   ],
   [
     'Every payment has its one credit in the ledger, of the same amount and on the right account',

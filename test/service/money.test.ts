@@ -20,14 +20,14 @@ function randomRupees(index: number): string {
 
 test('1,000 random amounts are stored, answered and printed into the UPI string to the paisa', async () => {
   const amounts = Array.from({ length: 1_000 }, (_, index) => randomRupees(index))
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     amounts.map((amount) =>
       client.send('POST', '/api/v0/qr-code', `{"fixedAmount":true,"amount":${amount}}`, {
         'content-type': 'application/json',
       }),
     ),
   )
-  const ids = answers.map((answer) => payloadOf(answer).qrCodeId as string)
+  const ids = responses.map((response) => payloadOf(response).qrCodeId as string)
   const stored = await asSuperuser(service.db.database, async (db) => {
     const { rows } = await db.query<{ qr_code_id: string; paise: string; am: string }>(
       `select qr_code_id, amount_paise::text as paise, substring(upi_uri from '[?&]am=([^&]*)') as am from qr_codes where qr_code_id = any ($1)`,
@@ -40,7 +40,7 @@ test('1,000 random amounts are stored, answered and printed into the UPI string 
     const { paise, am } = stored.get(ids[i]!)!
     expect({ paise, am }).toEqual({ paise: String(BigInt(amount.replace('.', ''))), am: amount })
     // The digits as they went over the wire, before any parser makes a double of them.
-    for (const { text } of [answers[i]!, read[i]!])
+    for (const { text } of [responses[i]!, read[i]!])
       expect(Number(/"amount":([\d.]+)/.exec(text)![1]).toFixed(2)).toBe(amount)
   }
 })

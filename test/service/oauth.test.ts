@@ -1,8 +1,9 @@
+import { SCOPES } from '@svc/contract/scopes'
+import { revokeOAuthClient } from '@svc/core/tenants/partner'
+import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import * as oauth from 'oauth4webapi'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeOAuthClient } from '../../src/access/partner.ts'
-import { setTenantDisabled } from '../../src/access/tenant.ts'
-import { type ApiAnswer, type Client, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import {
   asPartner,
   createCard,
@@ -29,10 +30,10 @@ const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secr
 const headerOf = (secret = partner.clientSecret) => ({ authorization: basic(partner.clientId, secret) })
 const ask = (form: Record<string, string> | string, headers: Record<string, string> = {}) =>
   service.client.send('POST', '/oauth/token', new URLSearchParams(form).toString(), { ...FORM, ...headers })
-const cookieOf = (answer: ApiAnswer) => String(answer.headers['set-cookie'])
+const cookieOf = (response: ApiResponse) => String(response.headers['set-cookie'])
 
 /** Of a failure: all but what differs from one request to the next. */
-const withoutIdAndTime = ({ text }: ApiAnswer) =>
+const withoutIdAndTime = ({ text }: ApiResponse) =>
   text.replace(/"requestId":"req_\w+"/, '').replace(/"timestamp":"[^"]+"/, '')
 
 test.each(['client_secret_basic', 'client_secret_post'])(
@@ -47,12 +48,12 @@ test.each(['client_secret_basic', 'client_secret_post'])(
         ? oauth.ClientSecretBasic(partner.clientSecret)
         : oauth.ClientSecretPost(partner.clientSecret)
     const client = { client_id: partner.clientId }
-    const answer = await oauth.clientCredentialsGrantRequest(server, client, authenticate, {}, INSECURE)
-    const result = await oauth.processClientCredentialsResponse(server, client, answer)
+    const response = await oauth.clientCredentialsGrantRequest(server, client, authenticate, {}, INSECURE)
+    const result = await oauth.processClientCredentialsResponse(server, client, response)
     expect(result).toMatchObject({
       token_type: 'bearer',
       expires_in: 3600,
-      scope: 'incentive employee_rewards',
+      scope: Object.keys(SCOPES).join(' '),
     })
     const caller = service.client.with({
       authorization: `Bearer ${result.access_token}`,
@@ -84,20 +85,20 @@ test('a stock OAuth client reads our refusal of a wrong secret as invalid_client
   expect(await refused.json()).toMatchObject({ error: 'invalid_client' })
 })
 
-test('a scope that is asked for is granted, each product once', async () => {
-  const { json } = await ask({ ...grant, ...posted(), scope: 'incentive  incentive' })
-  expect(json.scope).toBe('incentive')
+test('a scope that is asked for is granted, each part once', async () => {
+  const { json } = await ask({ ...grant, ...posted(), scope: 'cards:read  cards:read' })
+  expect(json.scope).toBe('cards:read')
 })
 
 describe('refusals are those of RFC 6749 section 5.2', () => {
   const wrongSecret = () => ask(grant, headerOf('wrong'))
-  const cases: [string, () => Promise<ApiAnswer>, number, string][] = [
+  const cases: [string, () => Promise<ApiResponse>, number, string][] = [
     ['no grant_type', () => ask(posted()), 400, 'invalid_request'],
     ['an empty grant_type', () => ask({ ...posted(), grant_type: '' }), 400, 'invalid_request'],
     ['another grant', () => ask({ ...posted(), grant_type: 'password' }), 400, 'unsupported_grant_type'],
     [
       'an unknown scope',
-      () => ask({ ...grant, ...posted(), scope: 'incentive admin' }),
+      () => ask({ ...grant, ...posted(), scope: 'cards:read admin' }),
       400,
       'invalid_scope',
     ],
@@ -132,13 +133,13 @@ describe('refusals are those of RFC 6749 section 5.2', () => {
     ],
   ]
   test.each(cases)('%s', async (_, request, status, error) => {
-    const answer = await request()
-    expect([answer.status, answer.json.error]).toEqual([status, error])
-    expect(answer.headers['cache-control']).toBe('no-store')
+    const response = await request()
+    expect([response.status, response.json.error]).toEqual([status, error])
+    expect(response.headers['cache-control']).toBe('no-store')
     // The only characters that RFC 6749 allows here.
-    expect(answer.json.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
-    if (status === 401) expect(answer.headers['www-authenticate']).toMatch(/^Basic realm=/)
-    expect(answer.text).not.toContain(partner.clientSecret)
+    expect(response.json.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
+    if (status === 401) expect(response.headers['www-authenticate']).toMatch(/^Basic realm=/)
+    expect(response.text).not.toContain(partner.clientSecret)
   })
 
   test('an unknown client and a known one with a wrong secret get the same bytes', async () => {
@@ -147,9 +148,9 @@ describe('refusals are those of RFC 6749 section 5.2', () => {
   })
 
   test('parameters that we do not know are passed over, credentials alone in the header are enough', async () => {
-    const answer = await ask({ ...grant, resource: 'x', client_id: partner.clientId }, headerOf())
-    expect(answer.json).toMatchObject({ token_type: 'Bearer' })
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    const response = await ask({ ...grant, resource: 'x', client_id: partner.clientId }, headerOf())
+    expect(response.json).toMatchObject({ token_type: 'Bearer' })
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
   })
 })
 
@@ -162,8 +163,8 @@ test('the session cookie is HttpOnly, SameSite=Strict, as old as the token, and 
   const plain = ['HttpOnly', 'Max-Age=3600', 'Path=/', 'SVCSESSION', 'SameSite=Strict']
   expect(attributes(cookieOf(await partnerToken(service.client, partner)))).toEqual(plain)
   const secure = await openService({ env: { PUBLIC_URL: 'https://cards.example.com' } })
-  const answer = await partnerToken(secure.client, await newPartner(secure))
-  expect(attributes(cookieOf(answer))).toEqual([...plain, 'Secure'].sort())
+  const response = await partnerToken(secure.client, await newPartner(secure))
+  expect(attributes(cookieOf(response))).toEqual([...plain, 'Secure'].sort())
   await secure.close()
 })
 
@@ -187,8 +188,8 @@ describe('partner tokens', () => {
   test('without a partnerId cards are refused by its name', async () => {
     const { access_token: token } = (await partnerToken(service.client, partner)).json
     const caller = service.client.with({ authorization: `Bearer ${token}` })
-    const answer = await createCard(caller, partner)
-    expect([answer.status, answer.errorDescription]).toEqual([400, 'partnerId: the header is required'])
+    const response = await createCard(caller, partner)
+    expect([response.status, response.errorDescription]).toEqual([400, 'partnerId is required as a header'])
   })
 
   test('a merchant’s token is no token for cards, a partner’s none for QR codes', async () => {
@@ -198,13 +199,13 @@ describe('partner tokens', () => {
       authorization: `Bearer ${merchantToken}`,
       partnerid: partner.partnerId,
     })
-    for (const answer of [
+    for (const response of [
       await createCard(merchant, partner),
       await search(merchant),
       await merchant.get(`/api/v0/partner/svcCard/card_${'0'.repeat(26)}`),
       await service.client.post('/api/v0/qr-code', {}, { authorization: `Bearer ${token}` }),
     ])
-      expect([answer.status, answer.error]).toEqual([401, 'invalid_token'])
+      expect([response.status, response.error]).toEqual([401, 'invalid_token'])
   })
 
   test('a session works with its own token and partner only', async () => {
@@ -214,7 +215,7 @@ describe('partner tokens', () => {
       await partnerToken(service.client, partner),
       await partnerToken(service.client, other),
     ]
-    const caller = (token: ApiAnswer, cookie: string) =>
+    const caller = (token: ApiResponse, cookie: string) =>
       service.client.with({
         authorization: `Bearer ${token.json.access_token}`,
         partnerid: partner.partnerId,
@@ -223,7 +224,7 @@ describe('partner tokens', () => {
     const own = cookieOf(mine).split(';')[0]!
     expect((await search(caller(mine, own))).status).toBe(200)
     expect((await search(caller(mine, `a=1; ${own}; b=2`))).status).toBe(200)
-    const stolen = [again, theirs].map((answer) => cookieOf(answer).split(';')[0]!)
+    const stolen = [again, theirs].map((response) => cookieOf(response).split(';')[0]!)
     for (const cookie of ['', 'SVCSESSION=', 'other=1', `${own}x`, own.slice(0, -1), ...stolen])
       expect((await search(caller(mine, cookie))).error, cookie).toBe('invalid_session')
   })
@@ -244,15 +245,15 @@ describe.each(['revoked client', 'disabled partner'])('a %s', (what) => {
     for (const { client } of services)
       expect((await partnerToken(client, gone)).json.error).toBe('invalid_client')
     for (const caller of callers) {
-      let answer: ApiAnswer
+      let response: ApiResponse
       let takenAtMs = revokedAtMs
       for (;;) {
         const sentAtMs = performance.now()
-        answer = await createCard(caller, gone, { mobile: '9000000001' })
-        if (answer.status !== 200) break
+        response = await createCard(caller, gone, { mobile: '9000000001' })
+        if (response.status !== 200) break
         takenAtMs = sentAtMs
       }
-      expect(answer.error).toBe('invalid_token')
+      expect(response.error).toBe('invalid_token')
       // What is promised: nothing that is sent a second later is taken, however slow the machine.
       expect(takenAtMs - revokedAtMs).toBeLessThan(1_000)
     }

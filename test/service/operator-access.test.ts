@@ -1,7 +1,7 @@
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { ROLES } from '@svc/console-api/console-schema'
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OPERATIONS } from '../../src/operations.ts'
-import { CONSOLE_OPERATIONS } from '../../src/operator/console-operations.ts'
-import { ROLES } from '../../src/operator/console-schema.ts'
 import { API, Browser, newOperator, OWN, PASSWORD, signedIn } from '../harness/console.ts'
 import { asPartner, newPartner, partnerToken } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
@@ -23,7 +23,7 @@ test('every operation needs a session, and every role is refused what is above i
     expect([id, nobody.status, nobody.error]).toEqual([id, 401, 'not_signed_in'])
     for (const [i, browser] of browsers.entries()) {
       // These would end the session that the rest of the matrix needs.
-      if (id === 'signOut') continue
+      if (id === 'console.signOut') continue
       const allowed = i >= ROLES.indexOf(role as (typeof ROLES)[number])
       const { status, error } = await browser.send(method, pathOf(path))
       if (allowed) expect([401, 403], `${id} as ${ROLES[i]}`).not.toContain(status)
@@ -33,13 +33,13 @@ test('every operation needs a session, and every role is refused what is above i
 })
 
 test('a viewer changes nothing, and only administrators manage operators', () => {
-  const ofOneself = new Set(['signOut', 'changeOwnPassword', 'tryAllocation'])
+  const ofOneself = new Set(['console.signOut', 'console.changeOwnPassword', 'console.tryAllocation'])
   for (const { id, method, path, role } of OPERATORS_OWN) {
     if (method !== 'GET' && !ofOneself.has(id)) expect([id, role]).not.toEqual([id, 'viewer'])
     if (path.startsWith(`${API}/operators`)) expect([id, role]).toEqual([id, 'admin'])
   }
   const open = CONSOLE_OPERATIONS.filter(({ auth }) => auth !== 'operator').map(({ id }) => id)
-  expect(open.sort()).toEqual(['showAbout', 'signIn', 'signInToSandbox'])
+  expect(open.sort()).toEqual(['console.showAbout', 'console.signIn', 'console.signInToSandbox'])
 })
 
 test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {
@@ -64,11 +64,11 @@ test('tokens of merchants and partners open nothing here, and a session opens no
     if (auth === 'none' || auth === 'rail') continue
     const type = accepts?.[0] && { 'content-type': accepts[0] }
     for (const headers of [{ cookie: cookie! }, { cookie: cookie!, authorization: `Bearer ${value}` }]) {
-      const answer = await service.client.send(method, path.replace(/:\w+/g, 'x'), undefined, {
+      const response = await service.client.send(method, path.replace(/:\w+/g, 'x'), undefined, {
         ...headers,
         ...type,
       })
-      expect([id, answer.status, answer.error]).toEqual([id, 401, 'invalid_token'])
+      expect([id, response.status, response.error]).toEqual([id, 401, 'invalid_token'])
     }
   }
   await asPartner(service.client, partner)
@@ -98,8 +98,8 @@ test('signing in makes a new session, whatever the browser brought, and ends the
   const planted = 'A'.repeat(43)
   const victim = new Browser(service)
   victim.cookie = `svc_console=${planted}`
-  const answer = await victim.signIn(name)
-  expect(String(answer.headers['set-cookie'])).toMatch(
+  const response = await victim.signIn(name)
+  expect(String(response.headers['set-cookie'])).toMatch(
     /^svc_console=[\w-]{43}; Max-Age=\d+; Path=\/console; HttpOnly; SameSite=Strict$/,
   )
   expect(victim.cookie).not.toContain(planted)
@@ -196,8 +196,8 @@ test('an unknown name and a wrong password are told alike, and no password is ke
     await browser.signIn(name, 'canary-password-1'),
     await browser.signIn('no.one', 'canary-password-1'),
   ]
-  const told = ({ text, headers }: typeof wrong) => text.replaceAll(String(headers['x-request-id']), '')
-  expect(told(wrong)).toBe(told(unknown))
+  const reported = ({ text, headers }: typeof wrong) => text.replaceAll(String(headers['x-request-id']), '')
+  expect(reported(wrong)).toBe(reported(unknown))
   await browser.signIn(name)
   const token = browser.cookie!.split('=')[1]!
   const dump = await asSuperuser(service.db.database, async (db) => {

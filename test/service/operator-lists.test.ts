@@ -154,7 +154,7 @@ test('a secret is answered once and found nowhere afterwards: no list, no detail
   ]
   const secrets: string[] = [apiKey.apiKey, client.clientSecret, ...more]
   expect(secrets.every((secret) => secret.length >= 40)).toBe(true)
-  const told = await Promise.all(
+  const reported = await Promise.all(
     [
       '/merchants',
       `/merchants/${merchant.merchantId}`,
@@ -173,7 +173,7 @@ test('a secret is answered once and found nowhere afterwards: no list, no detail
       texts.push(...(await db.query<{ text: string }>(`select t::text as text from svc."${name}" t`)).rows)
     return texts.map(({ text }) => text).join('\n')
   })
-  const everything = [...told, tables, service.logged()].join('\n')
+  const everything = [...reported, tables, service.logged()].join('\n')
   for (const secret of secrets) {
     expect(everything).not.toContain(secret)
     expect(everything).not.toContain(Buffer.from(secret, 'base64url').toString('hex'))

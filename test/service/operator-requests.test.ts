@@ -1,9 +1,9 @@
+import { idFloor } from '@svc/contract/id-kinds'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { idFloor } from '../../src/kernel/ids.ts'
+import { encryptWithHeader, HEADER_ATTACKS } from '../../packages/jwe/test/forged.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
-import { HEADER_ATTACKS, sealWithHeader } from '../harness/forged-seals.ts'
-import { asPartner, CREATE, createCard, JOSE, newPartner, sealFor } from '../harness/partner.ts'
+import { asPartner, CREATE, createCard, encryptFor, JOSE, newPartner } from '../harness/partner.ts'
 import { asSuperuser, newDatabase, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
@@ -56,7 +56,7 @@ test('what the log keeps of a body names no person and no secret, and still says
   }
   const card = await createCard(asked, partner, order)
   const opened = await shown(idOf(card))
-  expect(opened.seal).toEqual({ kid: partner.sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', opened: true })
+  expect(opened.jwe).toEqual({ kid: partner.sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', opened: true })
   const token = await tokenOf(service.client, merchant.apiKey)
   const wrong = await service.client.post('/api/v0/merchant/token', undefined, {
     'api-key': `${merchant.apiKey}x`,
@@ -87,35 +87,35 @@ test('a seal that was not opened shows its kid, its algorithms and which check f
     const client = await asPartner(live.client, partner)
     const { companyId, cardAccountId, sharedKey } = partner
     const { key, kid } = sharedKey
-    const good = await sealFor(partner, { companyId, cardAccountId })
+    const good = await encryptFor(partner, { companyId, cardAccountId })
     const [header, ...parts] = good.split('.')
-    const unknown = await sealFor(partner, {}, { ...sharedKey, kid: 'sk_of_nobody' })
+    const unknown = await encryptFor(partner, {}, { ...sharedKey, kid: 'sk_of_nobody' })
     const headers = HEADER_ATTACKS.filter(([, , claimed]) => (claimed as Json).kid === 'key-1').slice(0, 12)
-    const seals: [sealed: string, fault: string, kid: string | undefined][] = [
+    const jwes: [sealed: string, fault: string, kid: string | undefined][] = [
       [[header, ...parts.slice(0, 3), 'A'.repeat(22)].join('.'), 'tag', kid],
       [unknown, 'unknown_kid', 'sk_of_nobody'],
       ['no.jwe', 'not_jwe', undefined],
-      [await sealFor(partner, [1]), 'not_json', kid],
+      [await encryptFor(partner, [1]), 'not_json', kid],
       ...headers.map(([, fault, claimed]): [string, string, string] => [
-        sealWithHeader({ ...(claimed as object), kid }, key as never, { plaintext: Buffer.from('{}') }),
+        encryptWithHeader({ ...(claimed as object), kid }, key as never, { plaintext: Buffer.from('{}') }),
         fault,
         kid,
       ]),
     ]
-    const answers = []
-    for (const [sealed] of seals) answers.push(await client.send('POST', CREATE, sealed, JOSE))
-    const told = new Set<string>()
-    for (const [i, answer] of answers.entries()) {
-      const [, fault, named] = seals[i]!
-      expect([answer.status, answer.error]).toEqual([400, 'seal_rejected'])
-      told.add(answer.json.errorResponse?.error_description ?? answer.json.message)
-      const { seal, body } = await shown(idOf(answer), browser)
-      expect([fault, seal.failedCheck, seal.opened, seal.kid]).toEqual([fault, fault, false, named])
-      expect(seal.explanation.length).toBeGreaterThan(20)
+    const responses = []
+    for (const [encrypted] of jwes) responses.push(await client.send('POST', CREATE, encrypted, JOSE))
+    const reported = new Set<string>()
+    for (const [i, response] of responses.entries()) {
+      const [, fault, named] = jwes[i]!
+      expect([response.status, response.error]).toEqual([400, 'decryption_failed'])
+      reported.add(response.json.errorResponse?.error_description ?? response.json.message)
+      const { jwe, body } = await shown(idOf(response), browser)
+      expect([fault, jwe.failedCheck, jwe.opened, jwe.kid]).toEqual([fault, fault, false, named])
+      expect(jwe.explanation.length).toBeGreaterThan(20)
       expect(body).toBeUndefined()
     }
     // The caller is told one thing for all of them.
-    expect(told.size).toBe(1)
+    expect(reported.size).toBe(1)
   } finally {
     await live.close()
   }
@@ -129,7 +129,8 @@ test('the log is bounded by age and by rows, and the newest stay', async () => {
     admin.query(
       `insert into request_log (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, address,
          body_bytes, objects)
-       select case when n <= 200 then $1 || 'a' || n else 'req_0z' || lpad(n::text, 24, '0') end, 'house', now(),
+       select case when n <= 200 then $1 || 'a' || n else 'req_0z' || lpad(n::text, 24, '0') end, 'house',
+         case when n <= 200 then now() - interval '3 days' else now() end,
          'createQrCode', 'command', 'POST', '/', 200, 1, '', 0, '{}' from generate_series(1, 2200) n`,
       [old],
     ),
@@ -159,12 +160,55 @@ test('the log is bounded by age and by rows, and the newest stay', async () => {
   }
 })
 
+test('where the row limit deletes entries before their days are over, the log and the console say since when it is complete', async () => {
+  const db = await newDatabase()
+  const hourAgo = Date.now() - 3_600_000
+  // One entry a second; the first 500 are more than the limit allows, and one is older than the days allow.
+  await asSuperuser(db.database, (admin) =>
+    admin.query(
+      `insert into request_log (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, address,
+         body_bytes, objects)
+       select case when n = 0 then $1 else 'req_0z' || lpad(n::text, 24, '0') end, 'house',
+         to_timestamp($2::bigint / 1000.0) + n * interval '1 second', 'createQrCode', 'command', 'POST', '/', 200, 1,
+         '', 0, '{}' from generate_series(0, 1500) n`,
+      [`${idFloor('req', new Date(Date.now() - 3 * 86_400_000))}a`, hourAgo],
+    ),
+  )
+  const machine = performance.now.bind(performance)
+  const ahead = vi.spyOn(performance, 'now').mockImplementation(() => machine() + 2 * 3_600_000)
+  const bounded = await openService({ db, env: { REQUEST_LOG_DAYS: '2', REQUEST_LOG_ROWS_MAX: '1000' } })
+  const warnings = () =>
+    bounded
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('REQUEST_LOG_ROWS_MAX'))
+  try {
+    let browser = await signedIn(bounded, 'viewer')
+    const log = async () => (await browser.get('/request-log')).json
+    await vi.waitFor(async () => expect((await log()).completeSince).toBeDefined(), { timeout: 15_000 })
+    const { completeSince, ...limits } = await log()
+    expect(limits).toEqual({ days: 2, rowsMax: 1000 })
+    expect(Date.parse(completeSince)).toBe(hourAgo + 500_000)
+    await vi.waitFor(() => expect(warnings()).toHaveLength(1))
+    expect(JSON.parse(warnings()[0]!)).toMatchObject({ completeSince, days: 2, rowsMax: 1000 })
+
+    // What was deleted early would be gone by now for its age.
+    bounded.clock.advance(3 * 86_400_000)
+    browser = await signedIn(bounded, 'viewer')
+    expect(await log()).toEqual({ days: 2, rowsMax: 1000 })
+    expect(warnings()).toHaveLength(1)
+  } finally {
+    ahead.mockRestore()
+    await bounded.close()
+  }
+})
+
 test('of more requests than may be entered in a second the rest is dropped and counted, and every one is answered', async () => {
   const small = await openService({ env: { REQUEST_LOG_PER_SECOND: '5', REQUEST_LOG_READ_SAMPLE: '1' } })
   try {
     const browser = await signedIn(small, 'viewer')
-    const answers = await Promise.all(Array.from({ length: 200 }, () => small.client.get('/api/v0/none')))
-    expect(new Set(answers.map(({ error }) => error))).toEqual(new Set(['route_not_found']))
+    const responses = await Promise.all(Array.from({ length: 200 }, () => small.client.get('/api/v0/none')))
+    expect(new Set(responses.map(({ error }) => error))).toEqual(new Set(['route_not_found']))
     await vi.waitFor(
       async () => {
         const { queues, failures } = (await browser.get('/overview?range=hour')).json

@@ -13,7 +13,7 @@ let actor: string
 beforeAll(async () => {
   service = await openService()
   receiver = await WebhookReceiver.open()
-  receiver.answer = ({ path }, response) => {
+  receiver.response = ({ path }, response) => {
     const status = Number(/^\/(\d{3})/.exec(path)?.[1] ?? 204)
     // So late that no retry comes in between.
     const headers = status >= 400 ? { 'retry-after': '3600' } : {}
@@ -216,15 +216,15 @@ test('secrets are shown by their dates, never by their values, and those that no
     headers: { Authorization: 'Bearer canary-of-the-tenant' },
   })
   const rotated = (await browser.post(`/webhooks/${endpointId}/rotate-secret`, { graceSeconds: 60 })).json
-  const answer = await browser.get(`/webhooks/${endpointId}`)
-  expect(answer.json.secrets).toHaveLength(2)
-  const [newest, former] = answer.json.secrets
+  const response = await browser.get(`/webhooks/${endpointId}`)
+  expect(response.json.secrets).toHaveLength(2)
+  const [newest, former] = response.json.secrets
   expect(newest.expiresOn).toBeUndefined()
   expect(Date.parse(former.expiresOn) - Date.parse(newest.createdOn)).toBe(60_000)
-  expect(answer.json.row.endpoint.headerNames).toEqual(['authorization'])
-  const told = [answer.text, (await browser.get('/webhooks')).text, (await browser.get('/audit')).text]
+  expect(response.json.row.endpoint.headerNames).toEqual(['authorization'])
+  const reported = [response.text, (await browser.get('/webhooks')).text, (await browser.get('/audit')).text]
   for (const value of [secret, rotated.secret, 'canary-of-the-tenant'])
-    expect(told.join()).not.toContain(value)
+    expect(reported.join()).not.toContain(value)
   service.clock.advance(61_000)
   expect((await show(endpointId)).secrets).toEqual([newest])
 })

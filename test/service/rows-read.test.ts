@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ApiAnswer, Json } from '../harness/client.ts'
+import type { ApiResponse, Json } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -11,7 +11,7 @@ const ROUNDS = 40
 const TENANTS = 16
 const tenants = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: TENANTS }, make))
 
-type Operation = (n: number) => Promise<ApiAnswer>
+type Operation = (n: number) => Promise<ApiResponse>
 
 async function payments(service: TestService): Promise<Operation> {
   const codes = await tenants(async () => {
@@ -62,8 +62,8 @@ test.each([
     await Promise.all(Array.from({ length: TENANTS }, (_, n) => operation(n)))
     await asSuperuser(service.db.database, (admin) => admin.query('analyze'))
     for (let round = 0; round < ROUNDS; round++) {
-      const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => operation(n)))
-      expect(answers.filter(({ status }) => status >= 300)).toEqual([])
+      const responses = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => operation(n)))
+      expect(responses.filter(({ status }) => status >= 300)).toEqual([])
     }
     await service.close()
     const each = (await rowsRead(service.db.database)) / (ROUNDS * AT_ONCE)

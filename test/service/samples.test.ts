@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { GIFT_CARD_SAMPLES } from '../../src/cards/gift-card-samples.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, newDatabase } from '../harness/service.ts'
 
@@ -34,7 +34,7 @@ test.each(GIFT_CARD_SAMPLES)(
   'the $label example of the reference, run as it is, issues a card',
   async ({ lang, source }) => {
     // The program as it stands in this tree, where a reader has the installed one.
-    const program = `${process.execPath} --import tsx ${join(ROOT, 'src/cli.ts')}`
+    const program = `${process.execPath} --import tsx ${join(ROOT, 'packages/cli/src/cli.ts')}`
     const env = { ...process.env, DATA_DIR: join(place, 'data') }
     const { stdout } =
       lang === 'Shell'

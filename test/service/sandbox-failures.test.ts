@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { FAILURES } from '@svc/contract/errors'
+import { INJECTED_FAULTS } from '@svc/server/sandbox/fault-injection'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FAILURES } from '../../src/errors.ts'
-import { PROVOCATIONS } from '../../src/sandbox/provoke.ts'
 import type { Json } from '../harness/client.ts'
 import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
 
@@ -21,15 +21,15 @@ afterAll(async () => {
 
 /** Not by the usual client, which would find that not every operation documents every failure. */
 async function create(headers: Record<string, string>, at = pool) {
-  const answer = await at.request({
+  const response = await at.request({
     method: 'POST',
     path: '/api/v0/qr-code',
     headers: { authorization, 'content-type': 'application/json', ...headers },
     body: '{}',
   })
-  const text = await answer.body.text()
-  const json: Json = String(answer.headers['content-type']).includes('json') ? JSON.parse(text) : undefined
-  return { status: answer.statusCode, headers: answer.headers, json }
+  const text = await response.body.text()
+  const json: Json = String(response.headers['content-type']).includes('json') ? JSON.parse(text) : undefined
+  return { status: response.statusCode, headers: response.headers, json }
 }
 const codes = (): Promise<number> =>
   asSuperuser(service.db.database, async (db) => {
@@ -39,33 +39,33 @@ const codes = (): Promise<number> =>
 
 test('every row of the sandbox’s table of failures can be provoked over HTTP, and does nothing else', async () => {
   const before = await codes()
-  for (const { name, status, what } of PROVOCATIONS) {
-    if (name === 'no_answer' || name === 'answer_lost') continue
+  for (const { name, status, what } of INJECTED_FAULTS) {
+    if (name === 'no_response' || name === 'response_lost') continue
     if (status === undefined) {
       await expect(create({ 'sandbox-fail': name })).rejects.toThrow(/socket|other side/i)
       continue
     }
-    const answer = await create({ 'sandbox-fail': name })
-    expect([name, answer.status]).toEqual([name, status])
+    const response = await create({ 'sandbox-fail': name })
+    expect([name, response.status]).toEqual([name, status])
     if (!Object.hasOwn(FAILURES, name)) continue
-    expect(JSON.parse(answer.json.payload).error).toBe(name)
-    expect(answer.json.errorResponse).toMatchObject({
+    expect(JSON.parse(response.json.payload).error).toBe(name)
+    expect(response.json.errorResponse).toMatchObject({
       errorType: FAILURES[name as keyof typeof FAILURES].errorType,
-      requestId: answer.headers['x-request-id'],
+      requestId: response.headers['x-request-id'],
     })
-    expect(answer.headers['retry-after'] !== undefined).toBe(what.includes('Retry-After'))
-    expect(answer.headers['www-authenticate'] !== undefined).toBe(status === 401)
+    expect(response.headers['retry-after'] !== undefined).toBe(what.includes('Retry-After'))
+    expect(response.headers['www-authenticate'] !== undefined).toBe(status === 401)
   }
   expect(await codes()).toBe(before)
   const reference = await readFile('docs/reference/sandbox.md', 'utf8')
-  for (const { name } of PROVOCATIONS) expect(reference).toContain(`| \`${name}\` |`)
-  expect(PROVOCATIONS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(FAILURES)))
+  for (const { name } of INJECTED_FAULTS) expect(reference).toContain(`| \`${name}\` |`)
+  expect(INJECTED_FAULTS.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(FAILURES)))
 })
 
 test('a lost answer was carried out: the repeat gets it, and nothing is done twice', async () => {
   const before = await codes()
   const headers = { 'idempotency-key': 'lost' }
-  await expect(create({ ...headers, 'sandbox-fail': 'answer_lost' })).rejects.toThrow(/socket|other side/i)
+  await expect(create({ ...headers, 'sandbox-fail': 'response_lost' })).rejects.toThrow(/socket|other side/i)
   expect(await codes()).toBe(before + 1)
   expect((await create(headers)).status).toBe(200)
   expect(await codes()).toBe(before + 1)
@@ -74,7 +74,7 @@ test('a lost answer was carried out: the repeat gets it, and nothing is done twi
 test('no answer comes until the caller gives up; a delay holds an answer back', async () => {
   const before = await codes()
   const impatient = new Pool(service.baseUrl, { headersTimeout: 500 })
-  await expect(create({ 'sandbox-fail': 'no_answer' }, impatient)).rejects.toThrow('Headers Timeout')
+  await expect(create({ 'sandbox-fail': 'no_response' }, impatient)).rejects.toThrow('Headers Timeout')
   await impatient.destroy()
   expect(await codes()).toBe(before)
   const startedAtMs = performance.now()
@@ -100,17 +100,17 @@ test('what cannot be provoked is said so', async () => {
     { 'sandbox-delay': '60001' },
     { 'sandbox-delay': '-1' },
   ] as Record<string, string>[]) {
-    const answer = await create(headers)
-    expect(JSON.parse(answer.json.payload).error).toBe('validation_failed')
-    expect(JSON.parse(answer.json.payload).error_description).toMatch(/^Sandbox-/)
+    const response = await create(headers)
+    expect(JSON.parse(response.json.payload).error).toBe('validation_failed')
+    expect(JSON.parse(response.json.payload).error_description).toMatch(/^Sandbox-/)
   }
 })
 
 test('in live mode nothing is provoked', async () => {
   const live = await openService({ env: { SVC_MODE: 'live' } })
-  const answer = await fetch(`${live.baseUrl}/livez`, {
+  const response = await fetch(`${live.baseUrl}/livez`, {
     headers: { 'sandbox-fail': 'overloaded', 'sandbox-delay': 'x' },
   })
-  expect(answer.status).toBe(200)
+  expect(response.status).toBe(200)
   await live.close()
 })

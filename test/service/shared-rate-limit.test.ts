@@ -41,11 +41,11 @@ async function clientsOf([first, second]: readonly [TestService, TestService]): 
 }
 
 const statuses = async (client: Client, times: number): Promise<Record<number, number>> => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: times }, () => client.post('/api/v0/qr-code/search', {})),
   )
   const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
 
@@ -133,5 +133,18 @@ test.skipIf(!REDIS)(
     const [here] = await clientsOf(services)
     expect(await statuses(here, 5)).toEqual({ 200: 5 })
     for (const { logged } of services) expect(logged()).not.toContain('a-wrong-password')
+  },
+)
+
+test.each(['redis://:%zz@127.0.0.1:6379', 'redis://127.0.0.1:6379?replyMapping=resp3&protocol=2'])(
+  'a store that cannot be opened ends no process and refuses nobody: each process counts for itself (%s)',
+  async (url) => {
+    const services = await openTwo(url)
+    const clients = await clientsOf(services)
+    for (const client of clients) expect(await statuses(client, 5)).toEqual({ 200: 5 })
+    for (const service of services) {
+      expect(saidOf(service)).toEqual(['for itself'])
+      expect(await isShared(service)).toBe(false)
+    }
   },
 )

@@ -42,8 +42,8 @@ test.runIf(process.env['TEST_POSTGRES'] === 'package')(
     const until = performance.now() + SLOW_MS
     let served = 0
     while (performance.now() < until && open.size > 0) {
-      const answer = await client.post('/api/v0/qr-code/search', { limit: 1 })
-      expect(answer.status, answer.text).toBe(200)
+      const response = await client.post('/api/v0/qr-code/search', { limit: 1 })
+      expect(response.status, response.text).toBe(200)
       served++
       await sleep(20)
     }

@@ -17,20 +17,24 @@ test('svc events listen forwards every event, signed and in order, over kill -9 
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   const positionFile = join(dir, 'position.json')
-  const listen = (): ChildProcess => {
-    const args = ['events', 'listen', '--forward', receiver.url(), '--base-url', service.baseUrl]
+  const listen = (...from: string[]): ChildProcess => {
+    const args = ['events', 'listen', '--forward', receiver.url(), '--base-url', service.baseUrl, ...from]
     const { PATH = '' } = process.env
-    return spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args, '--position', positionFile], {
-      env: { PATH, DATA_DIR: dir, SVC_API_KEY: merchant.apiKey },
-      stdio: 'ignore',
-    })
+    return spawn(
+      process.execPath,
+      ['--import', 'tsx', 'packages/cli/src/cli.ts', ...args, '--position', positionFile],
+      {
+        env: { PATH, DATA_DIR: dir, SVC_API_KEY: merchant.apiKey },
+        stdio: 'ignore',
+      },
+    )
   }
   const sequences = () => receiver.received.map(({ event }) => event.sequence as number)
   let refusals = 2
-  receiver.answer = ({ event }, response) =>
+  receiver.response = ({ event }, response) =>
     void response.writeHead(event.sequence === 2 && refusals-- > 0 ? 500 : 204).end()
   await newCodes(service, tenant, 3)
-  const first = listen()
+  const first = listen('--from', 'start')
   await receiver.until(() => sequences().includes(3))
   first.kill('SIGKILL')
   await once(first, 'exit')

@@ -115,8 +115,8 @@ test(`over ${OPERATIONS} operations with kill -9 of the service and of the recei
     // Whatever becomes of the connection, the same key asks again until there is an answer.
     for (;;) {
       try {
-        const answer = await client.post('/api/v0/qr-code', { qrName: `Code ${n}` }, headers)
-        if (answer.status === 200) return void acknowledged++
+        const response = await client.post('/api/v0/qr-code', { qrName: `Code ${n}` }, headers)
+        if (response.status === 200) return void acknowledged++
       } catch {
         await pause(50)
       }
@@ -177,7 +177,7 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
   const service = await openService()
   const receiver = await WebhookReceiver.open()
   // The hanging ones take the request and never answer.
-  receiver.answer = ({ path }, response) => void (path.startsWith('/hang') || response.writeHead(204).end())
+  receiver.response = ({ path }, response) => void (path.startsWith('/hang') || response.writeHead(204).end())
   const tenants = await Promise.all(
     Array.from({ length: 10 }, async () => service.as(await service.newMerchant())),
   )
@@ -186,8 +186,8 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
       payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url: receiver.url(`/${kind}/${i}`) }))
   const madeAtMs = new Map<string, number>()
   const waits: number[] = []
-  const take = receiver.answer
-  receiver.answer = (received, response) => {
+  const take = receiver.response
+  receiver.response = (received, response) => {
     const made = madeAtMs.get(received.event.data.qrCodeId)
     if (received.path.startsWith('/good') && made !== undefined) waits.push(performance.now() - made)
     take(received, response)
@@ -213,10 +213,10 @@ test('with half of the endpoints hanging, the others get every event meanwhile',
 })
 
 /** Reads server-sent events until there are so many. */
-async function readStream(answer: Response, count: number): Promise<Json[]> {
+async function readStream(response: Response, count: number): Promise<Json[]> {
   const events: Json[] = []
   let text = ''
-  for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) {
+  for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
     text += part
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1]
@@ -269,7 +269,7 @@ test('a tenant has at most five streams open, and a revoked key hears no more', 
   expect((await openStream(service, merchant.apiKey)).status).toBe(429)
   expect((await openStream(service, (await service.newMerchant()).apiKey)).status).toBe(200)
   const ended = Promise.all(streams.map((stream) => stream.text()))
-  const { revokeApiKey } = await import('../../src/access/api-key.ts')
+  const { revokeApiKey } = await import('@svc/core/tenants/api-key')
   await service.app.services.database.operate((tx) => revokeApiKey(tx, merchant.apiKeyId))
   await ended
   await service.close()

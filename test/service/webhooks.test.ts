@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
+import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { revokeApiKey } from '../../src/access/api-key.ts'
-import { expireQrCodes } from '../../src/qr-codes/expire-qr-codes.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
@@ -28,10 +28,10 @@ const attemptsOf = async (tenant: Client, { endpointId }: Json): Promise<Json[]>
   payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${endpointId}/attempts`)).data
 
 /** Asks until the answer fulfils the condition: there is nothing to wait on where the relay works in between. */
-async function eventually<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+async function eventually<T>(ask: () => Promise<T>, holds: (response: T) => boolean): Promise<T> {
   for (;;) {
-    const answer = await ask()
-    if (holds(answer)) return answer
+    const response = await ask()
+    if (holds(response)) return response
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -189,7 +189,7 @@ test('first attempts of one object come in order, one after the other, while obj
   let open = 0
   let most = 0
   const openObjects: string[] = []
-  receiver.answer = ({ path, event }, response) => {
+  receiver.response = ({ path, event }, response) => {
     if (path !== '/ordered') return void response.writeHead(204).end()
     most = Math.max(most, ++open)
     expect(openObjects).not.toContain(event.data.qrCodeId)
@@ -217,13 +217,13 @@ test('first attempts of one object come in order, one after the other, while obj
     expect(sequences).toHaveLength(4)
   }
   expect(most).toBeGreaterThan(1)
-  receiver.answer = (_, response) => void response.writeHead(204).end()
+  receiver.response = (_, response) => void response.writeHead(204).end()
 })
 
 test('what fails is tried again later with the same webhook-id, holds up nothing, and can be looked at', async () => {
   const tenant = await newTenant()
   let down = true
-  receiver.answer = ({ path, event }, response) => {
+  receiver.response = ({ path, event }, response) => {
     const fails = path === '/failing' && down && event.sequence === 1
     response.writeHead(fails ? 500 : 200).end(fails ? 'x'.repeat(5_000) : 'taken')
   }
@@ -261,12 +261,12 @@ test('what fails is tried again later with the same webhook-id, holds up nothing
       (all) => all.length === 3,
     ),
   ).toMatchObject([{ attempt: 2, delivered: true, sequence: 1 }, {}, {}])
-  receiver.answer = (_, response) => void response.writeHead(204).end()
+  receiver.response = (_, response) => void response.writeHead(204).end()
 })
 
 test('Retry-After is honoured, 410 disables the endpoint, a redirect is a failure and is not followed', async () => {
   const tenant = await newTenant()
-  receiver.answer = ({ path }, response) => {
+  receiver.response = ({ path }, response) => {
     if (path === '/busy') response.writeHead(503, { 'retry-after': '3600' }).end()
     else if (path === '/gone') response.writeHead(410).end()
     else if (path === '/moved') response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
@@ -297,7 +297,7 @@ test('Retry-After is honoured, 410 disables the endpoint, a redirect is a failur
   await newCode(service, tenant)
   await receiver.until(() => receiver.at('/moved').length === 2)
   expect(receiver.at('/gone')).toHaveLength(1)
-  receiver.answer = (_, response) => void response.writeHead(204).end()
+  receiver.response = (_, response) => void response.writeHead(204).end()
 })
 
 test('one event can be sent again, and a range of time replayed, with the same webhook-ids', async () => {
@@ -332,7 +332,7 @@ test('endpoints are the tenant’s own: others’ are answered like missing ones
   const { endpointId } = await newEndpoint(tenant, { url: receiver.url('/own') })
   const path = `/api/v0/webhook-endpoints/${endpointId}`
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     other.get(path),
     other.patch(path, { enabled: false }),
     other.send('DELETE', path),
@@ -341,8 +341,8 @@ test('endpoints are the tenant’s own: others’ are answered like missing ones
     other.post(`${path}/resend`, { eventId: 'evt_1' }),
     other.post(`${path}/replay`, range),
   ])
-  for (const answer of answers)
-    expect(answer).toMatchObject({ status: 404, error: 'webhook_endpoint_not_found' })
+  for (const response of responses)
+    expect(response).toMatchObject({ status: 404, error: 'webhook_endpoint_not_found' })
   expect(payloadOf(await other.get('/api/v0/webhook-endpoints')).data).toEqual([])
   expect(payloadOf(await tenant.patch(path, { enabled: false, description: 'off' }))).toMatchObject({
     enabled: false,
@@ -367,9 +367,9 @@ test('a tenant has at most twenty endpoints, and headers that are ours are refus
     { 'x-a': '1', 'X-A': '2' },
   ])
     expect((await create({ headers })).status).toBe(400)
-  const answers = await Promise.all(Array.from({ length: 25 }, () => create({ enabled: false })))
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-  expect(new Set(answers.flatMap(({ error }) => error ?? []))).toEqual(
+  const responses = await Promise.all(Array.from({ length: 25 }, () => create({ enabled: false })))
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(20)
+  expect(new Set(responses.flatMap(({ error }) => error ?? []))).toEqual(
     new Set(['too_many_webhook_endpoints']),
   )
 })

@@ -1,7 +1,7 @@
+import { reconcile } from '@svc/core/ledger/reconcile'
+import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { reconcile } from '../../src/ledger/reconcile.ts'
-import { PAYMENT_CHECKS } from '../../src/qr-codes/reconcile-payments.ts'
-import { type ApiAnswer, type Client, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { type Cut, CuttingProxy } from '../harness/cutting-proxy.ts'
 import {
   type Credit,
@@ -44,8 +44,8 @@ const troublesOf = async (trouble: string): Promise<number> => {
 const sql = (text: string, { db } = service): Promise<unknown> =>
   asSuperuser(db.database, (admin) => admin.query(text))
 
-const statusesOf = (answers: readonly ApiAnswer[]): string[] =>
-  answers.map((answer) => payloadOf(answer).status as string)
+const statusesOf = (responses: readonly ApiResponse[]): string[] =>
+  responses.map((response) => payloadOf(response).status as string)
 
 test('a command alone is a transaction of its own', async () => {
   const before = await countBatches(service)
@@ -76,9 +76,9 @@ test('a command that breaks its batch fails alone, the rest of the batch succeed
   const credits = Array.from({ length: 90 }, (_, i) =>
     creditOf(codes[i % 3]!.tr, i === 40 ? { utr: 'POISON000001' } : {}),
   )
-  const answers = await Promise.all(credits.map((credit) => notifyCredit(service.client, credit)))
-  expect(answers[40]!).toMatchObject({ status: 500, error: 'internal_error' })
-  expect(new Set(statusesOf(answers.filter((_, i) => i !== 40)))).toEqual(new Set(['ACCEPTED']))
+  const responses = await Promise.all(credits.map((credit) => notifyCredit(service.client, credit)))
+  expect(responses[40]!).toMatchObject({ status: 500, error: 'internal_error' })
+  expect(new Set(statusesOf(responses.filter((_, i) => i !== 40)))).toEqual(new Set(['ACCEPTED']))
   expect(await troublesOf('split')).toBeGreaterThan(splits)
   await sql('drop trigger poison on payments')
   expect(payloadOf(await notifyCredit(service.client, credits[40]!)).status).toBe('ACCEPTED')
@@ -92,11 +92,11 @@ test.each(['40001', '40P01'])('SQLSTATE %s never reaches a caller', async (state
       if nextval('races') % 3 <> 0 then raise exception 'race' using errcode = '${state}'; end if; return null; end $$;
     create trigger race before insert on payments for each statement execute function race()`)
   const retried = await troublesOf('retried')
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => notifyCredit(service.client, creditOf(tr))),
   )
   await sql('drop trigger race on payments; drop function race; drop sequence races')
-  expect(new Set(statusesOf(answers))).toEqual(new Set(['ACCEPTED']))
+  expect(new Set(statusesOf(responses))).toEqual(new Set(['ACCEPTED']))
   expect(await troublesOf('retried')).toBeGreaterThan(retried)
 })
 
@@ -104,14 +104,14 @@ test('only the tenant over its share of waiting commands is refused, with 503 an
   const small = await openService({ env: { TENANT_QUEUE_MAX: '10' } })
   const [busy, other] = [await small.as(await small.newMerchant()), await small.as(await small.newMerchant())]
   const [held, free] = [await newCode(small, busy), await newCode(small, other)]
-  const answers = await asSuperuser(small.db.database, async (admin) => {
+  const responses = await asSuperuser(small.db.database, async (admin) => {
     await admin.query('begin')
     await admin.query('select from qr_codes where qr_code_id = $1 for update', [held.qrCodeId])
     const waiting = Array.from({ length: 60 }, () => cancel(busy, held.qrCodeId))
     // The first refusal shows that the queue is full.
     const refused = Promise.any(
-      waiting.map(async (answer) =>
-        (await answer).status === 503 ? answer : Promise.reject(new Error('taken')),
+      waiting.map(async (response) =>
+        (await response).status === 503 ? response : Promise.reject(new Error('taken')),
       ),
     )
     expect(await refused).toMatchObject({ error: 'overloaded', headers: { 'retry-after': '1' } })
@@ -119,10 +119,10 @@ test('only the tenant over its share of waiting commands is refused, with 503 an
     await admin.query('rollback')
     return Promise.all(waiting)
   })
-  const taken = answers.filter(({ status }) => status === 200)
+  const taken = responses.filter(({ status }) => status === 200)
   expect(taken.length).toBeGreaterThanOrEqual(10)
   expect(new Set(taken.map(({ text }) => text)).size).toBe(1)
-  expect(answers.filter(({ error }) => error === 'overloaded').length + taken.length).toBe(60)
+  expect(responses.filter(({ error }) => error === 'overloaded').length + taken.length).toBe(60)
   expect(small.logged()).toContain('requests are refused')
   expect(small.logged()).not.toContain('a request failed')
   await small.close()

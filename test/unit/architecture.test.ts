@@ -1,14 +1,27 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { copyCheckout } from '../harness/checkout.ts'
+import { PROGRAM_PACKAGES, ROOT, sourcesOf } from '../harness/sources.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CRUISER = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
 const copies: string[] = []
 afterAll(() => copies.forEach((copy) => rmSync(copy, { recursive: true, force: true })))
+
+/** A copy of the sources with these files put among them. */
+function copyWith(offences: Record<string, string>): string {
+  const copy = mkdtempSync(join(tmpdir(), 'svc-architecture-'))
+  copies.push(copy)
+  copyCheckout(copy, ['packages', 'test/harness', 'package.json', ...SETTINGS])
+  for (const [file, text] of Object.entries(offences)) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    writeFileSync(join(copy, file), text)
+  }
+  return copy
+}
+const SETTINGS = ['tsconfig.json', 'tsconfig.base.json', '.dependency-cruiser.cjs']
 
 interface Violation {
   rule: { name: string }
@@ -17,17 +30,12 @@ interface Violation {
 
 /** What the rules say of the sources with these files put among them, as `rule: file`. */
 function violations(offences: Record<string, string> = {}): string[] {
-  const copy = mkdtempSync(join(tmpdir(), 'svc-arrows-'))
-  copies.push(copy)
-  for (const name of ['src', 'test/harness', 'package.json', 'tsconfig.json', '.dependency-cruiser.cjs'])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-  for (const [file, text] of Object.entries(offences)) {
-    mkdirSync(dirname(join(copy, file)), { recursive: true })
-    writeFileSync(join(copy, file), text)
-  }
-  const args = [CRUISER, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src']
-  const { stdout } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', maxBuffer: 2 ** 27 })
+  const args = [CRUISER, '--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'packages']
+  const { stdout } = spawnSync(process.execPath, args, {
+    cwd: copyWith(offences),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 27,
+  })
   const { summary } = JSON.parse(stdout) as { summary: { violations: Violation[] } }
   return summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`).sort()
 }
@@ -38,44 +46,137 @@ test('no file imports against the arrows of the design', () => {
 
 test('every arrow goes red when a file imports against it', () => {
   const offences = {
-    'src/kernel/a.ts': `import '../errors.ts'`,
-    'src/kernel/b.ts': `import 'node:fs'`,
-    'src/platform/a.ts': `import '../ledger/accounts.ts'`,
-    'src/platform/b.ts': `import type { Merchant } from '../access/merchant.ts'\nexport type A = Merchant`,
-    'src/ledger/a.ts': `import '../qr-codes/qr-code.ts'`,
-    'src/access/a.ts': `import '../qr-codes/qr-code.ts'`,
-    'src/access/b.ts': `import '../sandbox/demo.ts'`,
-    'src/access/c.ts': `import '../operations.ts'`,
-    'src/a-new-slice/a.ts': `import '../access/merchant.ts'`,
-    'src/sandbox/a.ts': `import '../app.ts'`,
-    'src/sandbox/b.ts': `import '../cli/print.ts'`,
-    'src/events.ts': `import './platform/log.ts'\nexport const EVENT_TYPES = []`,
-    'src/installation.ts': `import './main.ts'\nexport const openInstallation = undefined\nexport type Installation = undefined`,
-    'src/qr-codes/a.ts': `import '../../test/harness/engines.ts'`,
-    'src/qr-codes/b.ts': `import 'fast-check'`,
-    'src/qr-codes/c.ts': `import './d.ts'`,
-    'src/qr-codes/d.ts': `import './c.ts'`,
-    'src/qr-codes/e.ts': `import './nowhere.ts'`,
+    'packages/kernel/src/a.ts': `import 'node:fs'`,
+    'packages/core/src/ledger/a.ts': `import '../qr-codes/qr-code.ts'`,
+    'packages/core/src/tenants/a.ts': `import '../cards/card.ts'`,
+    'packages/core/src/a-new-slice/a.ts': `import '../coins/wallet.ts'`,
+    'packages/server/src/http/a.ts': `import '../operations.ts'`,
+    'packages/server/src/http/b.ts': `import '@svc/core/ledger/accounts'`,
+    'packages/server/src/cards/a.ts': `import '../sandbox/demo.ts'`,
+    'packages/core/src/qr-codes/a.ts': `import '../../../../test/harness/engines.ts'`,
+    'packages/core/src/qr-codes/b.ts': `import 'fast-check'`,
+    'packages/core/src/qr-codes/c.ts': `import './d.ts'`,
+    'packages/core/src/qr-codes/d.ts': `import './c.ts'`,
+    'packages/core/src/qr-codes/e.ts': `import './nowhere.ts'`,
   }
-  expect(violations(offences)).toEqual(
-    expect.arrayContaining([
-      'errors-and-config-know-kernel: src/events.ts',
-      'everything-resolves: src/qr-codes/e.ts',
-      'kernel-does-no-io: src/kernel/b.ts',
-      'kernel-knows-nobody: src/kernel/a.ts',
-      'ledger-knows-no-slice: src/ledger/a.ts',
-      'no-circles: src/qr-codes/c.ts',
-      'no-dev-packages-in-src: src/qr-codes/b.ts',
-      'nothing-reaches-up: src/installation.ts',
-      'platform-knows-no-product: src/platform/a.ts',
-      'platform-knows-no-product: src/platform/b.ts',
-      'sandbox-is-mounted-not-mounting: src/sandbox/a.ts',
-      'sandbox-is-mounted-not-mounting: src/sandbox/b.ts',
-      'slices-do-not-meet: src/a-new-slice/a.ts',
-      'slices-do-not-meet: src/access/a.ts',
-      'slices-do-not-meet: src/access/b.ts',
-      'slices-do-not-meet: src/access/c.ts',
-      'src-stands-alone: src/qr-codes/a.ts',
-    ]),
+  expect(violations(offences)).toEqual([
+    'everything-resolves: packages/core/src/qr-codes/e.ts',
+    'http-knows-no-product: packages/server/src/http/a.ts',
+    'http-knows-no-product: packages/server/src/http/b.ts',
+    'kernel-does-no-io: packages/kernel/src/a.ts',
+    'ledger-knows-no-slice: packages/core/src/ledger/a.ts',
+    'no-circles: packages/core/src/qr-codes/c.ts',
+    'no-dev-packages: packages/core/src/qr-codes/b.ts',
+    'packages-stand-alone: packages/core/src/qr-codes/a.ts',
+    'server-knows-no-sandbox: packages/server/src/cards/a.ts',
+    'slices-do-not-meet: packages/core/src/a-new-slice/a.ts',
+    'tenants-know-no-slice: packages/core/src/tenants/a.ts',
+  ])
+})
+
+test('an import of a package that is not among the references does not compile, with everything built', () => {
+  const upward = {
+    'packages/kernel/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
+    'packages/jwe/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
+    'packages/conformance/src/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
+    'packages/platform/src/a.ts': `export { cards } from '@svc/core/cards/card'\n`,
+    'packages/core/src/cards/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
+    'packages/server/src/a.ts': `export { mountConsole } from '@svc/console-api/mount-console'\n`,
+  }
+  const copy = copyWith({})
+  const build = () =>
+    spawnSync(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-b', 'packages/cli'], {
+      cwd: copy,
+      encoding: 'utf8',
+    }).stdout
+  expect(build()).toBe('')
+  for (const [file, text] of Object.entries(upward)) writeFileSync(join(copy, file), text)
+  const refused = Object.keys(upward).filter((file) =>
+    spawnSync(
+      process.execPath,
+      [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-p', dirname(file).split('/').slice(0, 2).join('/')],
+      { cwd: copy, encoding: 'utf8' },
+    ).stdout.includes(`${file}(`),
   )
+  expect(refused).toEqual(Object.keys(upward))
+}, 120_000)
+
+test('the raw URL of a request is recorded or forwarded, and read for nothing else: guards decide by the matched route', () => {
+  const readers = sourcesWith(/\b(?:request|req|raw)\.(?:url|originalUrl)\b/)
+  // The one records the path, the other forwards it to the pages of the reference.
+  expect(readers).toEqual([
+    'packages/console-api/src/request-log.ts',
+    'packages/server/src/http/reference.ts',
+  ])
+})
+
+/** The sources that contain the pattern. */
+const sourcesWith = (pattern: RegExp): string[] =>
+  sourcesOf(PROGRAM_PACKAGES)
+    .filter(({ text }) => pattern.test(text))
+    .map(({ file }) => file)
+    .sort()
+
+const HIDDEN_PART = /new WeakMap<\s*(?:\w*Services|Metrics|App|Config|Database|Keyring|FastifyInstance)\b/
+
+test('no module keeps a part of the service by the composition that it belongs to: parts are created by name', () => {
+  expect(sourcesWith(HIDDEN_PART)).toEqual([])
+})
+
+test.each([
+  'const opened = new WeakMap<Services, Sessions>()',
+  'const opened = new WeakMap<ConsoleServices, Sessions>()',
+  'const timers = new WeakMap<Metrics, Map<string, Timer>>()',
+  'const checks = new WeakMap<\n  Services,\n  BackgroundCheck<Verdict>\n>()',
+])('a part that is kept by its composition is found: %s', (text) => {
+  expect(text).toMatch(HIDDEN_PART)
+})
+
+test('work that repeats runs in a `Loop`', () => {
+  // The embedded PostgreSQL is watched before there are metrics.
+  expect(sourcesWith(/\bsetInterval\(/)).toEqual(['packages/app/src/installation.ts'])
+})
+
+const TENANT = '(?:tenant|partner|merchant)(?:Id|_id)\\b'
+const HOLE = '\\$\\{[^{}]*\\}'
+const TENANT_HOLE = `\\$\\{[^{}]*${TENANT}[^{}]*\\}`
+/** How a tenant and an id become one text: side by side in a template, added up, joined, or as JSON of a list. */
+const JOINED = [
+  `${TENANT_HOLE}\\W{0,3}${HOLE}`,
+  `${HOLE}\\W{0,3}${TENANT_HOLE}`,
+  `[\\w.]*${TENANT}\\s*\\+(?![+=])`,
+  `(?<!\\+)\\+\\s*[\\w.]*${TENANT}`,
+  `\\[[^\\][]*${TENANT}[^\\][]*\\]\\s*\\.join\\(`,
+  `JSON\\.stringify\\(\\s*\\[[^\\][]*${TENANT}`,
+].map((pattern) => new RegExp(pattern, 'g'))
+
+const joinedIn = (text: string): string[] => JOINED.flatMap((pattern) => text.match(pattern) ?? [])
+
+test('no tenant and id are joined into a key: state is asked for by tenant, then by id', () => {
+  const found = sourcesOf(PROGRAM_PACKAGES).flatMap(({ file, text }) =>
+    joinedIn(text).map((joined) => `${file}: ${joined}`),
+  )
+  expect(found.sort()).toEqual([
+    // Contexts of encryption and of an HMAC: nothing is looked up by them.
+    'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
+    'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
+    'packages/platform/src/db/idempotency-store.ts: ${tenantId} ${route}',
+    'packages/server/src/access/authenticate.ts: ${partnerId} ${tokenId}',
+    // Two columns of printed text.
+    'packages/server/src/sandbox/banner.ts: ${demo.merchant.merchantId}  ${dim(demo.merchant.vpa)}',
+    'packages/server/src/sandbox/banner.ts: ${demo.otherMerchant.merchantId}  ${dim(demo.otherMerchant.vpa)}',
+  ])
+})
+
+test.each([
+  'state.get(`${tenantId} ${id}`)',
+  'state.get(`${id}/${command.tenantId}`)',
+  'const keyOf = (row) => `${row.partner_id}:${row.company_id}`',
+  'known.has(`id ${partnerId} ${userId}`)',
+  "const key = merchantId + ' ' + code.qrCodeId",
+  "const key = id + '/' + row.tenant_id",
+  "[tenantId, route, key].join(' ')",
+  'JSON.stringify([card.partnerId, svcCardId])',
+])('a key of tenant and id is found: %s', (text) => {
+  expect(joinedIn(text)).not.toEqual([])
 })

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
+import { type Config, ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
+import type { Secret } from '@svc/kernel/secret'
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig, SETTINGS } from '../../src/config.ts'
 
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 const LIVE = {
@@ -57,14 +58,51 @@ test('all faults are told at once, each by the setting’s name', () => {
   ).toEqual(Object.keys(wrong).sort())
 })
 
+test('TRUST_PROXY is a number of proxies or their addresses, and false by default', () => {
+  const read = (value: string) => readConfig({ TRUST_PROXY: value }).TRUST_PROXY
+  expect(read('')).toBe(false)
+  expect(read('false')).toBe(false)
+  expect(read('1')).toBe(1)
+  expect(read('10')).toBe(10)
+  expect(read('10.0.0.5')).toEqual(['10.0.0.5'])
+  expect(read('10.0.0.5, 10.1.0.0/16,fd00::/8')).toEqual(['10.0.0.5', '10.1.0.0/16', 'fd00::/8'])
+})
+
+test.each([
+  '0',
+  '11',
+  '-1',
+  '1.5',
+  'yes',
+  'loopback',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0.0/8/8',
+  '10.0.0',
+  'fd00::/129',
+  '10.0.0.5,',
+  'proxy.example.com',
+  '1, 10.0.0.5',
+])('TRUST_PROXY=%s is refused', (value) => {
+  expect(faultsOf({ TRUST_PROXY: value })).toHaveLength(1)
+})
+
+test.each(['true', '0.0.0.0/0', '::/0', '10.0.0.5, 0.0.0.0/0'])(
+  'TRUST_PROXY=%s, which believes every address, is refused with what to set',
+  (value) => {
+    expect(faultsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('10.0.0.5, 10.1.0.0/16')])
+  },
+)
+
 test('a fault never repeats the value of a secret', () => {
   const faults = faultsOf({
     SVC_MASTER_KEY: 'canary',
     UPI_RAIL_KEYS: 'canary',
     DATABASE_URL: 'canary://u:canary@h',
+    DATABASE_OPERATOR_URL: 'canary',
     DATABASE_OWNER_URL: 'canary',
   })
-  expect(faults).toHaveLength(4)
+  expect(faults).toHaveLength(5)
   expect(faults.join()).not.toContain('canary')
 })
 
@@ -99,6 +137,20 @@ test('every setting’s own default is one that it accepts', () => {
     if (setting.default !== undefined) expect(() => setting.read(setting.default!), name).not.toThrow()
     expect(setting.meaning.length, name).toBeGreaterThan(10)
   }
+})
+
+test('a setting without a default may be absent, in its type as well; one with a default is always there', () => {
+  const config = readConfig({})
+  for (const [name, { default: fallback }] of Object.entries(SETTINGS))
+    expect(config[name as keyof Config] === undefined, name).toBe(fallback === undefined)
+  type Names = keyof typeof SETTINGS
+  type Absent = { [N in Names]: undefined extends Config[N] ? N : never }[Names]
+  type WithoutDefault = { [N in Names]: undefined extends (typeof SETTINGS)[N]['default'] ? N : never }[Names]
+  const same: [Absent, WithoutDefault] extends [WithoutDefault, Absent] ? true : never = true
+  expect(same).toBe(true)
+  // @ts-expect-error -- it has no default: whoever uses it must expect that it is not set
+  const url: Secret = config.RATE_LIMIT_URL
+  expect(url).toBeUndefined()
 })
 
 test('amount caps are read to the paisa, and a default among them is required', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { MUTATIONS } from '../mutation/mutants.ts'
+import { MUTATIONS } from '../../lab/mutation/mutants.ts'
 
 test.each(MUTATIONS)('what `npm run test:mutations` breaks is there to break: $what ($named)', (mutation) => {
   for (const { file, from } of [mutation, ...(mutation.also ?? [])])

@@ -1,20 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { OPERATIONS } from '@svc/server/operations'
 import { check } from 'recheck'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { OPERATIONS } from '../../src/operations.ts'
-
-const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url))
+import { PROGRAM_PACKAGES, sourcesOf } from '../harness/sources.ts'
 
 /** Every regular expression that the service runs: literals of its sources, and patterns of its schemas. */
 function expressions(): Map<string, { source: string; flags: string; where: string }> {
   const found = new Map<string, { source: string; flags: string; where: string }>()
   const note = (source: string, flags: string, where: string) =>
     found.set(`/${source}/${flags}`, { source, flags, where })
-  for (const file of readdirSync(SOURCES, { recursive: true }) as string[]) {
-    if (!file.endsWith('.ts')) continue
-    const tree = ts.createSourceFile(file, readFileSync(SOURCES + file, 'utf8'), ts.ScriptTarget.Latest)
+  for (const { file, text } of sourcesOf(PROGRAM_PACKAGES)) {
+    const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
     const walk = (node: ts.Node): void => {
       if (ts.isRegularExpressionLiteral(node)) {
         const end = node.text.lastIndexOf('/')

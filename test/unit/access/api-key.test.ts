@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { apiKeyPrefix, looksLikeApiKey, newApiKey } from '@svc/core/tenants/api-key'
 import { expect, test } from 'vitest'
-import { apiKeyPrefix, looksLikeApiKey, newApiKey } from '../../../src/access/api-key.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const EVERY_OTHER = [...'0123456789abcdefghijklmnopqrstuvwxyzABCXYZ_-. ']

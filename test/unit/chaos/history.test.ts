@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findAnomaly, type Operation } from '../../chaos/history.ts'
+import { findAnomaly, type Operation } from '../../../lab/chaos/history.ts'
 import {
   type CardOp,
   cardModel,
@@ -7,8 +7,8 @@ import {
   qrCodeModel,
   type WalletOp,
   walletModel,
-} from '../../chaos/objects.ts'
-import { Random } from '../../chaos/random.ts'
+} from '../../../lab/chaos/objects.ts'
+import { Random } from '../../../lab/chaos/random.ts'
 
 const at = <Op>(startMs: number, endMs: number | undefined, op: Op): Operation<Op> => ({ startMs, endMs, op })
 const cancel = (modifiedOn = 'noon'): QrCodeOp => ({ kind: 'cancel', modifiedOn })

@@ -1,7 +1,7 @@
+import { chooseConfig, considerConfigs, expiryOf } from '@svc/core/coins/award-rules'
+import { type CoinConfig, coversInstant, requireNoOverlap } from '@svc/core/coins/coin-config'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseConfig, considerConfigs, expiryOf } from '../../../src/coins/award-rules.ts'
-import { type CoinConfig, coversInstant, requireNoOverlap } from '../../../src/coins/coin-config.ts'
 
 const at = (ms: number) => new Date(1_800_000_000_000 + ms)
 

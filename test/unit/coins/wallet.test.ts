@@ -1,14 +1,8 @@
+import { Failure } from '@svc/contract/errors'
+import { activeCoins, award, expireDue, redeem, type Wallet, type WalletChange } from '@svc/core/coins/wallet'
+import { amountOf } from '@svc/core/ledger/transfers'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  activeCoins,
-  award,
-  expireDue,
-  redeem,
-  type Wallet,
-  type WalletChange,
-} from '../../../src/coins/wallet.ts'
-import { Failure } from '../../../src/errors.ts'
 
 const START = Date.parse('2027-01-01T00:00:00Z')
 const FAR = new Date('2100-01-01T00:00:00Z')
@@ -67,9 +61,15 @@ function carryOut(
 ): WalletChange {
   if (next.kind === 'expire') return expireDue(wallet, now)
   if (next.kind === 'redeem')
-    return redeem(wallet, { redemptionId: id, transferId: id, amount: next.amount }, now).change
+    return redeem(wallet, { redemptionId: id, transferId: id, requestId: id, amount: next.amount }, now)
+      .change
   const expiresAt = next.lastsMs === null ? null : new Date(now.getTime() + next.lastsMs)
-  return award(wallet, new Set(), { lotId: id, transferId: id, amount: next.amount, expiresAt }, now).change
+  return award(
+    wallet,
+    new Set(),
+    { lotId: id, transferId: id, requestId: id, amount: next.amount, expiresAt },
+    now,
+  ).change
 }
 
 const moves = fc.array(move, { maxLength: 40 })
@@ -91,8 +91,9 @@ test('transfers move exactly what the entries say, and the entries number themse
     fc.property(moves, (all) => {
       let entries = 0n
       let balance = 0n
-      play(all, ({ entries: lines, transfers }) => {
-        expect(transfers.map(({ objectId, amountCoins }) => [objectId, amountCoins])).toEqual(
+      play(all, ({ entries: lines, journals }) => {
+        const transfers = journals.flatMap((journal) => journal.transfers)
+        expect(transfers.map((transfer) => [transfer.objectId, amountOf(transfer)])).toEqual(
           lines.map((line) => [line.objectId, line.amount]),
         )
         for (const line of lines) {
@@ -110,7 +111,7 @@ test('nothing that is due survives a change, and expiring again changes nothing'
       play(all, ({ wallet }, now) => {
         expect(wallet.lots.filter(({ expiresAt }) => expiresAt && expiresAt <= now)).toEqual([])
         const again = expireDue(wallet, now)
-        expect([again.wallet, again.entries, again.transfers, again.events]).toEqual([wallet, [], [], []])
+        expect([again.wallet, again.entries, again.journals, again.events]).toEqual([wallet, [], [], []])
       })
     }),
   )
@@ -130,7 +131,7 @@ test('a redemption empties older lots before it touches newer ones', () => {
         fc.pre(wanted <= total)
         const { uses } = redeem(
           wallet,
-          { redemptionId: 'r', transferId: 't', amount: wanted },
+          { redemptionId: 'r', transferId: 't', requestId: 'q', amount: wanted },
           new Date(START),
         )
         expect(uses.reduce((sum, use) => sum + use.amount, 0n)).toBe(wanted)

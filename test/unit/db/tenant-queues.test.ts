@@ -1,6 +1,6 @@
+import { fairShares } from '@svc/platform/db/tenant-queues'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fairShares } from '../../../src/platform/db/tenant-queues.ts'
 
 const queues = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 40 })
 const room = fc.integer({ min: 0, max: 500 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatRupees, toPaise, toRupees } from '../../../sdk/src/money.ts'
+import { formatRupees, toPaise, toRupees } from '../../../packages/sdk/src/money.ts'
 
 test('paise go to rupees and back without a difference, as far as a JSON number is exact', () => {
   const paise = fc.bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })

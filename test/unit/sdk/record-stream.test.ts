@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { recordsOf } from '../../../sdk/src/record-stream.ts'
+import { recordsOf } from '../../../packages/sdk/src/record-stream.ts'
 
 /** The bytes as an answer that comes in pieces, cut at these places. */
-function answerOf(text: string, cuts: readonly number[]): Response {
+function responseOf(text: string, cuts: readonly number[]): Response {
   const bytes = new TextEncoder().encode(text)
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
   let from = 0
@@ -25,7 +25,7 @@ async function all<T>(records: AsyncIterable<T>): Promise<T[]> {
   return taken
 }
 
-const answer = (data: readonly unknown[], recordsCount = data.length): string =>
+const response = (data: readonly unknown[], recordsCount = data.length): string =>
   JSON.stringify({ code: 0, message: 'Success', payload: { data, recordsCount } })
 
 test('records come out as they went in, wherever the network cuts the answer and whatever they hold', async () => {
@@ -42,7 +42,7 @@ test('records come out as they went in, wherever the network cuts the answer and
       fc.array(fc.nat(), { maxLength: 12 }),
       async (data, cuts) => {
         const wanted = JSON.parse(JSON.stringify(data)) as unknown[]
-        expect(await all(recordsOf(answerOf(answer(data), cuts)))).toEqual(wanted)
+        expect(await all(recordsOf(responseOf(response(data), cuts)))).toEqual(wanted)
       },
     ),
     { numRuns: 500 },
@@ -50,10 +50,10 @@ test('records come out as they went in, wherever the network cuts the answer and
 })
 
 test('an answer that breaks off or counts otherwise is an error, after what had come', async () => {
-  const whole = answer([{ a: 1 }, { a: 2 }])
-  for (const text of [whole.slice(0, -1), whole.slice(0, 60), answer([{ a: 1 }], 2), '']) {
+  const whole = response([{ a: 1 }, { a: 2 }])
+  for (const text of [whole.slice(0, -1), whole.slice(0, 60), response([{ a: 1 }], 2), '']) {
     const reading = (async () => {
-      for await (const record of recordsOf(answerOf(text, []))) expect(record).toHaveProperty('a')
+      for await (const record of recordsOf(responseOf(text, []))) expect(record).toHaveProperty('a')
     })()
     await expect(reading).rejects.toThrow(/broke off after \d records/)
   }

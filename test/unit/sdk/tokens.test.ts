@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { TokenKeeper } from '../../../sdk/src/tokens.ts'
+import { TokenKeeper } from '../../../packages/sdk/src/tokens.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())

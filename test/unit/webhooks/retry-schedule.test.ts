@@ -1,6 +1,6 @@
+import { nextAttemptMs, RETRY_FOR_MS } from '@svc/core/webhooks/retry-schedule'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nextAttemptMs, RETRY_FOR_MS } from '../../../src/webhooks/retry-schedule.ts'
 
 const startedAtMs = Date.UTC(2026, 0, 1)
 

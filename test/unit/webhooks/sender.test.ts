@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Failure } from '@svc/contract/errors'
+import { endpointUrl } from '@svc/core/webhooks/endpoint-url'
+import { addressRule, LOOPBACK } from '@svc/core/webhooks/safe-address'
+import { type Resolve, Sender } from '@svc/core/webhooks/sender'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Failure } from '../../../src/errors.ts'
-import { endpointUrl } from '../../../src/webhooks/endpoint-url.ts'
-import { addressRule, LOOPBACK } from '../../../src/webhooks/safe-address.ts'
-import { type Resolve, Sender } from '../../../src/webhooks/sender.ts'
 import { WebhookReceiver } from '../../harness/webhook-receiver.ts'
 
 /** Listens where no webhook may go: every TCP connection to it is a failure of ours. */
@@ -151,7 +151,7 @@ test('a redirect to the trap is not followed', async () => {
   const good = await WebhookReceiver.open('127.0.0.2')
   const mayReach = addressRule([{ address: '127.0.0.2', prefix: 32, family: 'ipv4' }])
   for (const status of [301, 302, 303, 307, 308]) {
-    good.answer = (_, response) =>
+    good.response = (_, response) =>
       void response.writeHead(status, { location: `http://127.0.0.1:${trap.port}/` }).end()
     const sender = new Sender(`http://127.0.0.2:${good.port}/`, {
       mayReach,

@@ -1,0 +1,59 @@
+import createClient from 'openapi-fetch'
+import type { components, paths } from './api-types.ts'
+import { readFailure } from './failure.ts'
+
+const BASE = '/console/api/v0'
+
+/** The operations by their paths after `/console/api/v0`. */
+type Api = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] }
+
+export type Schemas = components['schemas']
+
+/** The service, at the address that the page came from. */
+export const api = createClient<Api>({
+  baseUrl: window.location.origin + BASE,
+  credentials: 'same-origin',
+  // Pages of other origins cannot send it: they would need a leave that the service never gives.
+  headers: { 'x-svc-console': '1' },
+})
+
+/** Told when a call finds that nobody is signed in any more. */
+export const onSignedOut = new Set<() => void>()
+
+interface HttpResponse<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** The body of a good answer; everything else is thrown as `CallFailed`. */
+export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promise<Exclude<Data, undefined>> {
+  const { data, error, response } = await call
+  if (response.ok) return data as Exclude<Data, undefined>
+  const failed = readFailure(response, error)
+  if (failed.word === 'not_signed_in') for (const report of onSignedOut) report()
+  throw failed
+}
+
+export interface ListOf<Row> {
+  readonly data: readonly Row[]
+  /** Cursor of the next page. */
+  readonly next?: string
+  readonly total?: { readonly count: number; readonly exact: boolean }
+}
+
+type RowOf<Operations> = Operations extends {
+  get: { responses: { 200: { content: { 'application/json': { data: readonly (infer Row)[] } } } } }
+}
+  ? Row
+  : never
+type ListPath = { [Path in keyof Api]: RowOf<Api[Path]> extends never ? never : Path }[keyof Api]
+
+/**
+ * Loads a page of a list. The query comes from the page's address, where a person may have written anything, so it is
+ * not typed: the service checks it and says what is wrong.
+ */
+export const listAt =
+  <Path extends ListPath>(path: Path, inPath: Record<string, string> = {}) =>
+  (query: Record<string, string>): Promise<ListOf<RowOf<Api[Path]>>> =>
+    responseOf(api.GET(path as never, { params: { query, path: inPath } } as never))

@@ -1,0 +1,45 @@
+/** An answer of the service that is a failure, or no answer at all. */
+export class CallFailed extends Error {
+  override name = 'CallFailed'
+  /** 0 when the service was not reached. */
+  readonly status: number
+  /** The stable word, such as `card_not_found`. */
+  readonly word: string
+  readonly requestId: string | undefined
+
+  constructor(status: number, word: string, message: string, requestId?: string) {
+    super(message)
+    this.status = status
+    this.word = word
+    this.requestId = requestId
+  }
+}
+
+/** Failures of the console's own operations are problem details (RFC 9457), whose `error` says what went wrong. */
+interface Problem {
+  readonly error?: string
+  readonly title?: string
+  readonly detail?: string
+  readonly requestId?: string
+}
+
+export function readFailure(response: Response, body: unknown): CallFailed {
+  const { error, title, detail, requestId }: Problem = typeof body === 'object' && body !== null ? body : {}
+  return new CallFailed(
+    response.status,
+    error ?? 'unexpected_answer',
+    detail ?? title ?? `The service answered with status ${response.status}.`,
+    requestId ?? response.headers.get('x-request-id') ?? undefined,
+  )
+}
+
+export function asCallFailed(error: unknown): CallFailed {
+  if (error instanceof CallFailed) return error
+  if (error instanceof TypeError && /fetch|network|load/i.test(error.message))
+    return new CallFailed(
+      0,
+      'not_reached',
+      'The service cannot be reached. Is it running, and are you online?',
+    )
+  return new CallFailed(0, 'page_fault', error instanceof Error ? error.message : String(error))
+}

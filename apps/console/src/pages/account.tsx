@@ -1,0 +1,75 @@
+import { Button, PasswordInput, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { api, responseOf } from '../api.ts'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { needed } from '../parts/form-dialog.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { useSession } from '../session.ts'
+import { wordy } from '../words.ts'
+
+export function Account() {
+  const { name, role, mode, version, timeZone } = useSession()
+  return (
+    <Page title="Your account">
+      <Section title="About">
+        <Facts
+          facts={[
+            { label: 'Name', value: name },
+            { label: 'Role', value: wordy(role) },
+            { label: 'Service', value: `svc ${version}, ${mode} mode` },
+            { label: 'Dates are shown in', value: timeZone },
+          ]}
+        />
+      </Section>
+      <Section title="Change your password">
+        <ChangePassword />
+      </Section>
+    </Page>
+  )
+}
+
+function ChangePassword() {
+  const form = useForm({
+    initialValues: { password: '', newPassword: '', again: '' },
+    validate: {
+      password: needed,
+      newPassword: (value) => (value.length >= 12 ? null : 'At least 12 characters'),
+      again: (value, { newPassword }) => (value === newPassword ? null : 'Not the same'),
+    },
+  })
+  const change = useMutation({
+    mutationFn: (body: { password: string; newPassword: string }) =>
+      responseOf(api.POST('/session/password', { body })),
+    onSuccess: () => {
+      form.reset()
+      notifications.show({ color: 'teal', message: 'Changed. Your other sessions have ended.' })
+    },
+  })
+  return (
+    <form
+      onSubmit={form.onSubmit(({ password, newPassword }) => change.mutate({ password, newPassword }))}
+      noValidate
+    >
+      <Stack maw={420} gap="sm">
+        <PasswordInput
+          label="Password of now"
+          autoComplete="current-password"
+          {...form.getInputProps('password')}
+        />
+        <PasswordInput
+          label="New password"
+          description="At least 12 characters; a few words are easier to keep than signs"
+          autoComplete="new-password"
+          {...form.getInputProps('newPassword')}
+        />
+        <PasswordInput label="Once more" autoComplete="new-password" {...form.getInputProps('again')} />
+        {change.error && <FailureAlert failed={change.error} />}
+        <Button type="submit" loading={change.isPending}>
+          Change it
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,82 @@
+import { TextInput } from '@mantine/core'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { type Filter, PARTNER } from '../parts/filters.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+
+const COLUMNS: readonly Column<Schemas['Company']>[] = [
+  {
+    title: 'Company',
+    sorts: ['name'],
+    cell: ({ companyId, name }) => <NamedThing kind="company" id={companyId} name={name} />,
+  },
+  {
+    title: 'Partner',
+    cell: ({ partnerId, partnerName }) => (
+      <ThingLink kind="partner" id={partnerId}>
+        {partnerName}
+      </ThingLink>
+    ),
+  },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, or begin of the name' },
+  PARTNER,
+]
+
+export function Companies() {
+  const { can } = useSession()
+  const create = can('operator') && <CreateCompany />
+  return (
+    <ListPage
+      title="Companies"
+      lead="Customers of partners. Their users hold the cards, their card accounts pay for them."
+      actions={create}
+      name="companies"
+      caption="Companies"
+      load={listAt('/companies')}
+      columns={COLUMNS}
+      rowKey={({ companyId }) => companyId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState
+          title="No companies yet"
+          command={'svc company create --partner par_… --name "Acme Tools"'}
+          action={create}
+        >
+          A partner’s first company comes with its on-boarding: create the partner, then its company here.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function CreateCompany() {
+  return (
+    <FormDialog
+      label="Create company"
+      send="Create"
+      initial={{ partnerId: '', name: '' }}
+      rules={{ partnerId: needed, name: needed }}
+      fields={(form) => (
+        <>
+          <Picker of="partner" {...form.getInputProps('partnerId')} />
+          <TextInput label="Name" {...form.getInputProps('name')} />
+        </>
+      )}
+      submit={async (body) => {
+        await responseOf(api.POST('/companies', { body }))
+        await queryClient.invalidateQueries({ queryKey: ['companies'] })
+      }}
+    />
+  )
+}

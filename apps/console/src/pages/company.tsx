@@ -1,0 +1,88 @@
+import { Anchor, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { api, responseOf } from '../api.ts'
+import { DataTable } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { about } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
+import { CreateCardAccount } from './create-card-account.tsx'
+import { CreateUser } from './create-user.tsx'
+
+export function Company() {
+  const { companyId = '' } = useParams({ strict: false })
+  const { can } = useSession()
+  const query = useQuery({
+    queryKey: ['companies', companyId],
+    queryFn: () => responseOf(api.GET('/companies/{companyId}', { params: { path: { companyId } } })),
+  })
+  return (
+    <Page title={query.data?.name ?? 'Company'} trail={[{ to: '/companies', label: 'Companies' }]}>
+      <Loaded query={query}>
+        {({ partnerId, partnerName, createdOn, cardAccounts, users }) => (
+          <>
+            <Section
+              title="About"
+              aside={
+                <Group gap="md">
+                  <Anchor component={Link} to="/users" search={{ companyId } as never} size="sm">
+                    Users
+                  </Anchor>
+                  <Anchor component={Link} to="/cards" search={{ partnerId, companyId } as never} size="sm">
+                    Cards
+                  </Anchor>
+                </Group>
+              }
+            >
+              <Facts
+                facts={[
+                  { label: 'Company id', value: <Id id={companyId} what="company id" /> },
+                  {
+                    label: 'Partner',
+                    value: (
+                      <ThingLink kind="partner" id={partnerId}>
+                        {partnerName}
+                      </ThingLink>
+                    ),
+                  },
+                  {
+                    label: 'Users',
+                    value: (
+                      <Group gap="sm">
+                        {about(users)}
+                        {can('operator') && <CreateUser companyId={companyId} variant="default" />}
+                      </Group>
+                    ),
+                  },
+                  { label: 'Created', value: <Instant at={createdOn} long /> },
+                ]}
+              />
+            </Section>
+            <Section
+              title="Card accounts"
+              aside={can('operator') && <CreateCardAccount companyId={companyId} />}
+            >
+              {cardAccounts.length === 0 ? (
+                <EmptyState title="No card accounts" command={`svc card-account create --help`}>
+                  Cards are loaded from a card account. Open one, then fund it with what the partner paid in.
+                </EmptyState>
+              ) : (
+                <DataTable
+                  caption="Card accounts"
+                  columns={ACCOUNT_COLUMNS}
+                  rows={cardAccounts}
+                  rowKey={({ cardAccountId }) => cardAccountId}
+                />
+              )}
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

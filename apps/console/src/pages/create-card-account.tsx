@@ -1,0 +1,76 @@
+import { NumberInput, Select, TextInput } from '@mantine/core'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { queryClient } from '../session.ts'
+import { ACCOUNT_TYPES, PRODUCTS } from '../words.ts'
+
+/** A form for a new card account; of this company, or of one to be chosen. */
+export function CreateCardAccount({ companyId = '' }: { readonly companyId?: string }) {
+  return (
+    <FormDialog
+      label="Create card account"
+      send="Create"
+      variant={companyId ? 'default' : 'filled'}
+      initial={{
+        companyId,
+        product: 'incentive' as Schemas['CardAccount']['product'],
+        accountType: 'GIFT' as Schemas['CardAccount']['accountType'],
+        binType: 'GIFT',
+        programme: '',
+        denomination: 500 as number | string,
+      }}
+      rules={{
+        companyId: needed,
+        programme: needed,
+        binType: (value: string) =>
+          /^[A-Z][A-Z_]{0,39}$/.test(value) ? null : 'Capital letters and underscores, 40 at most',
+        denomination: (value: number | string) => (Number(value) >= 1 ? null : 'At least one rupee'),
+      }}
+      fields={(form) => (
+        <>
+          {!companyId && <Picker of="company" {...form.getInputProps('companyId')} />}
+          <TextInput
+            label="Programme"
+            description="Name of the card programme"
+            {...form.getInputProps('programme')}
+          />
+          <Select
+            label="Product"
+            data={[...PRODUCTS]}
+            allowDeselect={false}
+            {...form.getInputProps('product')}
+          />
+          <Select
+            label="Account type"
+            data={[...ACCOUNT_TYPES]}
+            allowDeselect={false}
+            {...form.getInputProps('accountType')}
+          />
+          <TextInput
+            label="BIN type"
+            description="Such as GIFT or REWARD"
+            {...form.getInputProps('binType')}
+          />
+          <NumberInput
+            label="Load by default"
+            description="Whole rupees on a card when the order names no amount"
+            prefix="₹ "
+            thousandsGroupStyle="lakh"
+            thousandSeparator=","
+            allowDecimal={false}
+            allowNegative={false}
+            {...form.getInputProps('denomination')}
+          />
+        </>
+      )}
+      submit={async ({ denomination, ...others }) => {
+        await responseOf(
+          api.POST('/card-accounts', { body: { ...others, denomination: Number(denomination) } }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
+        await queryClient.invalidateQueries({ queryKey: ['companies'] })
+      }}
+    />
+  )
+}

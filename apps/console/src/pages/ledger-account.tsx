@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api, responseOf } from '../api.ts'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { Id, IdLink } from '../parts/thing-link.tsx'
+import { Amount, shortAccount, TransferList } from '../parts/transfer-list.tsx'
+import { KINDS } from './ledger.tsx'
+
+export function LedgerAccount() {
+  const { accountId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['ledger-accounts', accountId],
+    queryFn: () => responseOf(api.GET('/ledger/accounts/{accountId}', { params: { path: { accountId } } })),
+  })
+  return (
+    <Page title={shortAccount(accountId)} trail={[{ to: '/ledger', label: 'Ledger' }]}>
+      <Loaded query={query}>
+        {({ kind, tenantId, unit, balance, floor, createdOn }) => (
+          <>
+            <Section title="About">
+              <Facts
+                facts={[
+                  { label: 'Balance', value: <Amount amount={balance} unit={unit} /> },
+                  {
+                    label: 'What it is for',
+                    value: Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind,
+                  },
+                  {
+                    label: 'Never under',
+                    value: floor === undefined ? 'No limit' : <Amount amount={floor} unit={unit} />,
+                  },
+                  { label: 'Account id', value: <Id id={accountId} what="account id" /> },
+                  { label: 'Owner', value: <IdLink id={accountId.slice(accountId.indexOf(':') + 1)} /> },
+                  { label: 'Tenant', value: <IdLink id={tenantId} /> },
+                  { label: 'Opened', value: <Instant at={createdOn} long /> },
+                ]}
+              />
+            </Section>
+            <Section title="Transfers">
+              <TransferList accountId={accountId} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,188 @@
+import { Anchor, Group, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Money } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { SecretOnce } from '../parts/secret-once.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+
+type Detail = Schemas['MerchantDetail']
+
+const changed = () => queryClient.invalidateQueries({ queryKey: ['merchants'] })
+
+export function Merchant() {
+  const { merchantId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['merchants', merchantId],
+    queryFn: () => responseOf(api.GET('/merchants/{merchantId}', { params: { path: { merchantId } } })),
+  })
+  return (
+    <Page
+      title={query.data?.name ?? 'Merchant'}
+      badge={query.data && <StatusBadge state={query.data.status} />}
+      trail={[{ to: '/merchants', label: 'Merchants' }]}
+      actions={query.data && <Switch merchant={query.data} />}
+    >
+      <Loaded query={query}>
+        {(merchant) => (
+          <>
+            <About merchant={merchant} />
+            <Keys merchant={merchant} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function About({ merchant }: { readonly merchant: Detail }) {
+  const { merchantId, vpa, mcc, accessKey, payable, payableAccountId, createdOn, disabledOn } = merchant
+  return (
+    <Section
+      title="About"
+      aside={
+        <Group gap="md">
+          <Anchor component={Link} to="/qr-codes" search={{ merchantId } as never} size="sm">
+            QR codes
+          </Anchor>
+          <Anchor component={Link} to="/webhooks" search={{ tenantId: merchantId } as never} size="sm">
+            Webhooks
+          </Anchor>
+          <Anchor component={Link} to="/requests" search={{ tenantId: merchantId } as never} size="sm">
+            Requests
+          </Anchor>
+          <Anchor component={Link} to="/audit" search={{ tenantId: merchantId } as never} size="sm">
+            Audit
+          </Anchor>
+        </Group>
+      }
+    >
+      <Facts
+        facts={[
+          { label: 'Merchant id', value: <Id id={merchantId} what="merchant id" /> },
+          { label: 'Access key (public)', value: <Id id={accessKey} what="access key" /> },
+          { label: 'VPA', value: vpa },
+          { label: 'Category (MCC)', value: mcc },
+          {
+            label: 'Owed to it',
+            value: (
+              <ThingLink kind="ledgerAccount" id={payableAccountId}>
+                <Money amount={payable} />
+              </ThingLink>
+            ),
+          },
+          { label: 'Created', value: <Instant at={createdOn} long /> },
+          ...(disabledOn ? [{ label: 'Disabled', value: <Instant at={disabledOn} long /> }] : []),
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Switch({ merchant: { merchantId, status } }: { readonly merchant: Detail }) {
+  const { can } = useSession()
+  if (!can('operator')) return undefined
+  const set = async (disabled: boolean) => {
+    await responseOf(
+      api.PATCH('/merchants/{merchantId}', { params: { path: { merchantId } }, body: { disabled } }),
+    )
+    await changed()
+  }
+  return status === 'active' ? (
+    <ConfirmAction label="Disable" confirm="Disable merchant" danger run={() => set(true)}>
+      Its tokens die within a second, it gets no new ones, and its QR codes take no payments: what is paid to
+      them goes back. It can be enabled again.
+    </ConfirmAction>
+  ) : (
+    <ConfirmAction label="Enable" confirm="Enable merchant" run={() => set(false)}>
+      Its keys work again, and its active QR codes take payments.
+    </ConfirmAction>
+  )
+}
+
+function Keys({ merchant: { merchantId, apiKeys } }: { readonly merchant: Detail }) {
+  const { can } = useSession()
+  const columns: Column<Schemas['ApiKey']>[] = [
+    { title: 'Name', cell: ({ name }) => name },
+    { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+    { title: 'State', cell: ({ revokedOn }) => <StatusBadge state={revokedOn ? 'REVOKED' : 'ACTIVE'} /> },
+  ]
+  if (can('operator'))
+    columns.push({
+      title: '',
+      align: 'right',
+      cell: ({ apiKeyId, name, revokedOn }) =>
+        !revokedOn && (
+          <ConfirmAction
+            label="Revoke"
+            confirm="Revoke for good"
+            danger
+            compact
+            run={async () => {
+              await responseOf(
+                api.DELETE('/merchants/{merchantId}/api-keys/{apiKeyId}', {
+                  params: { path: { merchantId, apiKeyId } },
+                }),
+              )
+              await changed()
+            }}
+          >
+            Revokes the key <b>{name}</b> for good. Tokens that were issued for it die within a second in
+            every process.
+          </ConfirmAction>
+        ),
+    })
+  return (
+    <Section title="API keys" aside={can('operator') && <IssueKey merchantId={merchantId} />}>
+      {apiKeys.length === 0 ? (
+        <EmptyState title="No keys" command={`svc key issue ${merchantId}`}>
+          Without a key the merchant gets no token.
+        </EmptyState>
+      ) : (
+        <DataTable caption="API keys" columns={columns} rows={apiKeys} rowKey={({ apiKeyId }) => apiKeyId} />
+      )}
+    </Section>
+  )
+}
+
+function IssueKey({ merchantId }: { readonly merchantId: string }) {
+  const [secret, setSecret] = useState<string>()
+  return (
+    <>
+      <FormDialog
+        label="Issue key"
+        send="Issue"
+        variant="default"
+        initial={{ name: '' }}
+        rules={{ name: needed }}
+        fields={(form) => (
+          <TextInput
+            label="Name"
+            description="To tell it from the others, such as the system that uses it"
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+        )}
+        submit={async (body) => {
+          const issued = await responseOf(
+            api.POST('/merchants/{merchantId}/api-keys', { params: { path: { merchantId } }, body }),
+          )
+          setSecret(issued.apiKey)
+          await changed()
+        }}
+      />
+      <SecretOnce what="API key" secret={secret} onDone={() => setSecret(undefined)} />
+    </>
+  )
+}

@@ -1,0 +1,105 @@
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { type Filter, STATUS } from '../parts/filters.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { SecretOnce } from '../parts/secret-once.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { NamedThing } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+
+const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
+  {
+    title: 'Merchant',
+    sorts: ['name'],
+    cell: ({ merchantId, name }) => <NamedThing kind="merchant" id={merchantId} name={name} />,
+  },
+  { title: 'VPA', cell: ({ vpa }) => vpa },
+  { title: 'Category', cell: ({ mcc }) => mcc },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, or begin of name or VPA' },
+  STATUS,
+]
+
+export function Merchants() {
+  const { can } = useSession()
+  const create = can('operator') && <CreateMerchant />
+  return (
+    <ListPage
+      title="Merchants"
+      lead="Tenants of the payment gateway. They create QR codes and are paid through them."
+      actions={create}
+      name="merchants"
+      caption="Merchants"
+      load={listAt('/merchants')}
+      columns={COLUMNS}
+      rowKey={({ merchantId }) => merchantId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState
+          title="No merchants yet"
+          command={'svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411'}
+          action={create}
+        >
+          A merchant trades its API key for a token and creates UPI QR codes. Register the first one here or
+          with the command line.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function CreateMerchant() {
+  const [issued, setIssued] = useState<{ merchantId: string; apiKey: string }>()
+  return (
+    <>
+      <FormDialog
+        label="Create merchant"
+        send="Create"
+        initial={{ name: '', vpa: '', mcc: '' }}
+        rules={{
+          name: needed,
+          vpa: (value: string) => (/^[^@\s]+@[^@\s]+$/.test(value) ? null : 'Must look like name@handle'),
+          mcc: (value: string) => (/^\d{4}$/.test(value) ? null : 'Must be four digits'),
+        }}
+        fields={(form) => (
+          <>
+            <TextInput
+              label="Name"
+              description="Payers see it"
+              data-autofocus
+              {...form.getInputProps('name')}
+            />
+            <TextInput label="VPA" placeholder="corner.shop@bank" {...form.getInputProps('vpa')} />
+            <TextInput
+              label="Merchant category code"
+              description="ISO 18245, such as 5411 for groceries"
+              inputMode="numeric"
+              {...form.getInputProps('mcc')}
+            />
+          </>
+        )}
+        submit={async (body) => {
+          const { merchant, apiKey } = await responseOf(api.POST('/merchants', { body }))
+          setIssued({ merchantId: merchant.merchantId, apiKey: apiKey.apiKey })
+          await queryClient.invalidateQueries({ queryKey: ['merchants'] })
+        }}
+      />
+      <SecretOnce
+        what="API key"
+        secret={issued?.apiKey}
+        beside={issued ? [{ label: 'Merchant', value: issued.merchantId }] : []}
+        onDone={() => setIssued(undefined)}
+      />
+    </>
+  )
+}

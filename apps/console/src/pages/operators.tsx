@@ -1,0 +1,143 @@
+import { Group, PasswordInput, Select, TextInput } from '@mantine/core'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import type { Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { wordy } from '../words.ts'
+
+type Operator = Schemas['Operator']
+
+const ROLES = [
+  { value: 'viewer', label: 'Viewer: sees everything, changes nothing' },
+  { value: 'operator', label: 'Operator: changes tenants, cards, codes, money' },
+  { value: 'admin', label: 'Administrator: operators too' },
+]
+
+const passwordRule = (value: string) => (value.length >= 12 ? null : 'At least 12 characters')
+const changed = () => queryClient.invalidateQueries({ queryKey: ['operators'] })
+
+const COLUMNS: readonly Column<Operator>[] = [
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Role', cell: ({ role }) => wordy(role) },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Last sign-in', cell: ({ lastSignInOn }) => <Instant at={lastSignInOn} /> },
+  { title: 'Created', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: '', align: 'right', cell: (operator) => <Changes operator={operator} /> },
+]
+
+export function Operators() {
+  const { can } = useSession()
+  return (
+    <ListPage
+      title="Operators"
+      lead="People who may sign in here."
+      actions={can('admin') && <CreateOperator />}
+      name="operators"
+      caption="Operators"
+      load={listAt('/operators')}
+      columns={COLUMNS}
+      rowKey={({ operatorId }) => operatorId}
+      filters={[]}
+      empty={
+        <EmptyState title="No operators yet" command="svc operator create asha --role operator">
+          Everybody signs in with a name of their own, so that the audit can say who did what.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function CreateOperator() {
+  return (
+    <FormDialog
+      label="Create operator"
+      send="Create"
+      initial={{ name: '', role: 'viewer' as Operator['role'], password: '' }}
+      rules={{
+        name: (value: string) =>
+          /^[a-z0-9][a-z0-9._@-]{1,63}$/.test(value) ? null : '2 to 64 small letters, digits and . _ @ -',
+        password: passwordRule,
+      }}
+      fields={(form) => (
+        <>
+          <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+          <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
+          <PasswordInput
+            label="First password"
+            description="At least 12 characters; they can change it"
+            autoComplete="new-password"
+            {...form.getInputProps('password')}
+          />
+        </>
+      )}
+      submit={async (body) => {
+        await responseOf(api.POST('/operators', { body }))
+        await changed()
+      }}
+    />
+  )
+}
+
+function Changes({ operator: { operatorId, name, role, status } }: { readonly operator: Operator }) {
+  const params = { path: { operatorId } }
+  const change = async (body: { role?: Operator['role']; disabled?: boolean }) => {
+    await responseOf(api.PATCH('/operators/{operatorId}', { params, body }))
+    await changed()
+  }
+  return (
+    <Group gap={6} justify="flex-end">
+      <FormDialog
+        label={`Change ${name}`}
+        send="Change"
+        variant="default"
+        compact="Change"
+        initial={{ role, password: '' }}
+        rules={{ password: (value: string) => (value === '' ? null : passwordRule(value)) }}
+        fields={(form) => (
+          <>
+            <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
+            <PasswordInput
+              label="New password"
+              description="Empty: stays as it is. A new one ends all their sessions."
+              autoComplete="new-password"
+              {...form.getInputProps('password')}
+            />
+          </>
+        )}
+        submit={async (values) => {
+          if (values.role !== role) await change({ role: values.role })
+          if (values.password !== '')
+            await responseOf(
+              api.POST('/operators/{operatorId}/password', { params, body: { password: values.password } }),
+            )
+          await changed()
+        }}
+      />
+      {status === 'active' ? (
+        <ConfirmAction
+          label="Disable"
+          confirm={`Disable ${name}`}
+          danger
+          compact
+          run={() => change({ disabled: true })}
+        >
+          {name} cannot sign in any more, and all their sessions end within a second.
+        </ConfirmAction>
+      ) : (
+        <ConfirmAction
+          label="Enable"
+          confirm={`Enable ${name}`}
+          compact
+          run={() => change({ disabled: false })}
+        >
+          {name} can sign in again.
+        </ConfirmAction>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,248 @@
+import { Anchor, Group, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { SecretOnce } from '../parts/secret-once.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { productLabel } from '../words.ts'
+
+type Detail = Schemas['PartnerDetail']
+
+const changed = () => queryClient.invalidateQueries({ queryKey: ['partners'] })
+
+export function Partner() {
+  const { partnerId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['partners', partnerId],
+    queryFn: () => responseOf(api.GET('/partners/{partnerId}', { params: { path: { partnerId } } })),
+  })
+  return (
+    <Page
+      title={query.data?.name ?? 'Partner'}
+      badge={query.data && <StatusBadge state={query.data.status} />}
+      trail={[{ to: '/partners', label: 'Partners' }]}
+      actions={query.data && <Switch partner={query.data} />}
+    >
+      <Loaded query={query}>
+        {(partner) => (
+          <>
+            <About partner={partner} />
+            <Clients partner={partner} />
+            <JweKeysCard partner={partner} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const LINKS = [
+  ['/companies', 'Companies', 'partnerId'],
+  ['/cards', 'Cards', 'partnerId'],
+  ['/webhooks', 'Webhooks', 'tenantId'],
+  ['/requests', 'Requests', 'tenantId'],
+  ['/audit', 'Audit', 'tenantId'],
+] as const
+
+function About({ partner }: { readonly partner: Detail }) {
+  const { partnerId, products, plainRequests, createdOn, disabledOn } = partner
+  return (
+    <Section
+      title="About"
+      aside={
+        <Group gap="md">
+          {LINKS.map(([to, label, name]) => (
+            <Anchor key={to} component={Link} to={to} search={{ [name]: partnerId } as never} size="sm">
+              {label}
+            </Anchor>
+          ))}
+        </Group>
+      }
+    >
+      <Facts
+        facts={[
+          { label: 'Partner id', value: <Id id={partnerId} what="partner id" /> },
+          { label: 'Products', value: products.map(productLabel).join(', ') },
+          { label: 'Requests', value: plainRequests ? 'May be plain (sandbox)' : 'Must be sealed' },
+          { label: 'Created', value: <Instant at={createdOn} long /> },
+          ...(disabledOn ? [{ label: 'Disabled', value: <Instant at={disabledOn} long /> }] : []),
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }) {
+  const { can } = useSession()
+  if (!can('operator')) return undefined
+  const set = async (disabled: boolean) => {
+    await responseOf(
+      api.PATCH('/partners/{partnerId}', { params: { path: { partnerId } }, body: { disabled } }),
+    )
+    await changed()
+  }
+  return status === 'active' ? (
+    <ConfirmAction label="Disable" confirm="Disable partner" danger run={() => set(true)}>
+      Its tokens and sessions die within a second and it gets no new ones. Cards of its users stay as they
+      are. It can be enabled again.
+    </ConfirmAction>
+  ) : (
+    <ConfirmAction label="Enable" confirm="Enable partner" run={() => set(false)}>
+      Its clients work again.
+    </ConfirmAction>
+  )
+}
+
+function Clients({ partner: { partnerId, clients } }: { readonly partner: Detail }) {
+  const { can } = useSession()
+  const columns: Column<Schemas['OAuthClient']>[] = [
+    { title: 'Name', cell: ({ name }) => name },
+    { title: 'Client id', cell: ({ clientId }) => <Id id={clientId} what="client id" /> },
+    { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+    { title: 'State', cell: ({ revokedOn }) => <StatusBadge state={revokedOn ? 'REVOKED' : 'ACTIVE'} /> },
+  ]
+  const revoke = async (clientId: string) => {
+    await responseOf(
+      api.DELETE('/partners/{partnerId}/clients/{clientId}', { params: { path: { partnerId, clientId } } }),
+    )
+    await changed()
+  }
+  if (can('operator'))
+    columns.push({
+      title: '',
+      align: 'right',
+      cell: ({ clientId, name, revokedOn }) =>
+        !revokedOn && (
+          <ConfirmAction label="Revoke" confirm="Revoke for good" danger compact run={() => revoke(clientId)}>
+            Revokes the client <b>{name}</b> for good. Its tokens die within a second in every process.
+          </ConfirmAction>
+        ),
+    })
+  return (
+    <Section title="OAuth clients" aside={can('operator') && <IssueClient partnerId={partnerId} />}>
+      {clients.length === 0 ? (
+        <EmptyState title="No clients" command={`svc partner --help`}>
+          Without a client the partner gets no token.
+        </EmptyState>
+      ) : (
+        <DataTable
+          caption="OAuth clients"
+          columns={columns}
+          rows={clients}
+          rowKey={({ clientId }) => clientId}
+        />
+      )}
+    </Section>
+  )
+}
+
+function IssueClient({ partnerId }: { readonly partnerId: string }) {
+  const [issued, setIssued] = useState<Schemas['IssuedClient']>()
+  return (
+    <>
+      <FormDialog
+        label="Issue client"
+        send="Issue"
+        variant="default"
+        initial={{ name: '' }}
+        rules={{ name: needed }}
+        fields={(form) => (
+          <TextInput
+            label="Name"
+            description="To tell it from the others"
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+        )}
+        submit={async (body) => {
+          setIssued(
+            await responseOf(
+              api.POST('/partners/{partnerId}/clients', { params: { path: { partnerId } }, body }),
+            ),
+          )
+          await changed()
+        }}
+      />
+      <SecretOnce
+        what="Client secret"
+        secret={issued?.clientSecret}
+        beside={issued ? [{ label: 'Client id', value: issued.clientId }] : []}
+        onDone={() => setIssued(undefined)}
+      />
+    </>
+  )
+}
+
+function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: Detail }) {
+  const { can } = useSession()
+  const [jwk, setJwk] = useState<string>()
+  const columns: Column<Schemas['JweKey']>[] = [
+    { title: 'Key id (kid)', cell: ({ kid }) => <Id id={kid} what="key id" /> },
+    {
+      title: 'Kind',
+      cell: ({ kind }) => (kind === 'shared' ? 'Shared secret' : 'Public key of the partner'),
+    },
+    { title: 'Algorithm', cell: ({ alg }) => alg },
+    { title: 'Since', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+    { title: 'State', cell: ({ retiredOn }) => <StatusBadge state={retiredOn ? 'RETIRED' : 'ACTIVE'} /> },
+  ]
+  const retire = async (kid: string) => {
+    await responseOf(
+      api.DELETE('/partners/{partnerId}/seal-keys/{kid}', { params: { path: { partnerId, kid } } }),
+    )
+    await changed()
+  }
+  const issue = async () => {
+    setJwk(
+      JSON.stringify(
+        await responseOf(api.POST('/partners/{partnerId}/seal-keys', { params: { path: { partnerId } } })),
+        undefined,
+        2,
+      ),
+    )
+    await changed()
+  }
+  if (can('operator'))
+    columns.push({
+      title: '',
+      align: 'right',
+      cell: ({ kid, retiredOn }) =>
+        !retiredOn && (
+          <ConfirmAction label="Retire" confirm="Retire for good" danger compact run={() => retire(kid)}>
+            Within a second nothing sealed with <code>{kid}</code> is opened any more. Make sure that the
+            partner seals with another key.
+          </ConfirmAction>
+        ),
+    })
+  return (
+    <Section
+      title="Seal keys"
+      aside={
+        can('operator') && (
+          <ConfirmAction label="Issue shared key" confirm="Issue" run={issue}>
+            Draws a secret that the partner and the service share. It is shown once, as a JWK.
+          </ConfirmAction>
+        )
+      }
+    >
+      {jweKeys.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          None of its own: it seals to the service’s published keys (<code>/.well-known/jwks.json</code>).
+        </Text>
+      ) : (
+        <DataTable caption="Seal keys" columns={columns} rows={jweKeys} rowKey={({ kid }) => kid} />
+      )}
+      <SecretOnce what="Shared key" secret={jwk} onDone={() => setJwk(undefined)} />
+    </Section>
+  )
+}

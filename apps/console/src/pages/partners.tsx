@@ -1,0 +1,132 @@
+import { Checkbox, Group, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { type Filter, STATUS } from '../parts/filters.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { SecretOnce } from '../parts/secret-once.tsx'
+import { Mark, StatusBadge } from '../parts/status-badge.tsx'
+import { NamedThing } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { PRODUCTS, productLabel } from '../words.ts'
+
+const COLUMNS: readonly Column<Schemas['Partner']>[] = [
+  {
+    title: 'Partner',
+    sorts: ['name'],
+    cell: ({ partnerId, name }) => <NamedThing kind="partner" id={partnerId} name={name} />,
+  },
+  {
+    title: 'Products',
+    cell: ({ products }) => (
+      <Group gap={4} component="span">
+        {products.map((product) => (
+          <Mark key={product} color="brand">
+            {productLabel(product)}
+          </Mark>
+        ))}
+      </Group>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id, or begin of the name' },
+  STATUS,
+]
+
+export function Partners() {
+  const { can } = useSession()
+  const create = can('operator') && <CreatePartner />
+  return (
+    <ListPage
+      title="Partners"
+      lead="Tenants of cards and rewards. Their companies’ users hold the cards."
+      actions={create}
+      name="partners"
+      caption="Partners"
+      load={listAt('/partners')}
+      columns={COLUMNS}
+      rowKey={({ partnerId }) => partnerId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState
+          title="No partners yet"
+          command={'svc partner create --name "Gift House" --product incentive'}
+          action={create}
+        >
+          A partner gets an OAuth client and orders cards for the users of its companies with sealed requests.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function CreatePartner() {
+  const { mode } = useSession()
+  const [issued, setIssued] = useState<{ partnerId: string; clientId: string; clientSecret: string }>()
+  return (
+    <>
+      <FormDialog
+        label="Create partner"
+        send="Create"
+        initial={{ name: '', products: ['incentive'], plainRequests: false }}
+        rules={{
+          name: needed,
+          products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
+        }}
+        fields={(form) => (
+          <>
+            <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+            <Checkbox.Group label="Products" {...form.getInputProps('products')}>
+              <Group mt={4}>
+                {PRODUCTS.map(({ value, label }) => (
+                  <Checkbox key={value} value={value} label={label} />
+                ))}
+              </Group>
+            </Checkbox.Group>
+            {mode === 'sandbox' && (
+              <Checkbox
+                label="Its requests need not be sealed"
+                description="For first steps; exists in the sandbox only"
+                {...form.getInputProps('plainRequests', { type: 'checkbox' })}
+              />
+            )}
+          </>
+        )}
+        submit={async ({ name, products, plainRequests }) => {
+          const { partner, client } = await responseOf(
+            api.POST('/partners', {
+              body: {
+                name,
+                products: products as Schemas['Partner']['products'],
+                ...(plainRequests && { plainRequests }),
+              },
+            }),
+          )
+          setIssued({ ...client, partnerId: partner.partnerId })
+          await queryClient.invalidateQueries({ queryKey: ['partners'] })
+        }}
+      />
+      <SecretOnce
+        what="Client secret"
+        secret={issued?.clientSecret}
+        beside={
+          issued
+            ? [
+                { label: 'Partner', value: issued.partnerId },
+                { label: 'Client id', value: issued.clientId },
+              ]
+            : []
+        }
+        onDone={() => setIssued(undefined)}
+      />
+    </>
+  )
+}

@@ -1,0 +1,236 @@
+import { Alert, Box, Code, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Money, readRupees } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { wordy } from '../words.ts'
+import { stateOf } from './qr-codes.tsx'
+
+type Detail = Schemas['QrCodeDetail']
+
+const changed = () => queryClient.invalidateQueries({ queryKey: ['qr-codes'] })
+
+export function QrCode() {
+  const { qrCodeId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['qr-codes', qrCodeId],
+    queryFn: () => responseOf(api.GET('/qr-codes/{qrCodeId}', { params: { path: { qrCodeId } } })),
+    // Payments arrive while one looks.
+    refetchInterval: 5_000,
+  })
+  return (
+    <Page
+      title={query.data?.row.qrCode.qrName ?? 'QR code'}
+      badge={query.data && <StatusBadge state={stateOf(query.data.row)} />}
+      trail={[{ to: '/qr-codes', label: 'QR codes' }]}
+      actions={query.data && <Actions qrCodeId={qrCodeId} row={query.data.row} />}
+    >
+      <Loaded query={query}>
+        {(detail) => (
+          <>
+            <SimpleGrid cols={{ base: 1, md: 2 }}>
+              <Image detail={detail} />
+              <Section title="What happened">
+                <Timeline entries={detail.timeline.toReversed().map(toEntry)} />
+              </Section>
+            </SimpleGrid>
+            <About row={detail.row} />
+            <Payments detail={detail} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Actions({ qrCodeId, row }: { readonly qrCodeId: string; readonly row: Schemas['QrCodeRow'] }) {
+  const { can, mode } = useSession()
+  if (!can('operator')) return undefined
+  const cancel = async () => {
+    await responseOf(api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId } } }))
+    await changed()
+  }
+  return (
+    <>
+      {mode === 'sandbox' && <Pay qrCodeId={qrCodeId} amount={row.qrCode.amount} />}
+      {row.qrCode.status === 'ACTIVE' && (
+        <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
+          Nothing is accepted through <b>{row.qrCode.qrName}</b> afterwards: money that is still sent goes
+          back to its payers. This cannot be undone.
+        </ConfirmAction>
+      )}
+    </>
+  )
+}
+
+function Pay({ qrCodeId, amount }: { readonly qrCodeId: string; readonly amount: number | undefined }) {
+  return (
+    <FormDialog
+      label="Pay this code"
+      send="Pay"
+      variant="default"
+      initial={{ amount: amount === undefined ? '' : amount.toFixed(2), payerVpa: '' }}
+      rules={{ amount: (value: string) => (readRupees(value) ? null : 'Rupees with at most two decimals') }}
+      fields={(form) => (
+        <>
+          <Text size="sm" c="dimmed">
+            The sandbox plays the payer and the bank. Amounts that end in .91 are declined, .92 arrive late,
+            .93 arrive three times.
+          </Text>
+          <TextInput
+            label="Amount in rupees"
+            inputMode="decimal"
+            leftSection="₹"
+            data-autofocus
+            {...form.getInputProps('amount')}
+          />
+          <TextInput label="Payer" placeholder="payer@sandbox" {...form.getInputProps('payerVpa')} />
+        </>
+      )}
+      submit={async (values) => {
+        await responseOf(
+          api.POST('/qr-codes/{qrCodeId}/pay', {
+            params: { path: { qrCodeId } },
+            body: {
+              amount: Number(readRupees(values.amount)),
+              ...(values.payerVpa && { payerVpa: values.payerVpa }),
+            },
+          }),
+        )
+        notifications.show({ color: 'teal', message: 'Sent. What the code made of it is shown below.' })
+        await changed()
+      }}
+    />
+  )
+}
+
+function Image({ detail: { row, upiUri } }: { readonly detail: Detail }) {
+  const { qrCode } = row
+  return (
+    <Section title="The code">
+      <Stack align="center" gap="sm">
+        {qrCode.qrCodeBase64 && (
+          // White around it in every scheme: scanners need the contrast.
+          <Paper bg="white" p="md" withBorder>
+            <Box
+              component="img"
+              src={`data:image/png;base64,${qrCode.qrCodeBase64}`}
+              alt={`UPI QR code ${qrCode.qrName ?? ''}`}
+              w={220}
+              h={220}
+              display="block"
+              style={{ imageRendering: 'pixelated' }}
+            />
+          </Paper>
+        )}
+        <Group gap={4} wrap="nowrap" w="100%" align="start">
+          <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap', flex: 1 }}>
+            {upiUri}
+          </Code>
+          <Copy text={upiUri} what="UPI string" />
+        </Group>
+      </Stack>
+    </Section>
+  )
+}
+
+const COLORS: Readonly<Record<Schemas['TimelineEntry']['what'], string>> = {
+  created: 'brand',
+  payment_accepted: 'teal',
+  payment_refused: 'orange',
+  refunded: 'grape',
+  cancelled: 'gray',
+  used_up: 'gray',
+  expired: 'orange',
+}
+
+const toEntry = ({ at, what, detail, paymentId }: Schemas['TimelineEntry']) => ({
+  at,
+  title: wordy(what),
+  color: COLORS[what],
+  detail: detail ?? paymentId,
+})
+
+function About({ row }: { readonly row: Schemas['QrCodeRow'] }) {
+  const { qrCode, merchantId, merchantName, tr } = row
+  const customer = [qrCode.customerName, qrCode.customerEmail, qrCode.customerMobile, qrCode.customerId]
+  return (
+    <Section title="About">
+      <Facts
+        facts={[
+          { label: 'QR code id', value: <Id id={qrCode.qrCodeId!} what="QR code id" /> },
+          {
+            label: 'Merchant',
+            value: (
+              <ThingLink kind="merchant" id={merchantId}>
+                {merchantName}
+              </ThingLink>
+            ),
+          },
+          { label: 'Credits find it by (tr)', value: <Id id={tr} what="tr" /> },
+          {
+            label: qrCode.fixedAmount ? 'Amount, exactly' : 'Amount, suggested',
+            value: <Money amount={qrCode.amount} none="any" />,
+          },
+          { label: 'Use', value: qrCode.multipleUse ? 'Many times' : 'Once' },
+          { label: 'Expires', value: qrCode.expiry ? <Instant at={qrCode.expiry} long /> : 'Never' },
+          { label: 'Reference number', value: qrCode.referenceNumber },
+          { label: 'Customer', value: customer.filter(Boolean).join(', ') },
+          { label: 'Description', value: qrCode.description },
+          { label: 'Created', value: <Instant at={qrCode.createdOn} long /> },
+          { label: 'Last change', value: <Instant at={qrCode.modifiedOn} long /> },
+          ...Object.entries(qrCode.customParams ?? {}).map(([name, value]) => ({
+            label: `Custom: ${name}`,
+            value,
+          })),
+        ]}
+      />
+    </Section>
+  )
+}
+
+const PAYMENTS: readonly Column<Schemas['Payment']>[] = [
+  { title: 'UTR', cell: ({ utr }) => <Id id={utr} what="UTR" /> },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Payer', cell: ({ payerVpa }) => payerVpa },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Why', cell: ({ reason }) => (reason ? wordy(reason) : '–') },
+  { title: 'Arrived', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+function Payments({ detail: { payments, morePayments } }: { readonly detail: Detail }) {
+  const { mode } = useSession()
+  return (
+    <Section title="Payments">
+      {payments.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          None yet.{mode === 'sandbox' && ' “Pay this code” above plays a payer.'}
+        </Text>
+      ) : (
+        <DataTable
+          caption="Payments"
+          columns={PAYMENTS}
+          rows={payments}
+          rowKey={({ paymentId }) => paymentId}
+        />
+      )}
+      {morePayments && (
+        <Alert mt="sm" color="gray">
+          The newest 100 are shown.
+        </Alert>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,125 @@
+import {
+  Alert,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDocumentTitle } from '@mantine/hooks'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
+import type { Search } from '../list-search.ts'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { needed } from '../parts/form-dialog.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { aboutQuery, sessionQuery } from '../session.ts'
+
+/** Only a place inside the console: an address of somebody else's making must not lead away after the sign-in. */
+const placeAfter = (back: string | undefined) => (back && /^\/(?![/\\])/.test(back) ? back : '/')
+
+export function SignIn() {
+  useDocumentTitle('Sign in · svc console')
+  const { back } = useSearch({ strict: false }) as Search
+  const about = useQuery(aboutQuery)
+  const client = useQueryClient()
+  const router = useRouter()
+  const [failed, setFailed] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const enter = async (call: Promise<Schemas['Session']>) => {
+    setBusy(true)
+    setFailed(undefined)
+    try {
+      client.setQueryData(sessionQuery.queryKey, await call)
+      router.history.push(`/console${placeAfter(back)}`)
+    } catch (error) {
+      setFailed(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <Center mih="100dvh" p="md" component="main">
+      <Paper withBorder p="xl" w="100%" maw={420}>
+        <Stack>
+          <div>
+            <Title order={1} size="h2">
+              svc console
+            </Title>
+            <Text c="dimmed">
+              {back ? 'Sign in to go on where you were.' : 'For those who run the service.'}
+            </Text>
+          </div>
+          {failed !== undefined && <FailureAlert failed={failed} />}
+          <Loaded query={about}>
+            {({ sandboxSignIn }) => (
+              <>
+                {sandboxSignIn && (
+                  <SandboxEntry
+                    busy={busy}
+                    enter={() => void enter(responseOf(api.POST('/session/sandbox')))}
+                  />
+                )}
+                <PasswordForm
+                  busy={busy}
+                  enter={(body) => void enter(responseOf(api.POST('/session', { body })))}
+                />
+              </>
+            )}
+          </Loaded>
+        </Stack>
+      </Paper>
+    </Center>
+  )
+}
+
+function SandboxEntry({ busy, enter }: { readonly busy: boolean; readonly enter: () => void }) {
+  return (
+    <>
+      <Alert color="brand" title="Sandbox">
+        Nothing here is real money, so one click is enough on this machine.
+      </Alert>
+      <Button size="md" onClick={enter} loading={busy} data-autofocus>
+        Enter the sandbox
+      </Button>
+      <Divider label="or as an operator" />
+    </>
+  )
+}
+
+interface PasswordFormProps {
+  readonly busy: boolean
+  readonly enter: (body: { name: string; password: string }) => void
+}
+
+function PasswordForm({ busy, enter }: PasswordFormProps) {
+  const form = useForm({
+    initialValues: { name: '', password: '' },
+    validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
+  })
+  return (
+    <form onSubmit={form.onSubmit(enter)} noValidate>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          autoComplete="username"
+          autoCapitalize="none"
+          {...form.getInputProps('name')}
+        />
+        <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
+        <Button type="submit" variant="default" loading={busy}>
+          Sign in
+        </Button>
+        <Text size="xs" c="dimmed">
+          No account yet? On the service’s machine: <code>svc operator create</code>
+        </Text>
+      </Stack>
+    </form>
+  )
+}

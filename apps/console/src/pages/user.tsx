@@ -1,0 +1,122 @@
+import { Anchor, SimpleGrid, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { count } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { Tile } from '../parts/tile.tsx'
+import { personName, wordy } from '../words.ts'
+
+export function User() {
+  const { userId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['users', userId],
+    queryFn: () => responseOf(api.GET('/users/{userId}', { params: { path: { userId } } })),
+  })
+  return (
+    <Page
+      title={(query.data && (personName(query.data) || query.data.email || query.data.mobile)) || 'User'}
+      trail={[{ to: '/users', label: 'Users' }]}
+    >
+      <Loaded query={query}>
+        {({ companyId, companyName, partnerId, email, mobile, createdOn }) => (
+          <>
+            <Section
+              title="About"
+              aside={
+                <Anchor component={Link} to="/cards" search={{ userId } as never} size="sm">
+                  Cards
+                </Anchor>
+              }
+            >
+              <Facts
+                facts={[
+                  { label: 'User id', value: <Id id={userId} what="user id" /> },
+                  { label: 'E-mail', value: email },
+                  { label: 'Mobile', value: mobile },
+                  {
+                    label: 'Company',
+                    value: (
+                      <ThingLink kind="company" id={companyId}>
+                        {companyName}
+                      </ThingLink>
+                    ),
+                  },
+                  { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
+                  { label: 'Created', value: <Instant at={createdOn} long /> },
+                ]}
+              />
+            </Section>
+            <Coins userId={userId} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const HISTORY: readonly Column<Schemas['CoinHistoryEntry']>[] = [
+  { title: 'When', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: 'What', cell: ({ kind, event }) => `${wordy(kind)}${event ? ` for ${event}` : ''}` },
+  {
+    title: 'By',
+    cell: ({ coinConfigId, revision }) =>
+      coinConfigId ? (
+        <ThingLink kind="coinConfig" id={coinConfigId}>
+          {`revision ${revision}`}
+        </ThingLink>
+      ) : (
+        '–'
+      ),
+  },
+  {
+    title: 'Coins',
+    align: 'right',
+    cell: ({ amount, kind }) => (kind === 'ALLOCATED' ? '+' : '−') + count(Math.abs(amount)),
+  },
+  { title: 'Active after', align: 'right', cell: ({ balance }) => count(balance) },
+]
+
+function Coins({ userId }: { readonly userId: string }) {
+  const query = useQuery({
+    queryKey: ['users', userId, 'coins'],
+    queryFn: () => responseOf(api.GET('/users/{userId}/coins', { params: { path: { userId } } })),
+  })
+  return (
+    <Section title="Coins">
+      <Loaded query={query}>
+        {({ balance, history, next }) => (
+          <>
+            <SimpleGrid cols={{ base: 2, sm: 4 }}>
+              <Tile label="Active" value={count(balance.active)} />
+              <Tile label="Spent" value={count(balance.spent)} />
+              <Tile label="Expired" value={count(balance.expired)} />
+              <Tile label="Pending" value={count(balance.pending)} />
+            </SimpleGrid>
+            {history.length === 0 ? (
+              <Text c="dimmed" size="sm">
+                No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocate</code>.
+              </Text>
+            ) : (
+              <DataTable
+                caption="Coin history"
+                columns={HISTORY}
+                rows={history}
+                rowKey={({ entry }) => String(entry)}
+              />
+            )}
+            {next && (
+              <Text c="dimmed" size="sm">
+                The newest 50 are shown.
+              </Text>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}

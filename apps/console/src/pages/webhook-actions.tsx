@@ -1,0 +1,185 @@
+import { Select, Text, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { instantOf, minuteOf } from '../business-day.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { count } from '../parts/money.tsx'
+import { SecretOnce } from '../parts/secret-once.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { ChangeWebhook, LOST_SECRET, once, webhooksChanged } from './webhook-form.tsx'
+
+interface Props {
+  readonly endpoint: Schemas['WebhookEndpoint']
+}
+
+export function WebhookActions({ endpoint }: Props) {
+  return (
+    <>
+      <ChangeWebhook endpoint={endpoint} />
+      <Rotate endpoint={endpoint} />
+      {endpoint.enabled && <Replay endpoint={endpoint} />}
+      <Switch endpoint={endpoint} />
+      <Delete endpoint={endpoint} />
+    </>
+  )
+}
+
+const HOUR_SECONDS = 3_600
+const GRACE = [
+  { value: String(24 * HOUR_SECONDS), label: 'For a day' },
+  { value: String(HOUR_SECONDS), label: 'For an hour' },
+  { value: String(7 * 24 * HOUR_SECONDS), label: 'For a week' },
+  { value: '0', label: 'Not at all: it has leaked' },
+]
+
+function Rotate({ endpoint: { endpointId } }: Props) {
+  const [secret, setSecret] = useState<string>()
+  return (
+    <>
+      <FormDialog
+        label="Rotate secret"
+        send="Make a new secret"
+        variant="default"
+        initial={{ graceSeconds: GRACE[0]!.value }}
+        fields={(form) => (
+          <Select
+            label="How long the former secret goes on signing beside it"
+            description="Until then a receiver that knows either of them can verify what it gets"
+            data={GRACE}
+            allowDeselect={false}
+            {...form.getInputProps('graceSeconds')}
+          />
+        )}
+        submit={async ({ graceSeconds }) => {
+          const rotated = await responseOf(
+            api.POST('/webhooks/{endpointId}/rotate-secret', {
+              params: { path: { endpointId } },
+              body: { graceSeconds: Number(graceSeconds) },
+              headers: once(),
+            }),
+          )
+          setSecret(rotated.secret)
+          await webhooksChanged()
+        }}
+      />
+      <SecretOnce
+        what="Signing secret"
+        secret={secret}
+        lost={LOST_SECRET}
+        onDone={() => setSecret(undefined)}
+      />
+    </>
+  )
+}
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+
+function Replay({ endpoint: { endpointId } }: Props) {
+  const { timeZone } = useSession()
+  const nowMs = Date.now()
+  return (
+    <FormDialog
+      label="Replay"
+      send="Send it again"
+      variant="default"
+      initial={{
+        from: minuteOf(new Date(nowMs - DAY_MS), timeZone),
+        to: minuteOf(new Date(nowMs + MINUTE_MS), timeZone),
+      }}
+      rules={{
+        from: needed,
+        // Minutes in one zone compare as texts do.
+        to: (to: string, { from }: { from: string }) => (to > from ? null : 'Must be later than the begin'),
+      }}
+      fields={(form) => (
+        <>
+          <Text size="sm">
+            Sends what happened in this time once more, as far as the endpoint is sent it. What it has had
+            before it can tell by the <code>webhook-id</code>. New events do not wait for it.
+          </Text>
+          <TextInput
+            type="datetime-local"
+            label="From"
+            description={`Time in ${timeZone}`}
+            {...form.getInputProps('from')}
+          />
+          <TextInput type="datetime-local" label="Until" {...form.getInputProps('to')} />
+        </>
+      )}
+      submit={async ({ from, to }) => {
+        const queued = await replay(endpointId, instantOf(from, timeZone), instantOf(to, timeZone))
+        notifications.show({
+          color: 'teal',
+          message:
+            queued === 0
+              ? 'Nothing that it is sent happened in that time.'
+              : `${count(queued)} on their way.`,
+        })
+        await webhooksChanged()
+      }}
+    />
+  )
+}
+
+/** The service takes a bounded number at a time. */
+async function replay(endpointId: string, from: string, to: string): Promise<number> {
+  let all = 0
+  for (let after: number | undefined; ; ) {
+    const { queued, next, more } = await responseOf(
+      api.POST('/webhooks/{endpointId}/replay', {
+        params: { path: { endpointId } },
+        body: { from, to, ...(after !== undefined && { after }) },
+        headers: once(),
+      }),
+    )
+    all += queued
+    if (!more) return all
+    after = next
+  }
+}
+
+function Switch({ endpoint: { endpointId, enabled, url } }: Props) {
+  const set = async (body: { enabled: boolean }) => {
+    await responseOf(
+      api.PATCH('/webhooks/{endpointId}', { params: { path: { endpointId } }, body, headers: once() }),
+    )
+    await webhooksChanged()
+  }
+  return enabled ? (
+    <ConfirmAction label="Disable" confirm="Disable webhook" danger run={() => set({ enabled: false })}>
+      Nothing more is sent to <b>{url}</b>. What happens meanwhile is not kept for it: when it is enabled
+      again, replay the time in between.
+    </ConfirmAction>
+  ) : (
+    <ConfirmAction label="Enable" confirm="Enable webhook" run={() => set({ enabled: true })}>
+      From now on events are sent to <b>{url}</b>. What it has missed is not: replay it afterwards.
+    </ConfirmAction>
+  )
+}
+
+function Delete({ endpoint: { endpointId, url } }: Props) {
+  const navigate = useNavigate()
+  return (
+    <ConfirmAction
+      label="Delete"
+      confirm="Delete for good"
+      danger
+      typed={new URL(url).host}
+      run={async () => {
+        await responseOf(
+          api.DELETE('/webhooks/{endpointId}', { params: { path: { endpointId } }, headers: once() }),
+        )
+        await navigate({ to: '/webhooks' })
+        queryClient.removeQueries({ queryKey: ['webhooks', endpointId] })
+        await queryClient.invalidateQueries({ queryKey: ['webhooks', 'list'] })
+      }}
+    >
+      Deletes <b>{url}</b> with its secrets, its attempts and what was still to be sent to it. This cannot be
+      undone; to stop it for a while, disable it.
+    </ConfirmAction>
+  )
+}

@@ -1,0 +1,239 @@
+import { Box, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { asCallFailed } from '../failure.ts'
+import type { Column } from '../parts/data-table.tsx'
+import type { Filter } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { List } from '../parts/list-page.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { count } from '../parts/money.tsx'
+import { Facts } from '../parts/page.tsx'
+import { Id } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { shortId } from '../things.ts'
+import { once, webhooksChanged } from './webhook-form.tsx'
+import { Outcome } from './webhooks.tsx'
+
+type Attempt = Schemas['WebhookAttempt']
+type Endpoint = Schemas['WebhookEndpoint']
+
+/** Whoever sends an event again looks for what comes of it. */
+export const REFRESH_MS = 2_000
+
+const FILTERS: readonly Filter[] = [
+  { name: 'eventId', label: 'Event', kind: 'text', placeholder: 'evt_…' },
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    kind: 'select',
+    options: [{ value: 'failure', label: 'Failed' }],
+  },
+]
+
+const COLUMNS: readonly Column<Attempt>[] = [
+  { title: 'When', cell: ({ startedOn }) => <Instant at={startedOn} /> },
+  {
+    title: 'Event',
+    cell: ({ eventId, sequence }) => (
+      <>
+        <Text span inherit ff="monospace" fz="0.9em" title={eventId} style={{ whiteSpace: 'nowrap' }}>
+          {shortId(eventId)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          No. {count(sequence)}
+        </Text>
+      </>
+    ),
+  },
+  {
+    title: 'Outcome',
+    cell: (attempt) => (
+      <>
+        <Outcome attempt={attempt} />
+        {attempt.failure && (
+          <Text size="xs" c="dimmed">
+            {attempt.failure}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Attempt', align: 'right', cell: ({ attempt }) => count(attempt) },
+  { title: 'Took', align: 'right', cell: ({ durationMs }) => `${count(durationMs)}\u00a0ms` },
+  { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : 'none') },
+]
+
+/** What was sent to an endpoint and what it answered, newest first. */
+export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { endpointId, enabled } = endpoint
+  const { can } = useSession()
+  const [shown, setShown] = useState<Attempt>()
+  const [opened, { open, close }] = useDisclosure(false)
+  const show = (attempt: Attempt) => {
+    setShown(attempt)
+    open()
+  }
+  const columns: Column<Attempt>[] = [
+    ...COLUMNS,
+    {
+      title: '',
+      align: 'right',
+      cell: (attempt) => (
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() => show(attempt)}
+            aria-label={`Show ${nameOf(attempt)}`}
+          >
+            Show
+          </Button>
+          {can('operator') && enabled && <Resend endpointId={endpointId} eventId={attempt.eventId} />}
+        </Group>
+      ),
+    },
+  ]
+  return (
+    <>
+      <List
+        name="webhook-attempts"
+        id={endpointId}
+        caption="Attempts"
+        load={listAt('/webhooks/{endpointId}/attempts', { endpointId })}
+        columns={columns}
+        rowKey={({ attemptId }) => attemptId}
+        filters={FILTERS}
+        refreshMs={REFRESH_MS}
+        empty={
+          <Text c="dimmed">
+            Nothing has been sent yet. It begins with the next event; to send what happened before, replay it.
+          </Text>
+        }
+      />
+      <Modal opened={opened} onClose={close} title={shown && `What was sent: ${nameOf(shown)}`} size="xl">
+        {shown && <Exchange attempt={shown} endpointId={endpointId} />}
+      </Modal>
+    </>
+  )
+}
+
+const nameOf = ({ attempt, sequence }: Attempt) => `attempt ${attempt} of event No. ${count(sequence)}`
+
+/** What was sent, and the begin of what came back. */
+function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly endpointId: string }) {
+  const { eventId, url, startedOn, durationMs, failure, responseExcerpt, nextOn } = attempt
+  const { can } = useSession()
+  const event = useQuery({
+    queryKey: ['webhook-event', endpointId, eventId],
+    queryFn: () =>
+      responseOf(
+        api.GET('/webhooks/{endpointId}/events/{eventId}', { params: { path: { endpointId, eventId } } }),
+      ),
+    staleTime: Infinity,
+  })
+  const headers = [
+    `POST ${url}`,
+    'content-type: application/json',
+    `webhook-id: ${eventId}`,
+    `webhook-timestamp: ${Math.floor(Date.parse(startedOn) / 1_000)}`,
+  ]
+  return (
+    <Stack>
+      <Facts
+        cols={2}
+        facts={[
+          { label: 'Event id', value: <Id id={eventId} what="event id" /> },
+          { label: 'Sent', value: <Instant at={startedOn} long /> },
+          {
+            label: 'Outcome',
+            value: (
+              <>
+                <Outcome attempt={attempt} /> after {count(durationMs)} ms
+                {failure && <div>{failure}</div>}
+              </>
+            ),
+          },
+          { label: 'Next try', value: nextOn ? <Instant at={nextOn} long /> : 'None' },
+        ]}
+      />
+      {!can('operator') && (
+        <Text size="sm" c="dimmed">
+          Personal data is masked for viewers.
+        </Text>
+      )}
+      <Written title="Answer, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
+      <Written title="Request, without its signatures">{headers.join('\n')}</Written>
+      <Loaded query={event}>
+        {(sent) => <Written title="Body">{JSON.stringify(sent, undefined, 2)}</Written>}
+      </Loaded>
+    </Stack>
+  )
+}
+
+/** Text as it was on the wire. */
+function Written({ title, children }: { readonly title: string; readonly children: string }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={4}>
+        {title}
+      </Text>
+      <Box
+        component="pre"
+        m={0}
+        p="sm"
+        fz="xs"
+        ff="monospace"
+        mah={320}
+        tabIndex={0}
+        role="group"
+        aria-label={title}
+        style={{
+          whiteSpace: 'pre-wrap',
+          overflowWrap: 'anywhere',
+          overflowY: 'auto',
+          border: '1px solid var(--mantine-color-default-border)',
+          borderRadius: 'var(--mantine-radius-md)',
+        }}
+      >
+        {children}
+      </Box>
+    </div>
+  )
+}
+
+function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly eventId: string }) {
+  const [busy, setBusy] = useState(false)
+  const resend = async () => {
+    setBusy(true)
+    try {
+      await responseOf(
+        api.POST('/webhooks/{endpointId}/resend', {
+          params: { path: { endpointId } },
+          body: { eventId },
+          headers: once(),
+        }),
+      )
+      notifications.show({ color: 'teal', message: 'On its way; its attempt shows up here in a moment.' })
+      await webhooksChanged()
+    } catch (error) {
+      notifications.show({ color: 'red', message: asCallFailed(error).message })
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      loading={busy}
+      onClick={() => void resend()}
+      aria-label={`Send again: event ${shortId(eventId)}`}
+    >
+      Send again
+    </Button>
+  )
+}

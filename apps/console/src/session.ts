@@ -1,0 +1,86 @@
+import { QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { api, responseOf, type Schemas } from './api.ts'
+import { asCallFailed, CallFailed, readFailure } from './failure.ts'
+
+/** Refusals are not asked again; a service that is away for a moment is. */
+const mayHelp = (error: unknown) => {
+  const { status } = asCallFailed(error)
+  return status === 0 || status >= 500
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: (failures, error) => failures < 2 && mayHelp(error) },
+  },
+})
+
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: () => responseOf(api.GET('/about')),
+  staleTime: Infinity,
+})
+
+/** Words, operations and events of the API, for select boxes. */
+export const catalogueQuery = queryOptions({
+  queryKey: ['catalogue'],
+  queryFn: () => responseOf(api.GET('/catalogue')),
+  staleTime: Infinity,
+})
+
+/** `null` when nobody is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async (): Promise<Schemas['Session'] | null> => {
+    const { data, error, response } = await api.GET('/session')
+    if (data) return data
+    if (response.status === 401) return null
+    throw readFailure(response, error)
+  },
+  staleTime: Infinity,
+})
+
+const ROLES = ['viewer', 'operator', 'admin'] as const
+type Role = (typeof ROLES)[number]
+
+interface SignedIn {
+  readonly name: string
+  readonly role: Role
+  readonly mode: 'sandbox' | 'live'
+  readonly version: string
+  /** Business time zone; all dates are shown in it. */
+  readonly timeZone: string
+  /** Whether the operator has this role or a higher one. */
+  readonly can: (role: Role) => boolean
+}
+
+/** Who is signed in, and to what. The last ones known, while the way leads to the sign-in. */
+export function useSession(): SignedIn {
+  const { data: about } = useQuery(aboutQuery)
+  const { data: session } = useQuery({ ...sessionQuery, enabled: false })
+  const role = session?.operator.role ?? 'viewer'
+  return {
+    name: session?.operator.name ?? '',
+    role,
+    mode: about?.mode ?? 'live',
+    version: about?.version ?? '',
+    timeZone: about?.timeZone ?? 'Asia/Kolkata',
+    can: (wanted) => ROLES.indexOf(role) >= ROLES.indexOf(wanted),
+  }
+}
+
+/** Ends the session in the service, and forgets all that this page has seen. */
+export function useSignOut(): () => Promise<void> {
+  const client = useQueryClient()
+  const router = useRouter()
+  return async () => {
+    try {
+      await responseOf(api.DELETE('/session'))
+    } catch (error) {
+      if (!(error instanceof CallFailed) || error.status !== 401) throw error
+    }
+    client.clear()
+    client.setQueryData(sessionQuery.queryKey, null)
+    await router.invalidate()
+  }
+}

@@ -1,0 +1,136 @@
+import { closedLoop, type Latency, type Load, openLoop } from './load.ts'
+import { cpuMicros, familyOf } from './server-process.ts'
+
+/** One of those that are measured beside each other. */
+export interface Contender {
+  readonly name: string
+  /** What is counted: a request, a transaction, a row. */
+  readonly unit?: string
+  /** Processes whose CPU time is counted for it; their children too. */
+  readonly pids?: readonly number[]
+  /** One phase; answers how many were done, and in what time; and how many more, where not all of it counts. */
+  run(phase: Phase): Promise<{ readonly done: number; readonly seconds: number; readonly inAll?: number }>
+  /** Given for servers: latency at 70 % of the rate that was measured. */
+  readonly load?: () => Promise<Load> | Load
+}
+
+export interface Phase {
+  readonly callers: number
+  readonly seconds: number
+}
+
+export interface Figure {
+  readonly contender: string
+  readonly callers: number
+  readonly unit: string
+  /** Of the rounds, in order. */
+  readonly perSecond: readonly number[]
+  readonly cpuMicros: readonly number[]
+  readonly latencyMs?: Latency
+}
+
+/** In which a server's code is compiled for what it does most, its caches fill, and its statements are planned. */
+const WARM_SECONDS = 6
+/** For the others; pgbench counts none of its first seconds in any phase. */
+const WARM_SECONDS_OTHERS = 1
+
+export const median = (figures: readonly number[]): number =>
+  figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
+
+/** A contender that answers HTTP requests, made anew for each phase. */
+export const httpContender = (
+  name: string,
+  pids: readonly number[],
+  load: () => Promise<Load> | Load,
+): Contender => ({
+  name,
+  unit: 'requests',
+  pids,
+  load,
+  async run({ callers, seconds }) {
+    const made = await load()
+    const startMs = performance.now()
+    const { requests } = await closedLoop(made, callers, seconds)
+    return { done: requests, seconds: (performance.now() - startMs) / 1_000 }
+  },
+})
+
+export interface Contest {
+  readonly contenders: readonly Contender[]
+  readonly callers: readonly number[]
+  readonly rounds: number
+  readonly seconds: number
+  /** Before each phase, so that none pays for the one before. */
+  readonly prepare?: (contender: Contender) => Promise<void>
+  /** Latency of all at half the slowest one's rate, in each round, rather than at 70 % of each one's own, once. */
+  readonly sameRate?: boolean
+  readonly progress: (text: string) => void
+}
+
+/** A B A B …: every round runs every contender, so that a noisy machine is noisy for all. Medians count. */
+export async function contest({
+  contenders,
+  callers,
+  rounds,
+  seconds,
+  prepare,
+  sameRate,
+  progress,
+}: Contest): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const count of callers) {
+    const rates = new Map(contenders.map((contender) => [contender, [] as number[]]))
+    const cpu = new Map(contenders.map((contender) => [contender, [] as number[]]))
+    for (const contender of contenders) {
+      await prepare?.(contender)
+      await contender.run({ callers: count, seconds: contender.load ? WARM_SECONDS : WARM_SECONDS_OTHERS })
+    }
+    for (let round = 1; round <= rounds; round++) {
+      for (const contender of contenders) {
+        await prepare?.(contender)
+        progress(`${count} callers, round ${round} of ${rounds}: ${contender.name}`)
+        const measured = await timed(contender, { callers: count, seconds })
+        rates.get(contender)!.push(measured.perSecond)
+        cpu.get(contender)!.push(measured.cpuMicros)
+      }
+    }
+    const slowest = Math.min(...[...rates.values()].map(median))
+    const latencies = new Map(contenders.map((contender) => [contender, [] as Latency[]]))
+    // Where contenders are compared by it they take turns for this too.
+    for (let round = 1; round <= (sameRate ? rounds : 1); round++) {
+      for (const contender of contenders) {
+        if (!contender.load) continue
+        progress(`${count} callers, latency: ${contender.name}`)
+        await prepare?.(contender)
+        const rate = sameRate ? 0.5 * slowest : 0.7 * median(rates.get(contender)!)
+        const latency = await openLoop(await contender.load(), count, rate, Math.min(3, seconds))
+        latencies.get(contender)!.push(latency)
+      }
+    }
+    for (const contender of contenders) {
+      const reported = latencies.get(contender)!
+      figures.push({
+        contender: contender.name,
+        callers: count,
+        unit: contender.unit ?? 'requests',
+        perSecond: rates.get(contender)!,
+        cpuMicros: cpu.get(contender)!,
+        ...(reported.length > 0 && {
+          latencyMs: {
+            p50: median(reported.map(({ p50 }) => p50)),
+            p99: median(reported.map(({ p99 }) => p99)),
+            p999: median(reported.map(({ p999 }) => p999)),
+          },
+        }),
+      })
+    }
+  }
+  return figures
+}
+
+async function timed(contender: Contender, phase: Phase) {
+  const pids = (await Promise.all((contender.pids ?? []).map(familyOf))).flat()
+  const before = await cpuMicros(pids)
+  const { done, seconds, inAll = done } = await contender.run(phase)
+  return { perSecond: done / seconds, cpuMicros: ((await cpuMicros(pids)) - before) / Math.max(1, inAll) }
+}

@@ -1,0 +1,99 @@
+/**
+ * Every figure that svc gives of its speed, beside peers and limits, in one run.
+ *
+ *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes
+ *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards; hours
+ *   npm run bench -- --only token,coin-lookup      --list says what there is
+ *   npm run bench -- --rounds 5 --seconds 4 --callers 16 --cards 100000
+ *
+ * Contenders take turns (A B A B …), so that a noisy machine is noisy for all; medians of the rounds count, and only
+ * ratios within a run mean anything elsewhere. Servers, load and PostgreSQL share the same cores. Commits are durable.
+ * Writes lab/bench/results.json, lab/bench/RESULTS.md and lab/bench/charts/*.svg; a run of some measures writes nothing.
+ */
+import { parseArgs } from 'node:util'
+import { closeBeds, makeBed } from './bed.ts'
+import { fullSearch, singleSearch } from './measures/card-search.ts'
+import { coinLookup } from './measures/coin-lookup.ts'
+import { consoleLists } from './measures/console-lists.ts'
+import { acceptPayment, cancel, createQrCode } from './measures/durable-commands.ts'
+import { encryptedCreation } from './measures/encrypted-creation.ts'
+import { footprint } from './measures/footprint.ts'
+import { growth } from './measures/growth.ts'
+import type { Measure, Setting } from './measures/measure.ts'
+import { severalProcesses, sockets } from './measures/processes.ts'
+import { merchantToken } from './measures/token.ts'
+import { type Measured, machine, showMeasure, writeResults } from './report.ts'
+
+const MEASURES: readonly Measure[] = [
+  footprint,
+  merchantToken,
+  acceptPayment,
+  cancel,
+  createQrCode,
+  encryptedCreation,
+  coinLookup,
+  singleSearch,
+  fullSearch,
+  growth,
+  sockets,
+  severalProcesses,
+  // Last: the overview begins a check of all books, which goes on in the background.
+  consoleLists,
+]
+
+const { values } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    callers: { type: 'string' },
+    cards: { type: 'string' },
+    /** Options of Node for the service, say --cpu-prof. */
+    'node-options': { type: 'string', default: '' },
+  },
+})
+if (values.list) {
+  for (const { id, title } of MEASURES) console.log(`${id.padEnd(16)} ${title}`)
+  process.exit()
+}
+const only = values.only?.split(',')
+const unknown = only?.filter((id) => !MEASURES.some((measure) => measure.id === id)) ?? []
+if (unknown.length > 0) {
+  console.error(`There is no measure ${unknown.join(', ')}. --list says what there is.`)
+  process.exit(2)
+}
+
+const progress = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`)
+}
+const callers = values.callers?.split(',').map(Number) ?? (values.full ? [1, 16, 64, 256] : [64])
+const startMs = performance.now()
+console.log(machine())
+const bed = await makeBed(values['node-options'].split(' ').filter(Boolean))
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void closeBeds().finally(() => process.exit(130)))
+const setting: Setting = {
+  bed,
+  callers,
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  cards: Number(values.cards ?? (values.full ? 10_000_000 : 1_000_000)),
+  full: values.full,
+  progress,
+}
+const measured: Measured[] = []
+try {
+  for (const measure of MEASURES.filter(({ id }) => !only || only.includes(id))) {
+    const result = await measure.run(setting)
+    progress('')
+    const { id, title } = measure
+    measured.push({ id, title, ...result })
+    showMeasure(measured.at(-1)!)
+  }
+} finally {
+  await closeBeds()
+}
+console.log(`\n${Math.round((performance.now() - startMs) / 1_000)} s`)
+if (!only) await writeResults(measured, setting)

@@ -1,0 +1,171 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { JweKey } from '@svc/jwe/keys'
+import { CuttingProxy } from '../../test/harness/cutting-proxy.ts'
+import { makePlace, type Place } from './file-system.ts'
+import { type Environment, Member, svc } from './members.ts'
+import { Receiver } from './receiver.ts'
+import { DatabaseServer } from './server.ts'
+
+export interface Merchant {
+  readonly merchantId: string
+  readonly apiKey: string
+}
+
+export interface Partner {
+  readonly partnerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly sharedKey: JweKey
+  readonly companyId: string
+  readonly cardAccountId: string
+  /** Holders of coins: one for each group of callers. */
+  readonly userIds: readonly string[]
+}
+
+/** The database of a run, past everything that breaks. */
+export type Server = Pick<DatabaseServer, 'query' | 'connect'>
+
+/** What any run is made on: a database, processes of the service, and its tenants. */
+export interface AnyBed {
+  readonly server: Server
+  readonly members: readonly Member[]
+  readonly receiver: Receiver
+  readonly railKey: string
+  readonly merchants: readonly Merchant[]
+  readonly partner: Partner
+  /** Runs a command of the command line on this installation. */
+  readonly operate: (...args: string[]) => Promise<unknown>
+  close(): Promise<void>
+}
+
+/** One PostgreSQL and a proxy before it. */
+export interface Bed extends AnyBed {
+  readonly place: Place
+  readonly server: DatabaseServer
+  readonly proxy: CuttingProxy
+}
+
+export interface BedOptions {
+  readonly processes: number
+  readonly groups: number
+}
+
+/** Live mode with three logins and several processes, set up as `docs/guides/operate.md` says. */
+export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
+  const place = await makePlace()
+  const undo: (() => Promise<unknown>)[] = [() => place.remove()]
+  const close = async () => {
+    for (const step of undo.reverse()) await step()
+    undo.length = 0
+  }
+  try {
+    const server = await DatabaseServer.open(join(place.directory, 'data'))
+    undo.push(() => server.close())
+    await makeLogins(server)
+    const proxy = await CuttingProxy.open(server)
+    undo.push(() => proxy.close())
+    const receiver = await Receiver.open(place.logs)
+    undo.push(() => receiver.close())
+    const railKey = randomBytes(24).toString('hex')
+    const { host, port } = server
+    const past = `localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
+    const env = {
+      SVC_MODE: 'live',
+      SVC_MASTER_KEY: randomBytes(32).toString('base64'),
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    }
+    const operator = {
+      ...env,
+      DATABASE_URL: `postgresql://svc_app@${past}`,
+      DATABASE_OPERATOR_URL: `postgresql://svc_console@${past}`,
+      DATABASE_OWNER_URL: `postgresql://svc_migrator@${past}`,
+    }
+    await svc(operator, 'migrate')
+    const operate = (...args: string[]) => svc(operator, ...args)
+    const tenants = await makeTenants(operate, server, receiver, groups)
+    const memberEnv: Environment = {
+      ...env,
+      DATABASE_URL: `postgresql://svc_app@127.0.0.1:${proxy.port}/svc`,
+      DATABASE_OPERATOR_URL: `postgresql://svc_console@127.0.0.1:${proxy.port}/svc`,
+      UPI_RAIL_KEYS: railKey,
+      PUBLIC_URL: 'https://svc.example.com',
+      RATE_LIMIT_PER_SECOND: '0',
+      NODE_EXTRA_CA_CERTS: receiver.certificate,
+    }
+    const members: Member[] = []
+    undo.push(() => Promise.all(members.map((member) => member.stop())))
+    for (let n = 0; n < processes; n++)
+      members.push(await Member.open(memberEnv, join(place.logs, `process-${n}`)))
+    return { place, server, proxy, members, receiver, railKey, ...tenants, operate, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The logins of `docs/guides/operate.md`, and the database. */
+export async function makeLogins(server: Server, password = 'lab'): Promise<void> {
+  const client = await server.connect('postgres')
+  await client.query('create role svc_owner; create role svc_service; create role svc_operator')
+  for (const login of ['svc_migrator', 'svc_app', 'svc_console'])
+    await client.query(`create role ${login} login password '${password}'`)
+  await client.query('grant svc_owner to svc_migrator; grant svc_service to svc_app')
+  await client.query('grant svc_service, svc_operator to svc_console')
+  await client.query('create database svc owner svc_migrator')
+  await client.end()
+}
+
+type Operate = AnyBed['operate']
+
+export async function makeTenants(
+  operate: Operate,
+  server: Server,
+  receiver: Receiver,
+  groups: number,
+): Promise<{ merchants: Merchant[]; partner: Partner }> {
+  const made = async (...args: string[]) => (await operate(...args)) as Record<string, string>
+  const hear = async (tenantId: string) => {
+    const { secret } = await made('webhook', 'create', tenantId, '--url', receiver.url(tenantId))
+    receiver.expect(tenantId, secret!)
+  }
+  const merchants: Merchant[] = []
+  for (const name of ['corner', 'harbour']) {
+    const args = ['--name', name, '--vpa', `${name}.shop@bank`, '--mcc', '5411']
+    const { merchantId, apiKey } = await made('merchant', 'create', ...args)
+    merchants.push({ merchantId: merchantId!, apiKey: apiKey! })
+    await hear(merchantId!)
+  }
+  const { partnerId, clientId, clientSecret } = await made(
+    'partner',
+    'create',
+    '--name',
+    'Chaos Cards',
+    '--product',
+    'incentive',
+  )
+  await hear(partnerId!)
+  const { kid, alg, enc, k } = await made('partner', 'key', 'issue-shared', partnerId!)
+  const { companyId } = await made('company', 'create', partnerId!, '--name', 'Acme Industries')
+  const { cardAccountId } = await made('card-account', 'create', companyId!, '--product', 'incentive')
+  await made('card-account', 'fund', cardAccountId!, '--amount', '1000000')
+  // One by one through the command line they would take longer than the rest.
+  const users = await server.query<{ user_id: string }>(
+    `insert into users (user_id, partner_id, company_id, first_name, created_at)
+     select 'usr_' || lpad(n::text, 26, '0'), $1, $2, 'Asha', now() from generate_series(1, $3::int) n returning user_id`,
+    [partnerId, companyId, groups],
+  )
+  const sharedKey = { kid, alg, enc, key: createSecretKey(Buffer.from(k!, 'base64url')) } as JweKey
+  return {
+    merchants,
+    partner: {
+      partnerId: partnerId!,
+      clientId: clientId!,
+      clientSecret: clientSecret!,
+      sharedKey,
+      companyId: companyId!,
+      cardAccountId: cardAccountId!,
+      userIds: users.map((user) => user.user_id),
+    },
+  }
+}

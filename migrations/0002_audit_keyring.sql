@@ -1,0 +1,136 @@
+-- The audit: who did what (decision O3). `content` is the whole entry as it was hashed; the columns beside it are
+-- generated from it, so that none of them can differ from it.
+create table audit_log (
+  sequence      bigint not null,
+  content       text not null,
+  previous_hash bytea not null,
+  hash          bytea not null,
+  at_ms         bigint generated always as ((content::jsonb ->> 'at')::bigint) stored,
+  actor         text generated always as (content::jsonb ->> 'actor') stored,
+  action        text generated always as (content::jsonb ->> 'action') stored,
+  target        text generated always as (content::jsonb ->> 'target') stored,
+  tenant_id     text generated always as (content::jsonb ->> 'tenantId') stored
+);
+create index audit_log_by_time on audit_log (at_ms);
+create index audit_log_by_actor on audit_log (actor, sequence);
+create index audit_log_by_action on audit_log (action, sequence);
+create index audit_log_by_target on audit_log (target, sequence);
+create index audit_log_by_tenant on audit_log (tenant_id, sequence);
+alter table audit_log add primary key (sequence);
+select secure_tenants('audit_log', 'tenant_id');
+grant select on audit_log to svc_service, svc_operator;
+
+create function refuse_change() returns trigger
+  language plpgsql set search_path = svc
+  as $$ begin raise exception '% is append-only', tg_table_name; end $$;
+create trigger append_only before update or delete on audit_log for each row execute function refuse_change();
+create trigger append_only_whole before truncate on audit_log for each statement execute function refuse_change();
+
+-- Chained by SHA-256 over the previous hash and the entry. One writer at a time, until its COMMIT: to be called when
+-- all other locks of the transaction are held, so that writers cannot deadlock.
+create function append_entry(
+  actor text, action text, target text, tenant_id text, request_id text, details jsonb, at timestamptz) returns bigint
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    former audit_log;
+    number bigint;
+    entry  text;
+  begin
+    perform pg_advisory_xact_lock(hashtext('svc audit'));
+    select * into former from audit_log l order by l.sequence desc limit 1;
+    number := coalesce(former.sequence, 0) + 1;
+    former.hash := coalesce(former.hash, decode(repeat('00', 32), 'hex'));
+    entry := jsonb_strip_nulls(jsonb_build_object(
+      'sequence', number, 'at', floor(extract(epoch from at) * 1000)::bigint, 'actor', actor, 'action', action,
+      'target', target, 'tenantId', tenant_id, 'requestId', request_id, 'details', details))::text;
+    insert into audit_log (sequence, content, previous_hash, hash)
+      values (number, entry, former.hash, sha256(former.hash || convert_to(entry, 'UTF8')));
+    return number;
+  end $$;
+
+-- Only a login of operators acts for one, in whatever role: the service's own login names no operator.
+create function acts_for_operators() returns boolean
+  language sql stable
+  as $$ select pg_has_role(session_user, 'svc_operator', 'member') $$;
+
+create function append_audit(
+  actor text, action text, target text, tenant_id text, request_id text, details jsonb, at timestamptz) returns bigint
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  begin
+    if not acts_for_operators() then
+      raise exception 'this login does not append to the audit' using errcode = 'insufficient_privilege';
+    end if;
+    return append_entry(actor, action, target, tenant_id, request_id, details, at);
+  end $$;
+
+-- The end of the chain, for the anchor that every process writes to its log.
+create function audit_head() returns table (sequence bigint, hash bytea)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select l.sequence, l.hash from audit_log l order by l.sequence desc limit 1 $$;
+
+-- Records changes of what decides who may do what, also those made with `psql`. Arguments: the noun, the columns of its
+-- id and its tenant, and the columns that may be shown. The actor is `svc.actor`, or what a batch of several actors says
+-- of this row in `svc.acted`, both from logins of operators only; else the tenant of the transaction, else the login.
+create function audit_change() returns trigger
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    before  jsonb := case when tg_op <> 'INSERT' then to_jsonb(old) end;
+    after   jsonb := case when tg_op <> 'DELETE' then to_jsonb(new) end;
+    subject jsonb := coalesce(after, before);
+    tenant  text := subject ->> tg_argv[2];
+    actor   text;
+    acted   jsonb;
+    shown   jsonb;
+    verb    text;
+  begin
+    select jsonb_object_agg(name, coalesce(after, before) -> name) into shown
+      from unnest(string_to_array(tg_argv[3], ',')) as name
+      where tg_op <> 'UPDATE' or after -> name is distinct from before -> name;
+    if shown is null then
+      return null;
+    end if;
+    verb := case
+      when tg_op = 'INSERT' then 'created'
+      when tg_op = 'DELETE' then 'deleted'
+      when shown ->> 'revoked_at' is not null then 'revoked'
+      when shown ->> 'retired_at' is not null then 'retired'
+      when shown ->> 'disabled_at' is not null then 'disabled'
+      when shown ? 'disabled_at' then 'enabled'
+      else 'changed' end;
+    if acts_for_operators() then
+      actor := nullif(current_setting('svc.actor', true), '');
+      acted := nullif(current_setting('svc.acted', true), '')::jsonb;
+      acted := coalesce(acted -> (subject ->> tg_argv[1]), acted -> (subject ->> 'endpoint_id'));
+    end if;
+    perform append_entry(
+      coalesce(actor, acted ->> 'actor',
+        case when coalesce(current_setting('svc.tenants', true), '') <> '' then 'tenant ' || tenant end,
+        'role ' || session_user),
+      tg_argv[0] || '.' || verb, subject ->> tg_argv[1], tenant,
+      coalesce(nullif(current_setting('svc.request_id', true), ''), acted ->> 'requestId'), shown, clock_timestamp());
+    return null;
+  end $$;
+
+-- Data keys, each wrapped by the master key, which is never in the database.
+create table keyring (
+  key_id     text collate "C" primary key,
+  purpose    text not null,
+  wrapped    bytea not null,
+  wrapped_by text not null,
+  created_at timestamptz not null default now(),
+  retired_at timestamptz,
+  -- A new key decrypts at once, and encrypts from here on, when every process has read it.
+  effective_at timestamptz not null default now()
+);
+-- Deferred, here and everywhere: the entry is appended when the transaction holds all its other locks.
+create constraint trigger audited after insert or update or delete on keyring deferrable initially deferred
+  for each row execute function audit_change('data_key', 'key_id', '', 'purpose,retired_at');
+grant select, insert on keyring to svc_service;
+grant select, insert, update on keyring to svc_operator;
+
+revoke execute on all functions in schema svc from public;
+grant execute on function append_audit to svc_service, svc_operator;
+grant execute on function audit_head to svc_service;

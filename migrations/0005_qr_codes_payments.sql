@@ -1,0 +1,166 @@
+create table qr_codes (
+  qr_code_id       text collate "C" not null,
+  merchant_id      text collate "C" not null references merchants,
+  tr               text collate "C" not null unique,
+  upi_uri          text not null,
+  qr_name          text,
+  multiple_use     boolean not null,
+  fixed_amount     boolean not null,
+  amount_paise     bigint check (amount_paise > 0),
+  description      text,
+  expiry_at        timestamptz,
+  custom_params    jsonb,
+  status           text not null check (status in ('ACTIVE', 'CANCELLED')),
+  customer_name    text,
+  customer_email   text,
+  customer_mobile  text,
+  customer_id      text,
+  reference_number text,
+  -- True on the one code that a repeat of this reference number would return (decision Q9).
+  holds_reference  boolean not null,
+  request_hash     bytea not null,
+  accepted_count   integer not null default 0,
+  accepted_paise   bigint not null default 0,
+  created_at       timestamptz not null,
+  modified_at      timestamptz not null,
+  -- Whether `qr_code.expired` was published; set in the transaction that writes the event.
+  expiry_told      boolean not null default false,
+  -- Counts what the row lock serializes, accepted payments and the closing: a signed receipt of a revision is final.
+  revision         integer not null default 0,
+  close_reason     text constraint known_close_reason check (close_reason in ('cancelled', 'paid', 'expired')),
+  closed_at        timestamptz,
+  last_utr         text,
+  constraint amount_of_fixed_codes check (amount_paise is not null or not fixed_amount),
+  constraint single_use_paid_once check (multiple_use or accepted_count <= 1)
+);
+create index qr_codes_newest on qr_codes (merchant_id, created_at desc, qr_code_id desc);
+alter table qr_codes add primary key (merchant_id, qr_code_id);
+create index qr_codes_by_id on qr_codes (qr_code_id);
+create unique index qr_codes_reference on qr_codes (merchant_id, reference_number) where holds_reference;
+create index qr_codes_by_reference on qr_codes (merchant_id, reference_number) where reference_number is not null;
+create index qr_codes_by_customer on qr_codes (merchant_id, customer_id) where customer_id is not null;
+create index qr_codes_to_expire on qr_codes (expiry_at)
+  where expiry_at is not null and not expiry_told and status = 'ACTIVE';
+-- Expired codes are closed after the rail's grace: until then a credit that was paid in time is accepted.
+create index qr_codes_to_close on qr_codes (expiry_at)
+  where expiry_told and close_reason is null and status = 'ACTIVE';
+-- Few codes are cancelled among very many that are active; the console lists them by their ids.
+create index qr_codes_cancelled on qr_codes (qr_code_id) where status = 'CANCELLED';
+select secure_tenants('qr_codes', 'merchant_id');
+grant select, insert, update on qr_codes to svc_service;
+grant select on qr_codes to svc_operator;
+
+create table payments (
+  payment_id   text collate "C" not null,
+  merchant_id  text collate "C" not null references tenants,
+  -- null: the credit belongs to no code and is in the suspense account of the platform
+  qr_code_id   text collate "C",
+  utr          text collate "C" not null,
+  tr           text not null,
+  amount_paise bigint not null check (amount_paise > 0),
+  -- null or masked, as the bank reports it
+  payer_vpa    text,
+  status       text not null check (status in ('ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE')),
+  reason       text,
+  created_at   timestamptz not null,
+  refunded_at  timestamptz,
+  -- the notice as the bank signed it, and what it says of the time
+  notice         bytea,
+  transaction_at timestamptz,
+  flags          text[] not null default '{}',
+  constraint code_is_the_merchants foreign key (merchant_id, qr_code_id) references qr_codes (merchant_id, qr_code_id)
+);
+create index payments_of_code on payments (merchant_id, qr_code_id, created_at desc, payment_id desc);
+alter table payments add primary key (merchant_id, payment_id);
+alter table payments add constraint one_credit_per_utr unique (utr);
+create index payments_by_id on payments (payment_id);
+create index payments_to_refund on payments (created_at) where status = 'REFUND_PENDING';
+-- Payments over all codes of a merchant, newest first; those that need attention are few among very many.
+create index payments_newest on payments (merchant_id, created_at desc, payment_id desc);
+create index payments_not_accepted on payments (merchant_id, created_at desc, payment_id desc)
+  where status <> 'ACCEPTED';
+select secure_tenants('payments', 'merchant_id');
+grant select, insert, update on payments to svc_service;
+grant select on payments to svc_operator;
+
+-- Signed notices that are no payment by themselves: those that cannot be read or contradict an earlier one wait here
+-- until somebody assigns them, and those that repeat an earlier one in other words are kept beside it.
+create table rail_notices (
+  tenant_id   text collate "C" not null references tenants,
+  -- the SHA-256 of the body: the same notice is kept once
+  notice_id   text collate "C" not null,
+  body        bytea not null,
+  status      text not null check (status in ('QUARANTINED', 'ASSIGNED', 'DUPLICATE')),
+  reason      text,
+  utr         text collate "C",
+  -- the payment that it repeats, contradicts or became
+  payment_id  text collate "C",
+  flags       text[] not null,
+  received_at timestamptz not null,
+  assigned_at timestamptz,
+  assigned_by text,
+  primary key (tenant_id, notice_id),
+  check ((status = 'ASSIGNED') = (assigned_at is not null and assigned_by is not null))
+);
+create index rail_notices_waiting on rail_notices (tenant_id, received_at desc, notice_id desc)
+  where status = 'QUARANTINED';
+select secure_tenants('rail_notices', 'tenant_id');
+grant select, insert on rail_notices to svc_service;
+grant update (status, payment_id, assigned_at, assigned_by) on rail_notices to svc_service;
+grant select on rail_notices to svc_operator;
+
+-- Notices that the simulated UPI switch of the sandbox delays.
+create table sandbox_upi_notices (
+  notice_id text collate "C" not null,
+  due_at    timestamptz not null,
+  notice    jsonb not null
+);
+alter table sandbox_upi_notices add primary key (notice_id);
+create index sandbox_upi_notices_due on sandbox_upi_notices (due_at);
+grant select, insert, update, delete on sandbox_upi_notices to svc_service;
+grant select on sandbox_upi_notices to svc_operator;
+
+create function directory_qr_codes(trs text[]) returns table (tr text, merchant_id text, qr_code_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select q.tr, q.merchant_id, q.qr_code_id from qr_codes q where q.tr = any (trs) $$;
+
+-- For the rail, which knows a credit by its bank reference: one reference names one credit among all tenants.
+create function directory_payments(utrs text[]) returns setof payments
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select * from payments p where p.utr = any (utrs) $$;
+
+-- The rail of the sandbox reads these and confirms them.
+create function directory_refunds_pending(before timestamptz, most integer) returns table (utr text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select p.utr from payments p where p.status = 'REFUND_PENDING' and p.created_at < before order by p.created_at limit most
+  $$;
+
+create function directory_qr_codes_expired(now timestamptz, most integer)
+  returns table (merchant_id text, qr_code_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select q.merchant_id, q.qr_code_id from qr_codes q
+    where q.expiry_at <= now and q.expiry_at is not null and not q.expiry_told and q.status = 'ACTIVE'
+    order by q.expiry_at limit most
+  $$;
+
+create function directory_qr_codes_to_close(before timestamptz, most integer)
+  returns table (merchant_id text, qr_code_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select q.merchant_id, q.qr_code_id from qr_codes q
+    where q.expiry_told and q.close_reason is null and q.status = 'ACTIVE' and q.expiry_at <= before
+    order by q.expiry_at limit most
+  $$;
+
+-- A credit that fits no code belongs to the merchant whom the payer paid, where the bank says whom.
+create function directory_payees(vpas text[])
+  returns table (vpa text, merchant_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select lower(m.vpa), m.merchant_id from merchants m where lower(m.vpa) collate "C" = any (vpas) $$;
+
+revoke execute on all functions in schema svc from public;
+grant execute on function directory_qr_codes, directory_payments, directory_refunds_pending, directory_qr_codes_expired,
+  directory_qr_codes_to_close, directory_payees
+  to svc_service;

@@ -1,0 +1,181 @@
+-- Coins are a unit of their own in the ledger. How many an event awards, and to whom (decisions K1, K4).
+create table coin_configs (
+  coin_config_id text collate "C" not null,
+  partner_id     text collate "C" not null references partners,
+  configuration  text not null check (configuration in ('DEFAULT', 'CUSTOM')),
+  company_id     text collate "C",
+  event          text collate "C" not null,
+  amount         bigint not null check (amount > 0),
+  title          text not null,
+  description    text,
+  status         text not null check (status in ('ACTIVE', 'INACTIVE')),
+  valid_from     timestamptz not null,
+  valid_to       timestamptz,
+  per_user_daily_limit    bigint,
+  coins_expire_after_days integer check (coins_expire_after_days > 0),
+  revision       integer not null check (revision > 0),
+  created_at     timestamptz not null,
+  modified_at    timestamptz not null,
+  -- Whose event it is, as a number: ranges of numbers need no extension in an exclusion constraint, texts would.
+  scope          bigint generated always as
+    (hashtextextended(partner_id || ' ' || coalesce(company_id, '') || ' ' || event, 0) >> 1) stored,
+  constraint company_is_the_partners foreign key (partner_id, company_id) references companies (partner_id, company_id),
+  constraint company_of_custom check ((configuration = 'CUSTOM') = (company_id is not null)),
+  constraint validity_in_order check (valid_to > valid_from),
+  constraint daily_limit_fits_one_award check (per_user_daily_limit >= amount),
+  -- Deferred: one batch may deactivate a configuration for another (decision K6).
+  constraint one_active_configuration exclude using gist
+    (int8range(scope, scope, '[]') with &&, tstzrange(valid_from, valid_to) with &&)
+    where (status = 'ACTIVE') deferrable initially deferred
+);
+create index coin_configs_by_id on coin_configs (coin_config_id);
+create index coin_configs_newest on coin_configs (partner_id, created_at desc, coin_config_id desc);
+create index coin_configs_by_event on coin_configs (partner_id, event);
+alter table coin_configs add primary key (partner_id, coin_config_id);
+select secure_tenants('coin_configs', 'partner_id');
+grant select, insert on coin_configs to svc_service;
+-- Not the event, nor whose it is: those never change.
+grant update (amount, title, description, status, valid_from, valid_to, per_user_daily_limit, coins_expire_after_days,
+  revision, modified_at) on coin_configs to svc_service;
+grant select on coin_configs to svc_operator;
+
+-- What a configuration was from each revision on.
+create table coin_config_revisions (
+  coin_config_id text collate "C" not null,
+  revision       integer not null,
+  partner_id     text collate "C" not null,
+  amount         bigint not null,
+  title          text not null,
+  description    text,
+  status         text not null,
+  valid_from     timestamptz not null,
+  valid_to       timestamptz,
+  per_user_daily_limit    bigint,
+  coins_expire_after_days integer,
+  modified_at    timestamptz not null,
+  primary key (partner_id, coin_config_id, revision),
+  constraint config_is_the_partners
+    foreign key (partner_id, coin_config_id) references coin_configs (partner_id, coin_config_id)
+);
+select secure_tenants('coin_config_revisions', 'partner_id');
+grant select, insert on coin_config_revisions to svc_service;
+grant select on coin_config_revisions to svc_operator;
+
+-- One row for each user who ever got coins: what commands lock, and the totals that the balance is read from.
+create table coin_wallets (
+  user_id    text collate "C" not null,
+  partner_id text collate "C" not null,
+  -- Entries of the history so far; numbers lots too, so that first in, first out is a total order.
+  entries    bigint not null,
+  allocated  bigint not null,
+  spent      bigint not null,
+  expired    bigint not null,
+  primary key (partner_id, user_id),
+  constraint totals_not_negative check (spent >= 0 and expired >= 0 and allocated >= spent + expired),
+  constraint user_is_the_partners foreign key (partner_id, user_id) references users (partner_id, user_id)
+);
+select secure_tenants('coin_wallets', 'partner_id');
+grant select, insert on coin_wallets to svc_service;
+grant update (entries, allocated, spent, expired) on coin_wallets to svc_service;
+grant select on coin_wallets to svc_operator;
+
+-- One lot for each allocation. Its coins are spent, expired or remain; none is ever two of these.
+create table coin_lots (
+  lot_id         text collate "C" not null,
+  partner_id     text collate "C" not null,
+  user_id        text collate "C" not null,
+  company_id     text collate "C" not null,
+  entry          bigint not null,
+  request_id     text collate "C" not null,
+  request_hash   bytea not null,
+  event          text collate "C" not null,
+  coin_config_id text collate "C" not null,
+  revision       integer not null,
+  amount         bigint not null check (amount > 0),
+  remaining      bigint not null check (remaining >= 0),
+  spent          bigint not null default 0 check (spent >= 0),
+  expired        bigint not null default 0 check (expired >= 0),
+  occurred_at    timestamptz not null,
+  -- Day of `occurred_at` in the business time zone.
+  business_day   date not null,
+  expires_at     timestamptz,
+  -- The user's active coins right after it.
+  balance_after  bigint not null,
+  created_at     timestamptz not null,
+  constraint lot_adds_up check (amount = remaining + spent + expired),
+  constraint one_allocation_per_request unique (partner_id, request_id),
+  constraint config_is_the_partners
+    foreign key (partner_id, coin_config_id) references coin_configs (partner_id, coin_config_id),
+  constraint company_is_the_partners foreign key (partner_id, company_id) references companies (partner_id, company_id),
+  constraint user_is_the_partners foreign key (partner_id, user_id) references users (partner_id, user_id)
+);
+alter table coin_lots add primary key (partner_id, lot_id);
+create index coin_lots_open on coin_lots (user_id, entry) where remaining > 0;
+create index coin_lots_due on coin_lots (expires_at) where remaining > 0;
+create index coin_lots_of_day on coin_lots (user_id, business_day);
+select secure_tenants('coin_lots', 'partner_id');
+grant select, insert on coin_lots to svc_service;
+grant update (remaining, spent, expired) on coin_lots to svc_service;
+grant select on coin_lots to svc_operator;
+
+create table coin_redemptions (
+  redemption_id text collate "C" not null,
+  partner_id    text collate "C" not null,
+  user_id       text collate "C" not null,
+  request_id    text collate "C" not null,
+  request_hash  bytea not null,
+  amount        bigint not null check (amount > 0),
+  balance_after bigint not null,
+  created_at    timestamptz not null,
+  constraint one_redemption_per_request unique (partner_id, request_id),
+  constraint user_is_the_partners foreign key (partner_id, user_id) references users (partner_id, user_id)
+);
+alter table coin_redemptions add primary key (partner_id, redemption_id);
+select secure_tenants('coin_redemptions', 'partner_id');
+grant select, insert on coin_redemptions to svc_service;
+grant select on coin_redemptions to svc_operator;
+
+-- From which lots a redemption took its coins.
+create table coin_lot_uses (
+  redemption_id text collate "C" not null,
+  lot_id        text collate "C" not null,
+  partner_id    text collate "C" not null,
+  amount        bigint not null check (amount > 0),
+  constraint lot_is_the_partners foreign key (partner_id, lot_id) references coin_lots (partner_id, lot_id),
+  constraint redemption_is_the_partners
+    foreign key (partner_id, redemption_id) references coin_redemptions (partner_id, redemption_id)
+);
+alter table coin_lot_uses add primary key (partner_id, redemption_id, lot_id);
+create index coin_lot_uses_of_lot on coin_lot_uses (lot_id);
+select secure_tenants('coin_lot_uses', 'partner_id');
+grant select, insert on coin_lot_uses to svc_service;
+grant select on coin_lot_uses to svc_operator;
+
+-- The history that explains a balance: every entry with the active coins after it.
+create table coin_entries (
+  user_id       text collate "C" not null,
+  entry         bigint not null,
+  partner_id    text collate "C" not null,
+  kind          text not null check (kind in ('ALLOCATED', 'REDEEMED', 'EXPIRED')),
+  amount        bigint not null check (amount > 0),
+  balance_after bigint not null check (balance_after >= 0),
+  -- The lot that was allocated or expired, or the redemption.
+  object_id     text collate "C" not null,
+  created_at    timestamptz not null,
+  primary key (partner_id, user_id, entry),
+  constraint user_is_the_partners foreign key (partner_id, user_id) references users (partner_id, user_id)
+);
+select secure_tenants('coin_entries', 'partner_id');
+grant select, insert on coin_entries to svc_service;
+grant select on coin_entries to svc_operator;
+
+-- For the sweep, which serves all tenants: whose coins are to expire.
+create function directory_coins_due(due timestamptz, most integer) returns table (partner_id text, user_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select distinct l.partner_id, l.user_id from (
+      select * from coin_lots where remaining > 0 and expires_at <= due order by expires_at limit most) l
+  $$;
+
+revoke execute on all functions in schema svc from public;
+grant execute on function directory_coins_due to svc_service;

@@ -1,0 +1,274 @@
+-- Events, written in the transaction of their cause; then the tenant's feed. `position` is the order of insertion:
+-- writers of one object wait for each other's row lock, so among the events of one object it is the order of commit.
+-- `sequence` is given after commit, without gaps for each tenant (decision E1). Tenants are never deleted, and whatever
+-- an event reports has its own reference to its tenant, so this table needs none.
+create table outbox (
+  event_id   text collate "C" not null,
+  tenant_id  text collate "C" not null,
+  type       text not null,
+  object_id  text collate "C" not null,
+  payload    jsonb not null,
+  created_at timestamptz not null,
+  position   bigint generated always as identity,
+  sequence   bigint
+);
+alter table outbox add primary key (tenant_id, event_id);
+create index outbox_unnumbered on outbox (position) where sequence is null;
+create unique index outbox_feed on outbox (tenant_id, sequence) where sequence is not null;
+-- Only numbered events are replayed by time.
+create index outbox_by_time on outbox (tenant_id, created_at) where sequence is not null;
+select secure_tenants('outbox', 'tenant_id');
+grant select, insert on outbox to svc_service, svc_operator;
+
+create table event_counters (
+  tenant_id     text collate "C" primary key references tenants,
+  last_sequence bigint not null,
+  -- How far the feed has been deleted: number and instant of its last event that is no longer stored (decision E6).
+  forgotten_sequence bigint not null default 0,
+  forgotten_at  timestamptz
+);
+select secure_tenants('event_counters', 'tenant_id');
+grant select on event_counters to svc_service, svc_operator;
+
+-- Where a tenant receives webhooks. Headers that it wants besides may be secret, so they are encrypted.
+create table webhook_endpoints (
+  endpoint_id     text collate "C" not null,
+  tenant_id       text collate "C" not null references tenants,
+  url             text not null,
+  description     text not null,
+  -- empty: all of them
+  types           text[] not null,
+  enabled         boolean not null,
+  -- why the service disabled it: 'gone' after status 410
+  disabled_reason text,
+  header_names    text[] not null,
+  headers_sealed  bytea,
+  created_at      timestamptz not null,
+  modified_at     timestamptz not null
+);
+create index webhook_endpoints_by_id on webhook_endpoints (endpoint_id);
+create index webhook_endpoints_by_url on webhook_endpoints ((left(lower(url), 255) collate "C"));
+alter table webhook_endpoints add primary key (tenant_id, endpoint_id);
+create constraint trigger audited after insert or update or delete on webhook_endpoints deferrable initially deferred
+  for each row execute function audit_change('webhook_endpoint', 'endpoint_id', 'tenant_id',
+    'types,enabled,disabled_reason,modified_at');
+select secure_tenants('webhook_endpoints', 'tenant_id');
+grant select, insert, update, delete on webhook_endpoints to svc_service, svc_operator;
+
+-- Signing secrets: every one that has not expired signs, so that receivers can change over one by one.
+create table webhook_secrets (
+  secret_id   text collate "C" not null,
+  tenant_id   text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  sealed      bytea not null,
+  created_at  timestamptz not null,
+  expires_at  timestamptz,
+  constraint endpoint_is_the_tenants foreign key (tenant_id, endpoint_id)
+    references webhook_endpoints (tenant_id, endpoint_id) on delete cascade
+);
+alter table webhook_secrets add primary key (tenant_id, secret_id);
+create index webhook_secrets_of_endpoint on webhook_secrets (tenant_id, endpoint_id);
+create constraint trigger audited after insert or delete on webhook_secrets deferrable initially deferred
+  for each row execute function audit_change('webhook_secret', 'secret_id', 'tenant_id', 'endpoint_id');
+select secure_tenants('webhook_secrets', 'tenant_id');
+grant select, insert, update, delete on webhook_secrets to svc_service, svc_operator;
+
+-- One process delivers to an endpoint at a time, so that it can keep the order per object. The lease of a process that
+-- dies runs out.
+create table webhook_leases (
+  tenant_id   text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  holder      text not null,
+  until       timestamptz not null,
+  constraint endpoint_is_the_tenants foreign key (tenant_id, endpoint_id)
+    references webhook_endpoints (tenant_id, endpoint_id) on delete cascade
+);
+alter table webhook_leases add primary key (tenant_id, endpoint_id);
+create index webhook_leases_of_holder on webhook_leases (holder);
+select secure_tenants('webhook_leases', 'tenant_id');
+
+-- The queue: what is still to be delivered. A row is deleted when its event was accepted, or after three days.
+create table webhook_deliveries (
+  endpoint_id text collate "C" not null,
+  tenant_id   text collate "C" not null,
+  sequence    bigint not null,
+  event_id    text collate "C" not null,
+  object_id   text collate "C" not null,
+  -- First attempts go in order; a retry holds up nothing.
+  first       boolean not null,
+  attempts    integer not null default 0,
+  started_at  timestamptz,
+  due_at      timestamptz not null,
+  -- Counts requests to send it again: an attempt from before such a request does not settle it.
+  turn        integer not null default 0,
+  constraint endpoint_is_the_tenants foreign key (tenant_id, endpoint_id)
+    references webhook_endpoints (tenant_id, endpoint_id) on delete cascade
+);
+alter table webhook_deliveries add primary key (tenant_id, endpoint_id, sequence);
+create index webhook_deliveries_first on webhook_deliveries (tenant_id, endpoint_id, sequence) where first;
+create index webhook_deliveries_again on webhook_deliveries (tenant_id, endpoint_id, due_at) where not first;
+select secure_tenants('webhook_deliveries', 'tenant_id');
+grant select, insert, update, delete on webhook_deliveries to svc_service, svc_operator;
+
+create table webhook_attempts (
+  attempt_id       text collate "C" not null,
+  tenant_id        text collate "C" not null,
+  endpoint_id      text collate "C" not null,
+  event_id         text collate "C" not null,
+  sequence         bigint not null,
+  attempt          integer not null,
+  url              text not null,
+  started_at       timestamptz not null,
+  duration_ms      integer not null,
+  status           smallint,
+  -- in words, where there was no valid response
+  failure          text,
+  response_excerpt text not null,
+  next_at          timestamptz,
+  constraint endpoint_is_the_tenants foreign key (tenant_id, endpoint_id)
+    references webhook_endpoints (tenant_id, endpoint_id) on delete cascade
+);
+alter table webhook_attempts add primary key (tenant_id, attempt_id);
+create index webhook_attempts_of_endpoint on webhook_attempts (tenant_id, endpoint_id, started_at desc, attempt_id desc);
+create index webhook_attempts_failed on webhook_attempts (tenant_id, endpoint_id, started_at desc, attempt_id desc)
+  where status is null or status not between 200 and 299;
+create index webhook_attempts_of_event on webhook_attempts (tenant_id, event_id);
+create index webhook_attempts_by_age on webhook_attempts (started_at);
+select secure_tenants('webhook_attempts', 'tenant_id');
+grant select, insert on webhook_attempts to svc_service;
+grant select on webhook_attempts to svc_operator;
+
+-- The relay, one at a time: a second caller returns at once. Its snapshot begins after the lock, so it sees every number
+-- given before. Numbers up to `most` events, queues them for the endpoints that want them, and counts them by minute.
+create function number_events(most integer, now timestamptz) returns integer
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    event_ids text[];
+    tenant_ids text[];
+  begin
+    if not pg_try_advisory_xact_lock(hashtext('svc relay')) then
+      return 0;
+    end if;
+    select array_agg(t.event_id order by t.position), array_agg(t.tenant_id order by t.position)
+      into event_ids, tenant_ids
+      from (select o.event_id, o.tenant_id, o.position from outbox o
+        where o.sequence is null order by o.position limit most) t;
+    if event_ids is null then
+      return 0;
+    end if;
+    insert into event_counters as c (tenant_id, last_sequence)
+      select t.tenant_id, count(*) from unnest(tenant_ids) as t (tenant_id) group by t.tenant_id order by t.tenant_id
+      on conflict (tenant_id) do update set last_sequence = c.last_sequence + excluded.last_sequence;
+    with placed as (
+      select t.tenant_id, t.event_id, c.last_sequence - row_number() over (partition by t.tenant_id order by t.place desc) + 1
+        as sequence
+      from unnest(event_ids, tenant_ids) with ordinality as t (event_id, tenant_id, place)
+      join event_counters c using (tenant_id)
+    ), numbered as (
+      update outbox o set sequence = p.sequence from placed p
+      where o.tenant_id = p.tenant_id and o.event_id = p.event_id
+      returning o.tenant_id, o.event_id, o.object_id, o.type, o.sequence, o.created_at,
+        case when o.type = 'qr_code.credited' then o.payload -> 'amount' end as amount
+    ), queued as (
+      insert into webhook_deliveries (endpoint_id, tenant_id, sequence, event_id, object_id, first, due_at)
+        select e.endpoint_id, n.tenant_id, n.sequence, n.event_id, n.object_id, true, number_events.now
+        from numbered n
+        join webhook_endpoints e on e.tenant_id = n.tenant_id and e.enabled
+          and (e.types = '{}' or n.type = any (e.types))
+    )
+    insert into minute_sums as m (minute, what, count, amount)
+      select date_trunc('minute', n.created_at), 'event ' || n.type, count(*),
+        coalesce(sum((n.amount::numeric * 100)::bigint), 0)
+      from numbered n group by 1, 2 order by 1, 2
+    on conflict (minute, what) do update set count = m.count + excluded.count, amount = m.amount + excluded.amount;
+    return cardinality(event_ids);
+  end $$;
+
+-- Which process delivers to which endpoint. Prolongs the leases that the holder keeps, releases its others, and leases
+-- endpoints with work that no process serves. Returns all of the holder's, with the time of their last change.
+create function lease_webhook_endpoints(as_holder text, keep text[], lease_ms integer, now timestamptz, most integer)
+  returns table (endpoint_id text, tenant_id text, modified_at timestamptz)
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  #variable_conflict use_column
+  declare
+    lease interval := lease_ms * interval '1 millisecond';
+  begin
+    delete from webhook_leases l where l.holder = as_holder and l.endpoint_id <> all (keep);
+    update webhook_leases l set until = clock_timestamp() + lease
+      where l.holder = as_holder and l.until < clock_timestamp() + lease / 2;
+    insert into webhook_leases as l (tenant_id, endpoint_id, holder, until)
+      select e.tenant_id, e.endpoint_id, as_holder, clock_timestamp() + lease
+      from webhook_endpoints e
+      where e.enabled
+        and not exists (select from webhook_leases w
+          where w.tenant_id = e.tenant_id and w.endpoint_id = e.endpoint_id and w.until >= clock_timestamp())
+        and (exists (select from webhook_deliveries d
+            where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.first)
+          or exists (select from webhook_deliveries d
+            where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and not d.first
+              and d.due_at <= lease_webhook_endpoints.now))
+      order by e.endpoint_id limit greatest(most, 0)
+    on conflict (tenant_id, endpoint_id) do update set holder = excluded.holder, until = excluded.until
+      where l.until < clock_timestamp();
+    return query
+      select e.endpoint_id, e.tenant_id, e.modified_at
+      from webhook_leases l join webhook_endpoints e using (tenant_id, endpoint_id)
+      where l.holder = as_holder and l.until >= clock_timestamp() and e.enabled;
+  end $$;
+
+create function forget_webhook_attempts(before timestamptz) returns bigint
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$
+    with gone as (
+      delete from webhook_attempts where ctid in (
+        select ctid from webhook_attempts
+        where started_at < least(before, (select retained_since('webhook_attempts')))
+        limit 5000 for update skip locked)
+      returning 1)
+    select count(*) from gone
+  $$;
+
+-- Deletes the oldest events of each feed, so that a feed loses its beginning and never gets a gap.
+create function forget_events(before timestamptz) returns bigint
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$
+    with kept as materialized (
+      select least(before, retained_since('events')) as since
+    ), due as materialized (
+      select c.tenant_id, c.forgotten_sequence from event_counters c
+      where (
+        select o.created_at from outbox o where o.tenant_id = c.tenant_id and o.sequence > c.forgotten_sequence
+        order by o.sequence limit 1) < (select since from kept)
+      order by c.tenant_id limit 100 for no key update skip locked
+    ), oldest as materialized (
+      select d.tenant_id, o.event_id, o.sequence, o.created_at,
+        bool_and(o.created_at < (select since from kept)) over (partition by d.tenant_id order by o.sequence) as all_old
+      from due d cross join lateral (
+        select f.event_id, f.sequence, f.created_at from outbox f
+        where f.tenant_id = d.tenant_id and f.sequence > d.forgotten_sequence order by f.sequence limit 1000) o
+    ), gone as (
+      delete from outbox o using oldest g
+      where g.all_old and o.tenant_id = g.tenant_id and o.event_id = g.event_id
+      returning o.tenant_id, o.sequence, o.created_at
+    ), undelivered as (
+      delete from webhook_deliveries d using oldest g join webhook_endpoints e on e.tenant_id = g.tenant_id
+      where g.all_old and d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.sequence = g.sequence
+    ), moved as (
+      update event_counters c set forgotten_sequence = g.sequence, forgotten_at = g.created_at
+      from (
+        select tenant_id, max(sequence) as sequence, max(created_at) as created_at from gone group by tenant_id) g
+      where c.tenant_id = g.tenant_id
+    )
+    select count(*) from gone
+  $$;
+
+-- How far each feed has come, for the streams that wait for more.
+create function directory_event_counters(tenants text[]) returns table (tenant_id text, last_sequence bigint)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select c.tenant_id, c.last_sequence from event_counters c where c.tenant_id = any (tenants) $$;
+
+revoke execute on all functions in schema svc from public;
+grant execute on function number_events, lease_webhook_endpoints, forget_webhook_attempts, forget_events,
+  directory_event_counters to svc_service;

@@ -1,0 +1,142 @@
+-- People who use the console (decision O2). Only `svc_operator` sees them: no request of a tenant reads this table.
+create table operators (
+  operator_id     text collate "C" not null,
+  name            text collate "C" not null unique check (name ~ '^[a-z0-9][a-z0-9._@-]{1,63}$'),
+  role            text not null check (role in ('viewer', 'operator', 'admin')),
+  -- argon2id in its own notation; null for the sandbox's one-click administrator, who has none
+  password_hash   text,
+  created_at      timestamptz not null,
+  disabled_at     timestamptz,
+  last_sign_in_at timestamptz
+);
+alter table operators add primary key (operator_id);
+create constraint trigger audited after insert or update or delete on operators deferrable initially deferred
+  for each row execute function audit_change('operator', 'operator_id', '', 'name,role,disabled_at');
+grant select, insert, update on operators to svc_operator;
+
+-- Who is signed in. Read with every request, so that a session that ends here ends in every process at once.
+create table operator_sessions (
+  digest      bytea not null,
+  operator_id text collate "C" not null references operators,
+  created_at  timestamptz not null,
+  seen_at     timestamptz not null,
+  expires_at  timestamptz not null
+);
+create index operator_sessions_of on operator_sessions (operator_id);
+create index operator_sessions_by_age on operator_sessions (expires_at);
+alter table operator_sessions add primary key (digest);
+grant select, insert, update, delete on operator_sessions to svc_operator;
+
+-- Long checks that the console starts in the background: the books, the audit chain.
+create table console_checks (
+  check_id    bigint generated always as identity,
+  kind        text not null check (kind in ('ledger', 'audit')),
+  started_at  timestamptz not null,
+  started_by  text not null,
+  finished_at timestamptz,
+  result      jsonb,
+  -- why it was aborted
+  problem     text
+);
+create index console_checks_latest on console_checks (kind, check_id);
+alter table console_checks add primary key (check_id);
+grant select, insert, update, delete on console_checks to svc_operator;
+
+-- What happened in each minute, summed over all processes. No tenant and no id: figures for the overview.
+create table minute_sums (
+  minute timestamptz not null,
+  -- `request`, `failure <error code>`, `event <type>`
+  what   text collate "C" not null,
+  count  bigint not null,
+  -- in paise, of events that carry money
+  amount bigint not null default 0,
+  primary key (minute, what)
+);
+grant select, insert, update on minute_sums to svc_service;
+grant select on minute_sums to svc_operator;
+
+-- The request log (decision O4): written in the background, kept for days, never needed by a request. Ids of requests
+-- sort by time. `tenant_id` is `house` where the request was not authenticated.
+create table request_log (
+  request_id  text collate "C" not null,
+  tenant_id   text collate "C" not null,
+  at          timestamptz not null,
+  operation   text collate "C" not null,
+  kind        text not null check (kind in ('command', 'read')),
+  method      text not null,
+  path        text not null,
+  status      smallint not null,
+  duration_ms real not null,
+  error       text collate "C",
+  description text,
+  address     text not null,
+  body_bytes  integer not null,
+  -- by the schema of the operation, personal data masked; no secret, no ciphertext
+  body        jsonb,
+  -- of an encrypted body: kid, alg, enc, and which check failed
+  seal        jsonb,
+  -- ids that it named or created
+  objects     text[] not null
+);
+create index request_log_by_id on request_log (request_id);
+create index request_log_of_operation on request_log (operation, request_id);
+create index request_log_of_object on request_log using gin (objects);
+create index request_log_failures on request_log (request_id) where error is not null;
+create index request_log_by_error on request_log (error, request_id) where error is not null;
+create index request_log_failures_of_tenant on request_log (tenant_id, request_id) where error is not null;
+create index request_log_failures_of_operation on request_log (operation, error, request_id) where error is not null;
+alter table request_log add primary key (tenant_id, request_id);
+-- An operation has few of all errors: taken for independent, they look like thousands of rows.
+create statistics request_log_operation_error (mcv) on operation, error from request_log;
+select secure_tenants('request_log', 'tenant_id');
+grant select, insert on request_log to svc_service;
+grant select on request_log to svc_operator;
+
+-- Until when the row limit of the request log deleted entries that were younger than the retention (decision O4).
+create table request_log_cut (
+  one boolean primary key default true check (one),
+  at  timestamptz not null
+);
+grant select on request_log_cut to svc_service, svc_operator;
+
+-- Rows beyond the stored limit are counted here again, so more of them are deleted in one call; entries that only the
+-- row limit deletes are noted.
+create function forget_requests(before_id text, excess bigint) returns bigint
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$
+    with beyond as materialized (
+      select case when excess > 0 then least(excess, coalesce((select count(*) from request_log) - r.rows, 0)) else 0 end
+        as rows
+      from retention r where r.what = 'request_log'
+    ), ranked as (
+      select r.tenant_id, r.request_id, row_number() over (order by r.request_id) as n,
+        r.request_id < before_id and r.at < (select retained_since('request_log')) as is_old
+      from (
+        select tenant_id, request_id, at from request_log order by request_id
+        limit case when excess > 0 then 20000 else 5000 end) r
+    ), gone as (
+      delete from request_log l using ranked r
+      where l.tenant_id = r.tenant_id and l.request_id = r.request_id and (r.is_old or r.n <= (select rows from beyond))
+      returning l.at, r.is_old
+    ), noted as (
+      insert into request_log_cut (at)
+        select max(g.at) from gone g where not g.is_old having count(*) > 0
+      on conflict (one) do update set at = greatest(request_log_cut.at, excluded.at)
+    )
+    select count(*) from gone
+  $$;
+
+create function forget_minutes(before timestamptz) returns bigint
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$
+    with gone as (
+      delete from minute_sums where minute < least(before, (select retained_since('minute_sums'))) returning 1)
+    select count(*) from gone
+  $$;
+
+create function count_requests() returns bigint
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select count(*) from request_log $$;
+
+revoke execute on all functions in schema svc from public;
+grant execute on function forget_requests, forget_minutes, count_requests to svc_service;

@@ -1,0 +1,294 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AuditAnchors } from '@svc/console-api/audit-anchors'
+import { mountConsole } from '@svc/console-api/mount-console'
+import { RequestLog } from '@svc/console-api/request-log'
+import type { Config } from '@svc/contract/config'
+import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { CoinSweep } from '@svc/core/coins/expire-coins'
+import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
+import { AccessTokens } from '@svc/core/tenants/access-token'
+import { jweKeys } from '@svc/core/tenants/jwe-keys'
+import { Deliveries } from '@svc/core/webhooks/deliveries'
+import { Relay } from '@svc/core/webhooks/relay'
+import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
+import { inPieces, type RandomBytes } from '@svc/kernel/ids'
+import { type Clock, systemClock } from '@svc/kernel/time'
+import { Commands } from '@svc/platform/command'
+import { Keyring } from '@svc/platform/crypto/keyring'
+import type { MasterKeys } from '@svc/platform/crypto/master-keys'
+import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
+import type { DatabaseAddress } from '@svc/platform/db/connection-options'
+import { type ConnectionClass, Database } from '@svc/platform/db/database'
+import { type EpochWatch, watchEpoch } from '@svc/platform/db/epoch'
+import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
+import { purgeLoop } from '@svc/platform/db/purge-expired'
+import { countReplicaReads } from '@svc/platform/db/replica'
+import { storeRetention } from '@svc/platform/db/retention'
+import { BoundedWaits } from '@svc/platform/deadlines'
+import type { Log } from '@svc/platform/log'
+import { openMetrics } from '@svc/platform/metrics'
+import { authenticators, knownTenant } from '@svc/server/access/authenticate'
+import { API_DOCUMENT } from '@svc/server/api-document'
+import { BulkWorker } from '@svc/server/cards/bulk-worker'
+import { mountOperations } from '@svc/server/http/mount'
+import type { SelfCall, Services } from '@svc/server/http/operation'
+import { OverloadLog } from '@svc/server/http/overload-log'
+import { serveReference } from '@svc/server/http/reference'
+import { type Authenticator, buildServer, type ServerOptions } from '@svc/server/http/server'
+import { certificateLoop } from '@svc/server/http/tls'
+import { type ApiServices, OPERATIONS } from '@svc/server/operations'
+import { railAuthenticator } from '@svc/server/qr-codes/authenticate-rail'
+import { injectFaults } from '@svc/server/sandbox/fault-injection'
+import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
+import { EventStreams } from '@svc/server/webhooks/stream-events'
+import type { FastifyInstance } from 'fastify'
+import { sandboxReference } from './sandbox-reference.ts'
+
+/** A part of the service that works beside its requests. Stopping waits for the work in progress. */
+interface Part {
+  start(): void
+  stop(): Promise<void>
+}
+
+export interface AppOptions {
+  readonly config: Config
+  readonly address: DatabaseAddress
+  readonly masterKeys: MasterKeys
+  /** For a new database, which needs one. */
+  readonly rsaKey?: Promise<Buffer>
+  readonly log: Log
+  readonly clock?: Clock
+  readonly random?: RandomBytes
+  /** How connections to the database are made; the simulation gives its own. */
+  readonly Client?: ConnectionClass
+}
+
+const REQUEST_MS_MIN = 1_000
+
+/** Half of the time that a caller waits: so a transaction whose connection fell silent is tried again on another. */
+const requestLimitMs = (commandTimeoutMs: number): number => Math.max(REQUEST_MS_MIN, commandTimeoutMs / 2)
+
+const INSIDE = 'x-svc-inside'
+
+const stopAll = (parts: readonly Part[]) => Promise.all(parts.map((part) => part.stop()))
+
+/** A service that is put together but does not listen yet: composition root of the program, the CLI and the tests. */
+export class App {
+  readonly http: FastifyInstance
+  readonly services: ApiServices
+  readonly coinSweep: CoinSweep
+  readonly #serverOptions: ServerOptions<ApiServices>
+  /** Parts that run from the start on, in order. */
+  readonly #essential: readonly Part[]
+  /** Parts that run while the service listens, in order. */
+  readonly #background: readonly Part[]
+  readonly #epoch: EpochWatch
+  readonly #drainSteps: readonly (() => Promise<unknown>)[]
+  /** Reports that requests should go elsewhere; those that arrive are still served. */
+  #leaving = false
+  #draining = false
+  /** Requests to ourselves name it: they belong to ones that were accepted, so they are carried out while the service drains. */
+  readonly #inside = randomUUID()
+  #publicUrl = ''
+
+  private constructor(options: AppOptions, database: Database, keyring: Keyring) {
+    const { config } = options
+    const services = this.#open(options, database, keyring)
+    this.services = services
+    const requestLog = new RequestLog(services, OPERATIONS)
+    this.#serverOptions = this.#options(requestLog)
+    this.http = buildServer(this.#serverOptions)
+    if (config.SVC_MODE === 'sandbox') injectFaults(this.http)
+
+    const purge = purgeLoop(services, config.IDEMPOTENCY_HOURS)
+    const keyringRefresh = keyring.refreshLoop(services)
+    const certificate = certificateLoop(this.http, services)
+    this.#essential = [purge, keyringRefresh, ...(certificate ? [certificate] : [])]
+
+    const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
+    const expireQrCodes = expireQrCodesLoop(services)
+    const auditAnchors = new AuditAnchors(services).loop
+    const deliveries = new Deliveries(services)
+    const relay = new Relay(services, () => deliveries.wake()).loop
+    const webhookRetention = webhookRetentionLoop(services)
+    this.coinSweep = new CoinSweep(services)
+    const expireCoins = this.coinSweep.loop
+    const bulkJobs = new BulkWorker(services).loop
+    this.#background = [
+      ...upiSwitch,
+      expireQrCodes,
+      requestLog.loop,
+      auditAnchors,
+      relay,
+      deliveries,
+      webhookRetention,
+      expireCoins,
+      bulkJobs,
+    ]
+
+    this.#epoch = watchEpoch(database, keyring.epoch, services)
+    this.#drainSteps = [
+      () => stopAll([...upiSwitch, expireCoins, bulkJobs]),
+      () => Promise.all([this.#endRequests(), stopAll([expireQrCodes, relay, deliveries, webhookRetention])]),
+      () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
+      () => stopAll([requestLog.loop, auditAnchors]),
+      // Together: on a frozen connection, each of them waits until it is closed.
+      () => Promise.all([stopAll([this.#epoch.loop, ...this.#essential]), database.close()]),
+    ]
+  }
+
+  #open(
+    { config, log, clock = systemClock, random = inPieces(randomBytes) }: AppOptions,
+    database: Database,
+    keyring: Keyring,
+  ): ApiServices {
+    const open: CommitQueueServices['open'] = new Set()
+    const metrics = openMetrics(open)
+    if (database.replica) countReplicaReads(metrics.registry, database.replica)
+    const waits = new BoundedWaits()
+    const queues: CommitQueueServices = {
+      database,
+      responses: new IdempotencyStore(keyring),
+      clock,
+      log,
+      metrics,
+      limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: config.TENANT_QUEUE_MAX },
+      open,
+    }
+    const services: Services = {
+      config,
+      database,
+      keyring,
+      clock,
+      random,
+      log,
+      metrics,
+      queues,
+      waits,
+      commands: new Commands({ config, database, keyring, clock, random, log }, queues, waits),
+      publicUrl: () => this.#publicUrl,
+      jwes: jweKeys(keyring, database),
+      isLeaving: () => this.#leaving,
+      selfCall: (request) => this.#selfCall(request),
+    }
+    return {
+      ...services,
+      accessTokens: new AccessTokens(services),
+      eventStreams: new EventStreams(services),
+    }
+  }
+
+  async #selfCall({ method, path, headers, body }: SelfCall) {
+    const own = { ...headers, [INSIDE]: this.#inside }
+    const response = await this.http.inject({
+      method,
+      url: path,
+      headers: own,
+      ...(body && { payload: body }),
+    })
+    return { status: response.statusCode, body: response.body, headers: response.headers }
+  }
+
+  /** Opens the keyring on a migrated database and mounts every operation of the mode. */
+  static async open(options: AppOptions): Promise<App> {
+    const { address, config, log, masterKeys, rsaKey, Client } = options
+    const requestMs = requestLimitMs(config.COMMAND_TIMEOUT_MS)
+    const database = new Database(address, config.DATABASE_POOL_SIZE, log, {
+      Client,
+      requestMs,
+      durable: config.SVC_MODE === 'live' ? config.REPLICATION : undefined,
+      replicaWaitMs: config.DATABASE_READ_WAIT_MS,
+    })
+    try {
+      const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
+      await storeRetention(database, config, log)
+      await app.#mount()
+      for (const part of app.#essential) part.start()
+      return app
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  #options(requestLog: RequestLog): ServerOptions<ApiServices> {
+    const whose = knownTenant(this.services)
+    const byHeaders = Object.entries(authenticators(this.services)).map(
+      ([name, authenticate]): [string, Authenticator] => [name, { needs: 'headers', authenticate, whose }],
+    )
+    return {
+      services: this.services,
+      overloadLog: new OverloadLog(this.services.log),
+      authenticators: {
+        ...Object.fromEntries(byHeaders),
+        rail: { needs: 'body', ...railAuthenticator(this.services) },
+      },
+      admit: ({ headers }) => {
+        if (this.#draining && headers[INSIDE] !== this.#inside) fail('temporarily_unavailable', SHUTTING_DOWN)
+      },
+      responded: requestLog.take,
+    }
+  }
+
+  async #mount(): Promise<void> {
+    const { config } = this.services
+    const operations = OPERATIONS.filter(
+      (operation) => !operation.sandboxOnly || config.SVC_MODE === 'sandbox',
+    )
+    await serveReference(this.http, operations, {
+      about: API_DOCUMENT,
+      publicUrl: () => this.#publicUrl,
+      examples: async () => (await import('./examples.ts')).EXAMPLES,
+      ...(config.SVC_MODE === 'sandbox' && sandboxReference(this.services)),
+    })
+    mountOperations(this.http, operations, this.#serverOptions)
+    if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
+    await this.http.ready()
+  }
+
+  /** Resolves when a restore has replaced the data that this app was opened on. */
+  replaced(): Promise<void> {
+    this.#epoch.loop.start()
+    return this.#epoch.replaced
+  }
+
+  /** Listens; answers the address at which callers reach the service. */
+  async listen(): Promise<string> {
+    const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
+    const local = await this.http.listen({ host, port })
+    this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
+    return this.#publicUrl
+  }
+
+  /** Starts what a listening service does beside requests: it expires, numbers and delivers events, and keeps records. */
+  startBackground(): void {
+    for (const part of this.#background) part.start()
+  }
+
+  /**
+   * Reports that it leaves and serves on for a moment, so that a load balancer sends requests elsewhere first. Then no
+   * new work; every accepted request gets its response, every accepted command is committed; then the database is closed.
+   */
+  async drain(leaveMs = 0): Promise<void> {
+    this.#leaving = true
+    if (leaveMs > 0) await sleep(leaveMs)
+    for (const step of this.#drainSteps) await step()
+  }
+
+  async #endRequests(): Promise<void> {
+    this.#draining = true
+    this.services.eventStreams.close()
+    await this.#closeHttp()
+  }
+
+  /** The listener first: once Fastify closes, it takes no requests to ourselves either, on which others may wait. */
+  async #closeHttp(): Promise<void> {
+    if (this.http.server.listening)
+      await new Promise((resolve) => {
+        this.http.server.close(resolve)
+        this.http.server.closeIdleConnections()
+      })
+    await this.http.close()
+  }
+}

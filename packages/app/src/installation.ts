@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '@svc/contract/config'
+import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
+import { newRsaKey } from '@svc/jwe/keys'
+import { Secret } from '@svc/kernel/secret'
+import { MasterKeys } from '@svc/platform/crypto/master-keys'
+import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
+import { type Replication, requireDurable } from '@svc/platform/db/durable'
+import { migrate } from '@svc/platform/db/migrate'
+import { DatabaseClient } from '@svc/platform/db/server-locator'
+import { requireSessions } from '@svc/platform/db/session'
+import type { Log } from '@svc/platform/log'
+
+/** A database that is ready for the service, and the keys that open its keyring. */
+export interface Installation {
+  readonly address: DatabaseAddress
+  readonly masterKeys: MasterKeys
+  /** What is used, in words for people. */
+  readonly database: string
+  /** On its way since the database server was asked for, where the database is new. */
+  readonly rsaKey?: Promise<Buffer> | undefined
+  /** Lets go of the embedded server, which stops when nobody else uses it. */
+  release(): Promise<void>
+}
+
+type Opened = Omit<Installation, 'masterKeys'>
+
+/** `as it is`: for a backup before an update, by the newer program. */
+export type SchemaWanted = 'newest' | 'as it is'
+
+/** The database, as it is: nothing is checked, created or migrated in the operator's PostgreSQL. */
+export const openAddress = (
+  config: Config,
+  log: Log,
+  onProgress: (message: string) => void,
+): Promise<Opened> | Opened =>
+  config.DATABASE_URL ? ownDatabase(config) : embeddedDatabase(config, log, onProgress)
+
+/** Opens the operator's PostgreSQL, or the embedded one, and brings it to the newest schema. */
+export async function openInstallation(
+  config: Config,
+  log: Log,
+  onProgress: (message: string) => void,
+  schema: SchemaWanted = 'newest',
+): Promise<Installation> {
+  const opened = await openAddress(config, log, onProgress)
+  try {
+    if (config.DATABASE_URL)
+      await requireSessions(connectionOptions(opened.address, undefined, 'svc_service'))
+    if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
+    const run = schema === 'newest' ? await migrate(opened.address) : []
+    if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
+    return {
+      ...opened,
+      masterKeys: new MasterKeys(config.SVC_MASTER_KEY ?? [await sandboxMasterKey(config.DATA_DIR)]),
+    }
+  } catch (error) {
+    await opened.release()
+    throw error
+  }
+}
+
+function ownDatabase(config: Config): Opened {
+  const url = config.DATABASE_URL!.reveal()
+  const operatorUrl =
+    config.DATABASE_OPERATOR_URL?.reveal() ?? (config.SVC_MODE === 'sandbox' ? url : undefined)
+  const ownerUrl = config.DATABASE_OWNER_URL?.reveal()
+  const replicaUrl = config.DATABASE_READ_URL?.reveal()
+  const address = {
+    url,
+    ...(operatorUrl !== undefined && { operatorUrl }),
+    ...(ownerUrl !== undefined && { ownerUrl }),
+    ...(replicaUrl !== undefined && { replicaUrl }),
+  }
+  return { address, database: 'PostgreSQL at DATABASE_URL', release: async () => undefined }
+}
+
+const DATABASE = 'svc'
+const WATCH_MS = 500
+
+async function embeddedDatabase(
+  config: Config,
+  log: Log,
+  onProgress: (message: string) => void,
+): Promise<Opened> {
+  const options = { dataDir: config.DATA_DIR, onProgress }
+  // Not awaited: it is made beside the cluster, and takes up to a second.
+  const rsaKey = hasCluster(config.DATA_DIR) ? undefined : newRsaKey()
+  let server = await openEmbedded(options)
+  const address = { host: server.host, port: server.port, database: DATABASE }
+  await createDatabase(address)
+  // A server that dies is started again; until it is back, commands wait and reads are answered 503.
+  let reopening: Promise<void> | undefined
+  const watch = setInterval(() => {
+    if (reopening || isAlive(server.pid)) return
+    log.warn({ pid: server.pid }, 'the embedded PostgreSQL ended; starting it again')
+    reopening = openEmbedded(options)
+      .then((next) => void (server = next))
+      .catch((error: unknown) => log.error({ err: error }, 'the embedded PostgreSQL did not start'))
+      .finally(() => (reopening = undefined))
+  }, WATCH_MS)
+  watch.unref()
+  return {
+    address,
+    database: `embedded PostgreSQL ${server.version} in ${config.DATA_DIR}`,
+    rsaKey,
+    async release() {
+      clearInterval(watch)
+      await reopening
+      await server.release()
+    },
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it lives, as another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function createDatabase(address: { host: string; port: number }): Promise<void> {
+  const client = new DatabaseClient(connectionOptions({ ...address, database: 'postgres' }, undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
+  } catch (error) {
+    // Another process that started at the same moment made it: fine.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error
+  } finally {
+    await client.end()
+  }
+}
+
+/** Before anything is written, with the login of the service; its role may not exist yet. */
+async function refuseUnsafe(url: string, replication: Replication): Promise<void> {
+  const client = new DatabaseClient(connectionOptions({ url }, undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await requireDurable(client, replication)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The sandbox's own master key, made on first use and kept beside its data. */
+async function sandboxMasterKey(dataDir: string): Promise<Secret> {
+  const file = join(dataDir, 'master.key')
+  await mkdir(dataDir, { recursive: true })
+  try {
+    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return new Secret((await readFile(file, 'utf8')).trim())
+}

@@ -1,0 +1,44 @@
+import { readConfig, requireOperatorUrl } from '@svc/contract/config'
+import { openLog } from '@svc/platform/log'
+import { expectListenable } from '@svc/server/http/listening'
+import { openInstallation } from './installation.ts'
+import type { End } from './serve-until.ts'
+
+/** Runs the service until a signal ends it. Resolves to the exit code: 0 after an orderly end. */
+export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
+  const config = readConfig(environment)
+  if (config.CONSOLE === 'on') requireOperatorUrl(config, 'for the console; or set CONSOLE=off')
+  const terminal = process.stdout.isTTY
+  // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.
+  const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
+  const signalled = nextSignal()
+  await expectListenable(config)
+  // The database server starts while the rest of the program is read: each takes a third of a second.
+  const opening = openInstallation(config, log, (message) =>
+    terminal ? console.log(`  ${message} …`) : log.info(message),
+  )
+  const [installation, { serveUntil }] = await Promise.all([opening, import('./serve-until.ts')])
+  try {
+    process.once('uncaughtException', (error) => signalled.crash(error))
+    process.once('unhandledRejection', (error) => signalled.crash(error))
+    return await serveUntil(signalled.signal, { config, installation, log, terminal })
+  } finally {
+    await installation.release()
+  }
+}
+
+/** The first SIGTERM, SIGINT or SIGHUP asks for an orderly end; another SIGTERM or SIGINT ends the process at once. */
+function nextSignal(): { signal: Promise<End>; crash: (error: unknown) => void } {
+  let end: (end: End) => void = () => undefined
+  const signal = new Promise<End>((resolve) => (end = resolve))
+  let asked = false
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      // A terminal that closes may send several SIGHUP, by itself and by its shell.
+      if (asked && name !== 'SIGHUP') process.exit(130)
+      asked = true
+      end({ name })
+    })
+  }
+  return { signal, crash: (error) => end({ error }) }
+}

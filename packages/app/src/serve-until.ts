@@ -1,0 +1,130 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '@svc/contract/config'
+import type { Log } from '@svc/platform/log'
+import { listenError } from '@svc/server/http/listening'
+import { banner } from '@svc/server/sandbox/banner'
+import { prepareDemo, type SandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
+import { App } from './app.ts'
+import type { Installation } from './installation.ts'
+
+/** Why a service comes to its end. */
+export interface End {
+  readonly name?: NodeJS.Signals
+  readonly error?: unknown
+}
+
+/** Another end: everything that this process remembers is of data that is no longer there. */
+const REPLACED = Object.freeze<End>({})
+
+interface Start {
+  readonly config: Config
+  readonly installation: Installation
+  readonly log: Log
+  readonly terminal: boolean
+}
+
+/** Serves, on a database that is ready, until the end comes. Resolves to the exit code. */
+export async function serveUntil(
+  ending: Promise<End>,
+  { config, installation, log, terminal }: Start,
+): Promise<number> {
+  let settings = config
+  // For the database that was new at the start; data that comes in its place gets a key of its own.
+  let { rsaKey } = installation
+  // The first time is counted from the start of the process.
+  for (let startedAtMs = 0; ; startedAtMs = performance.now()) {
+    const app = await openApp(settings, { ...installation, rsaKey }, log)
+    rsaKey = undefined
+    try {
+      const baseUrl = await listen(app, settings)
+      const demo = config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined
+      logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
+      const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])
+      if (end === REPLACED) log.warn('the data was replaced by a restore; beginning anew on it')
+      else if (end.error) log.fatal({ err: end.error }, 'an error that nobody handled; shutting down')
+      else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are answered')
+      // Whoever follows listens where callers know the service.
+      settings = { ...config, PORT: (app.http.server.address() as AddressInfo).port }
+      const inTime = await drained(app, config, log)
+      if (end !== REPLACED) return inTime && !end.error ? 0 : 1
+    } catch (error) {
+      await app.drain()
+      throw error
+    }
+  }
+}
+
+const openApp = (config: Config, { address, masterKeys, rsaKey }: Installation, log: Log): Promise<App> =>
+  App.open({ config, address, masterKeys, log, ...(rsaKey && { rsaKey }) })
+
+export const keyMaker = ({ services: { keyring, random, config } }: App) =>
+  ({ keyring, random, mode: config.SVC_MODE === 'live' ? 'live' : 'test' }) as const
+
+async function listen(app: App, config: Config): Promise<string> {
+  try {
+    const baseUrl = await app.listen()
+    app.startBackground()
+    return baseUrl
+  } catch (error) {
+    throw listenError(error, config)
+  }
+}
+
+interface Started {
+  readonly config: Config
+  readonly baseUrl: string
+  readonly installation: Installation
+  readonly demo: SandboxFile | undefined
+  readonly startedAtMs: number
+}
+
+function logStarted(
+  log: Log,
+  terminal: boolean,
+  { config, baseUrl, installation, demo, startedAtMs }: Started,
+): void {
+  const tookMs = Math.round(performance.now() - startedAtMs)
+  const file = sandboxFile(config.DATA_DIR)
+  if (terminal)
+    console.log(
+      banner({
+        baseUrl,
+        database: installation.database,
+        mode: config.SVC_MODE,
+        hasConsole: config.CONSOLE === 'on',
+        demo,
+        file,
+        tookMs,
+      }),
+    )
+  else
+    log.info(
+      {
+        baseUrl,
+        mode: config.SVC_MODE,
+        database: installation.database,
+        tookMs,
+        ...(demo && { sandboxFile: file }),
+      },
+      'ready',
+    )
+}
+
+async function drained(app: App, config: Config, log: Log): Promise<boolean> {
+  const timeout = new AbortController()
+  const leaveMs = config.SVC_MODE === 'live' ? config.DRAIN_DELAY_MS : 0
+  const late = sleep(leaveMs + config.DRAIN_TIMEOUT_MS, false, { signal: timeout.signal }).catch(() => true)
+  const inTime = await Promise.race([app.drain(leaveMs).then(() => true), late])
+  timeout.abort()
+  if (inTime) log.info('drained')
+  else {
+    log.error(
+      { DRAIN_TIMEOUT_MS: config.DRAIN_TIMEOUT_MS },
+      'requests were still in progress at the end of the time for draining',
+    )
+    // Node stops checking its request timeouts once a server closes: an unfinished request would hold the process.
+    app.http.server.closeAllConnections()
+  }
+  return inTime
+}

@@ -1,0 +1,52 @@
+import { type Anchor, anchorText, parseAnchor, verifyChain } from '@svc/platform/audit-chain'
+import type { Command } from 'commander'
+import { withInstallation } from './context.ts'
+import { printJson } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface VerifyOptions {
+  readonly anchor?: readonly string[]
+  readonly json?: boolean
+}
+
+export function addAuditCommands(program: Command): void {
+  program
+    .command('audit')
+    .description('the record of who did what')
+    .command('verify')
+    .description('prove that no entry was changed, removed or moved; exit code 1 if one was, and which')
+    .option(
+      '--anchor <number:hash...>',
+      'ends of the chain that were written down before, as “audit anchor” in the service’s log',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+The chain alone shows every change in its middle. That its end was cut off only an anchor shows: the service logs one
+every few minutes. Keep the log elsewhere.
+
+Examples:
+  svc audit verify
+  svc audit verify --anchor 4711:9f86d081…`,
+    )
+    .action(verify)
+}
+
+async function verify({ anchor = [], json = false }: VerifyOptions): Promise<void> {
+  const anchors = anchor.map((text): Anchor => {
+    const parsed = parseAnchor(text)
+    if (!parsed) throw new UsageError('--anchor must look like 4711:<64 hex digits>, as the service logs it')
+    return parsed
+  })
+  const verdict = await withInstallation(({ database }) =>
+    verifyChain((work) => database.report(work), anchors),
+  )
+  if (json) printJson(verdict)
+  else if (verdict.whole)
+    process.stdout.write(
+      `The chain is whole: ${verdict.head.sequence} entries.\nAnchor: ${anchorText(verdict.head)}\n`,
+    )
+  else process.stdout.write(`Entry ${verdict.sequence} ${verdict.problem}.\n`)
+  if (!verdict.whole) process.exitCode = 1
+}

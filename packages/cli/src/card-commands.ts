@@ -1,0 +1,220 @@
+import { activateCard } from '@svc/core/cards/activate-card'
+import { type CardFlag, CHANNELS, type Channel } from '@svc/core/cards/card'
+import type { CardChangeAsk, Changed } from '@svc/core/cards/card-changes'
+import { type CardView, toCardRecord, usedPaise } from '@svc/core/cards/card-record'
+import { KYC_STATUS_LABELS, type KycStatus } from '@svc/core/cards/card-states'
+import { cardLookup } from '@svc/core/cards/card-view'
+import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
+import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
+import { setCardFlags, type WantedFlags } from '@svc/core/cards/set-card-flags'
+import { setCardKyc } from '@svc/core/cards/set-card-kyc'
+import { formatRupees } from '@svc/kernel/money'
+import { systemClock } from '@svc/kernel/time'
+import type { AnyCommand } from '@svc/platform/command'
+import { newestChanges } from '@svc/server/cards/list-card-changes'
+import type { Command } from 'commander'
+import { type CommandContext, cliActor, withInstallation } from './context.ts'
+import { printJson, printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+interface Reasoned extends Json {
+  readonly reason?: string
+}
+
+export function addCardCommands(program: Command): void {
+  const card = program.command('card').description('look at cards and change them, as the operator')
+  card
+    .command('show <svcCardId>')
+    .description('show a card: state, balance, use, flags; never its number')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card show card_…')
+    .action((svcCardId: string, { json = false }: Json) =>
+      withInstallation(async (context) => printCard(context, await findCard(context, svcCardId), json)),
+    )
+  card
+    .command('history <svcCardId>')
+    .description('list what was changed on a card: when, by whom and why; newest first')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc card history card_…')
+    .action((svcCardId: string, { json = false }: Json) =>
+      withInstallation(async (context) => {
+        const { card } = await findCard(context, svcCardId)
+        const { BUSINESS_TIME_ZONE: timeZone } = context.config
+        printRows(
+          await context.database.operate((tx) => newestChanges(tx, card.partnerId, svcCardId, timeZone)),
+          json,
+        )
+      }),
+    )
+  addStatusCommands(card)
+  addFlagAndKycCommands(card)
+}
+
+function addStatusCommands(card: Command): void {
+  for (const [name, status, description] of [
+    ['lock', 'L', 'lock a card: it cannot be used until it is unlocked'],
+    ['unlock', 'UL', 'unlock a locked card'],
+    ['block', 'BL', 'block a card for good; needs a reason'],
+  ] as const satisfies [string, WantedStatus, string][]) {
+    const command = card.command(`${name} <svcCardId>`).description(description)
+    if (status === 'BL')
+      command.requiredOption(
+        '--reason <text>',
+        `why, 1 to ${REASON_CHARS_MAX} characters; kept in the history`,
+      )
+    else command.option('--reason <text>', 'why; kept in the history')
+    command
+      .option('--json', 'print the full card record as JSON')
+      .addHelpText('after', `\nExample:\n  svc card ${name} card_… --reason "reported lost"`)
+      .action((svcCardId: string, { reason, json = false }: Reasoned) =>
+        change(svcCardId, json, changeCardStatus, reason, (by) => ({ ...by, status })),
+      )
+  }
+  card
+    .command('activate <svcCardId>')
+    .description('activate a physical card that has arrived')
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card activate card_…')
+    .action((svcCardId: string, { reason, json = false }: Reasoned) =>
+      change(svcCardId, json, activateCard, reason, (by) => by),
+    )
+}
+
+type FlagOptions = Reasoned & Partial<Record<Channel | `${Channel}Admin`, string>>
+
+function addFlagAndKycCommands(card: Command): void {
+  const set = card
+    .command('flags')
+    .description('flags of cards: where they may be used')
+    .command('set <svcCardId>')
+    .description(
+      'open or close channels; an admin flag that is off closes its channel whatever the user’s flag says',
+    )
+  for (const channel of CHANNELS) {
+    set.option(`--${channel} <on|off>`, `the user’s flag for ${channel}`)
+    set.option(`--${channel}-admin <on|off>`, `the admin’s flag for ${channel}`)
+  }
+  set
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card flags set card_… --atm on --atm-admin on')
+    .action((svcCardId: string, options: FlagOptions) => {
+      const flags = readFlags(options)
+      return change(svcCardId, options.json ?? false, setCardFlags, options.reason, (by) => ({
+        ...by,
+        flags,
+      }))
+    })
+  const names = Object.keys(KYC_STATUS_LABELS) as KycStatus[]
+  card
+    .command('kyc')
+    .description('KYC state of cards')
+    .command('set <svcCardId> <status>')
+    .description(`move a card’s KYC to the next state: ${names.join(', ')}`)
+    .option('--reason <text>', 'why; kept in the history')
+    .option('--json', 'print the full card record as JSON')
+    .addHelpText('after', '\nExample:\n  svc card kyc set card_… UPLOADED')
+    .action((svcCardId: string, status: string, { reason, json = false }: Reasoned) => {
+      const kycStatus = names.find((name) => name === status)
+      if (!kycStatus) throw new UsageError(`The status must be one of ${names.join(', ')}`)
+      return change(svcCardId, json, setCardKyc, reason, (by) => ({ ...by, kycStatus }))
+    })
+}
+
+function requireReason(reason: string | undefined): string {
+  if (reason !== undefined && (!/\S/.test(reason) || reason.length > REASON_CHARS_MAX))
+    throw new UsageError(`--reason must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`)
+  return reason ?? ''
+}
+
+function readFlags(options: FlagOptions): WantedFlags {
+  const read = (option: Channel | `${Channel}Admin`): boolean | undefined => {
+    const text = options[option]
+    if (text !== undefined && text !== 'on' && text !== 'off')
+      throw new UsageError(`--${option.replace('Admin', '-admin')} must be on or off`)
+    return text === undefined ? undefined : text === 'on'
+  }
+  const flags = CHANNELS.flatMap((channel): [CardFlag, boolean | undefined][] => [
+    [`${channel}Allowed`, read(channel)],
+    [`${channel}AllowedAdmin`, read(`${channel}Admin`)],
+  ]).filter(([, on]) => on !== undefined)
+  if (flags.length === 0)
+    throw new UsageError(
+      'Say which flags: --pos, --pos-admin, --atm, --atm-admin, --online or --online-admin',
+    )
+  return Object.fromEntries(flags)
+}
+
+const noCard = (svcCardId: string): never => {
+  throw new UsageError(`There is no card ${svcCardId}`)
+}
+
+async function findCard({ config, database }: CommandContext, svcCardId: string): Promise<CardView> {
+  const partnerId = (await cardPartnerLookup(database)(svcCardId)) ?? noCard(svcCardId)
+  const find = cardLookup(database, systemClock, config.BUSINESS_TIME_ZONE)
+  return (await find(partnerId, svcCardId)) ?? noCard(svcCardId)
+}
+
+/** Runs the command that the API runs, as the operator. */
+async function change<Ask>(
+  svcCardId: string,
+  json: boolean,
+  command: AnyCommand<Ask, Changed>,
+  givenReason: string | undefined,
+  askOf: (by: CardChangeAsk) => Ask,
+): Promise<void> {
+  const reason = requireReason(givenReason)
+  await withInstallation(async (context) => {
+    const { card } = await findCard(context, svcCardId)
+    const { partnerId } = card
+    await context.commands.open(command).run(askOf({ partnerId, svcCardId, actor: 'operator', reason }), {
+      actor: cliActor(),
+      action: `card.${command.name}`,
+      target: svcCardId,
+      tenantId: partnerId,
+      details: { reason },
+    })
+    printCard(context, await findCard(context, svcCardId), json)
+  })
+}
+
+function printCard({ config }: CommandContext, view: CardView, json: boolean): void {
+  if (json) return printJson(toCardRecord(view, config.BUSINESS_TIME_ZONE))
+  const { card, account, balancePaise, usage } = view
+  const flag = (channel: Channel) =>
+    `${card[`${channel}Allowed`] ? 'on' : 'off'}, admin ${card[`${channel}AllowedAdmin`] ? 'on' : 'off'}`
+  printRecord(
+    {
+      svcCardId: card.svcCardId,
+      maskedNumber: card.maskedNumber,
+      partnerId: card.partnerId,
+      companyId: card.companyId,
+      companyName: account.companyName,
+      cardAccountId: card.cardAccountId,
+      userId: card.userId,
+      cardStatus: card.status,
+      kycStatus: card.kycStatus,
+      physicalCard: card.physical,
+      cardActivated: card.activated,
+      load: formatRupees(card.loadPaise),
+      balance: formatRupees(balancePaise),
+      usedToday: formatRupees(usedPaise(usage.dayPaise)),
+      usedThisMonth: formatRupees(usedPaise(usage.monthPaise)),
+      usedThisYear: formatRupees(usedPaise(usage.yearPaise)),
+      usedInAll: formatRupees(usedPaise(usage.lifePaise)),
+      pos: flag('pos'),
+      atm: flag('atm'),
+      online: flag('online'),
+      expires: `${String(card.expiryMonth).padStart(2, '0')}/${card.expiryYear}`,
+      remarks: card.remarks,
+      createdAt: card.createdAt,
+      modifiedAt: card.modifiedAt,
+    },
+    false,
+  )
+}

@@ -1,0 +1,282 @@
+import {
+  ACCOUNT_TYPES,
+  type AccountType,
+  createCardAccount,
+  FUNDING_MAX_PAISE,
+  findCardAccount,
+  fundCardAccount,
+} from '@svc/core/cards/card-account'
+import {
+  type FundedAccount,
+  findCompany,
+  findFundedAccount,
+  listCardAccounts,
+  listCompanies,
+  listUsers,
+} from '@svc/core/cards/list-onboarded'
+import { createCompany } from '@svc/core/tenants/company'
+import { PRODUCTS } from '@svc/core/tenants/partner'
+import { newUser, newUserId, type User, users } from '@svc/core/tenants/user'
+import { required } from '@svc/kernel/invariant'
+import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { sqlState, type Tx } from '@svc/platform/db/database'
+import type { Command } from 'commander'
+import { withInstallation } from './context.ts'
+import { requireName, requirePartner } from './partner-commands.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+async function requireCompany(tx: Tx, companyId: string) {
+  const company = await findCompany(tx, companyId)
+  if (!company) throw new UsageError(`There is no company ${companyId}. See them all with: svc company list`)
+  return company
+}
+
+export function addCompanyCommands(program: Command): void {
+  const company = program.command('company').description('companies: the customers of partners')
+  company
+    .command('create <partnerId>')
+    .description('register a company under a partner')
+    .requiredOption('--name <name>', 'legal name, 1 to 100 characters; cards show it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc company create par_… --name "Acme Industries Private Limited"')
+    .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
+      requireName(name)
+      const created = await withInstallation(({ database, keyMaker }) =>
+        database.operate(async (tx) => {
+          await requirePartner(tx, partnerId)
+          return requireCompany(tx, await createCompany(tx, keyMaker.random, partnerId, name))
+        }),
+      )
+      printRecord(created, json)
+    })
+  company
+    .command('list [partnerId]')
+    .description('list the companies of a partner, or all')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc company list par_…')
+    .action(async (partnerId: string | undefined, { json = false }: Json) => {
+      const companies = await withInstallation(({ database }) =>
+        database.operate(async (tx) => {
+          if (partnerId !== undefined) await requirePartner(tx, partnerId)
+          return listCompanies(tx, partnerId)
+        }),
+      )
+      printRows(companies, json)
+    })
+}
+
+const shownUser = (user: User) => ({
+  userId: user.userId,
+  partnerId: user.partnerId,
+  companyId: user.companyId,
+  firstName: user.firstName ?? undefined,
+  lastName: user.lastName ?? undefined,
+  mobile: user.mobile ?? undefined,
+  email: user.email ?? undefined,
+})
+
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('users: employees of companies, who hold the cards')
+  user
+    .command('create <companyId>')
+    .description('register a user of a company; mobile and e-mail are unique within it')
+    .option('--first-name <name>', '1 to 100 characters')
+    .option('--last-name <name>', '1 to 100 characters')
+    .option('--mobile <digits>', 'exactly 10 digits')
+    .option('--email <address>', 'e-mail address')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
+    )
+    .action(createUser)
+  user
+    .command('list <companyId>')
+    .description('list the users of a company')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc user list com_…')
+    .action(async (companyId: string, { json = false }: Json) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate(async (tx) => {
+          await requireCompany(tx, companyId)
+          return listUsers(tx, companyId)
+        }),
+      )
+      printRows(found.map(shownUser), json)
+    })
+}
+
+interface UserOptions extends Json {
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly mobile?: string
+  readonly email?: string
+}
+
+// Spec section 4.3, decision C15: the rules of the card request hold for its holders too.
+const EMAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/
+const MOBILE = /^[0-9]{10}$/
+
+async function createUser(companyId: string, { json = false, ...profile }: UserOptions): Promise<void> {
+  const { firstName, lastName, mobile, email } = profile
+  if (firstName !== undefined) requireName(firstName, '--first-name')
+  if (lastName !== undefined) requireName(lastName, '--last-name')
+  if (mobile !== undefined && !MOBILE.test(mobile)) throw new UsageError('--mobile must be exactly 10 digits')
+  if (email !== undefined && (email.length > 254 || !EMAIL.test(email)))
+    throw new UsageError('--email must be an e-mail address')
+  if (Object.keys(profile).length === 0)
+    throw new UsageError('Say who it is: --first-name, --last-name, --mobile or --email')
+  const user = await withInstallation(({ database, keyMaker }) =>
+    database.operate(async (tx) => {
+      const { partnerId } = await requireCompany(tx, companyId)
+      const userId = newUserId(Date.now(), keyMaker.random)
+      const created = newUser({ userId, partnerId, companyId, profile })
+      users.insert(tx, [created])
+      return created
+    }),
+  ).catch((error: unknown) => {
+    if (sqlState(error) === '23505')
+      throw new UsageError('Another user of the company has this mobile or e-mail')
+    throw error
+  })
+  printRecord(shownUser(user), json)
+}
+
+/** Money as rupees with two decimals: text, so that no program rounds it. */
+const shownAccount = (account: FundedAccount) => ({
+  cardAccountId: account.cardAccountId,
+  partnerId: account.partnerId,
+  companyId: account.companyId,
+  product: account.product,
+  accountType: account.accountType,
+  binType: account.binType,
+  programme: account.programme,
+  cards: account.cards,
+  denomination: formatRupees(account.denominationPaise),
+  balance: formatRupees(account.balancePaise),
+})
+
+export function addCardAccountCommands(program: Command): void {
+  const account = program
+    .command('card-account')
+    .description('card accounts: what the cards of a company are funded from')
+  account
+    .command('create <companyId>')
+    .description('open a card account, empty')
+    .requiredOption('--product <product>', `what its cards are for: ${PRODUCTS.join(' or ')}`)
+    .option('--type <type>', `account type: ${Object.keys(ACCOUNT_TYPES).join(', ')}`, 'GIFT')
+    .option('--bin-type <name>', 'BIN type of its cards', 'GIFT')
+    .option('--programme <name>', 'card programme', 'Gift cards')
+    .option(
+      '--denomination <rupees>',
+      'whole rupees that a card is loaded with when its order does not say',
+      '500',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc card-account create com_… --product incentive --denomination 1000',
+    )
+    .action(createAccount)
+  account
+    .command('list [companyId]')
+    .description('list the card accounts of a company, or all, with what they have left')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc card-account list com_…')
+    .action(async (companyId: string | undefined, { json = false }: Json) => {
+      const accounts = await withInstallation(({ database }) =>
+        database.operate(async (tx) => {
+          if (companyId !== undefined) await requireCompany(tx, companyId)
+          return listCardAccounts(tx, companyId)
+        }),
+      )
+      printRows(accounts.map(shownAccount), json)
+    })
+  account
+    .command('fund <cardAccountId>')
+    .description('enter money that the partner paid in for the cards of this account')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc card-account fund acc_… --amount 250000.00')
+    .action(fund)
+}
+
+interface AccountOptions extends Json {
+  readonly product: string
+  readonly type: string
+  readonly binType: string
+  readonly programme: string
+  readonly denomination: string
+}
+
+async function createAccount(companyId: string, options: AccountOptions): Promise<void> {
+  const { binType, programme, json = false } = options
+  const product = PRODUCTS.find((known) => known === options.product)
+  const accountType = (Object.keys(ACCOUNT_TYPES) as AccountType[]).find((known) => known === options.type)
+  const denomination = /^[1-9][0-9]{0,6}$/.test(options.denomination)
+    ? BigInt(options.denomination)
+    : undefined
+  const faults = [
+    ...(product ? [] : [`--product must be ${PRODUCTS.join(' or ')}`]),
+    ...(accountType ? [] : [`--type must be one of ${Object.keys(ACCOUNT_TYPES).join(', ')}`]),
+    ...(/^[A-Z][A-Z_]{0,39}$/.test(binType)
+      ? []
+      : ['--bin-type must be capital letters and underscores, 40 at most']),
+    ...(denomination ? [] : ['--denomination must be whole rupees, 1 or more']),
+  ]
+  if (!product || !accountType || !denomination || faults.length > 0) throw new UsageError(faults.join('\n'))
+  requireName(programme, '--programme')
+  const created = await withInstallation(({ config, database, keyMaker: { random } }) => {
+    if (denomination > BigInt(config.CARD_LOAD_MAX_RUPEES))
+      throw new UsageError(
+        `--denomination must be at most ${config.CARD_LOAD_MAX_RUPEES}, the largest load of a card (CARD_LOAD_MAX_RUPEES)`,
+      )
+    return database.operate(async (tx) => {
+      const { partnerId } = await requireCompany(tx, companyId)
+      const { products } = await requirePartner(tx, partnerId)
+      if (!products.includes(product))
+        throw new UsageError(`Partner ${partnerId} does not use ${product}; it uses ${products.join(', ')}`)
+      const plan = {
+        partnerId,
+        companyId,
+        product,
+        accountType,
+        binType,
+        programme,
+        denominationPaise: denomination * 100n,
+      }
+      const created = await findFundedAccount(tx, await createCardAccount(tx, random, plan))
+      return required(created, 'a new card account is found')
+    })
+  })
+  printRecord(shownAccount(created), json)
+}
+
+async function fund(
+  cardAccountId: string,
+  { amount: text, json = false }: Json & { amount: string },
+): Promise<void> {
+  const amount: Paise | undefined = parseRupees(text)
+  if (!amount || amount > FUNDING_MAX_PAISE)
+    throw new UsageError(
+      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
+    )
+  const funded = await withInstallation(({ config, database, keyMaker }) =>
+    database.operate(async (tx) => {
+      const account = await findCardAccount(tx, cardAccountId)
+      if (!account)
+        throw new UsageError(
+          `There is no card account ${cardAccountId}. See them all with: svc card-account list`,
+        )
+      const { random } = keyMaker
+      await fundCardAccount(tx, { random, timeZone: config.BUSINESS_TIME_ZONE }, account, amount)
+      return required(await findFundedAccount(tx, cardAccountId), 'a card account is never deleted')
+    }),
+  )
+  printRecord({ ...shownAccount(funded), funded: formatRupees(amount) }, json)
+}

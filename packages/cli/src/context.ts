@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
+import { type Installation, openAddress, openInstallation, type SchemaWanted } from '@svc/app/installation'
+import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
+import type { KeyMaker } from '@svc/core/tenants/api-key'
+import { systemClock } from '@svc/kernel/time'
+import { Commands } from '@svc/platform/command'
+import { Keyring } from '@svc/platform/crypto/keyring'
+import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
+import type { DatabaseAddress } from '@svc/platform/db/connection-options'
+import { Database } from '@svc/platform/db/database'
+import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
+import { BoundedWaits } from '@svc/platform/deadlines'
+import { type Log, openLog } from '@svc/platform/log'
+import { openMetrics } from '@svc/platform/metrics'
+
+/** What a command works with: the same database and keys as the service, whether that runs or not. */
+export interface CommandContext {
+  readonly config: Config
+  readonly database: Database
+  readonly keyMaker: KeyMaker
+  /** The service's own commands, run in this process: the same locks, rules, history and events. */
+  readonly commands: Commands
+}
+
+/** Opens the installation of the environment for one command, and releases it after. */
+export async function withInstallation<T>(work: (context: CommandContext) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env)
+  requireOperatorUrl(config, 'for this command')
+  const log = openLog('warn', process.stderr)
+  const installation = await openInstallation(config, log, (message) =>
+    process.stderr.write(`${message} …\n`),
+  )
+  const database = openDatabase(config, installation.address, log)
+  try {
+    const keyring = await Keyring.open(database, installation.masterKeys, installation.rsaKey)
+    const mode = config.SVC_MODE === 'live' ? 'live' : 'test'
+    const keyMaker = { keyring, random: randomBytes, mode } as const
+    return await work({ config, database, keyMaker, commands: openCommands(config, database, keyring, log) })
+  } finally {
+    await database.close()
+    await installation.release()
+  }
+}
+
+function openCommands(config: Config, database: Database, keyring: Keyring, log: Log): Commands {
+  const open: CommitQueueServices['open'] = new Set()
+  const queues: CommitQueueServices = {
+    database,
+    responses: new IdempotencyStore(keyring),
+    clock: systemClock,
+    log,
+    metrics: openMetrics(open),
+    limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: 1 },
+    open,
+  }
+  const tools = { config, database, keyring, clock: systemClock, random: randomBytes, log }
+  return new Commands(tools, queues, new BoundedWaits())
+}
+
+/** The database, for a command of whoever runs it. */
+export const openDatabase = (config: Config, address: DatabaseAddress, log: Log): Database =>
+  new Database(address, 4, log, {
+    actor: cliActor(),
+    durable: config.SVC_MODE === 'live' ? config.REPLICATION : undefined,
+    replicaWaitMs: config.DATABASE_READ_WAIT_MS,
+  })
+
+export interface OpenedInstallation extends Pick<Installation, 'address' | 'masterKeys'> {
+  readonly config: Config
+}
+
+/** For what works beneath the keyring, which would else be made on an empty database. */
+export async function withOpened<T>(
+  schema: SchemaWanted,
+  work: (opened: OpenedInstallation) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  const onProgress = (message: string) => process.stderr.write(`${message} …\n`)
+  const { address, masterKeys, release } = await openInstallation(
+    config,
+    openLog('warn', process.stderr),
+    onProgress,
+    schema,
+  )
+  try {
+    return await work({ config, address, masterKeys })
+  } finally {
+    await release()
+  }
+}
+
+/** For what looks at a database that may have no schema yet. */
+export async function withAddress<T>(
+  work: (opened: Pick<OpenedInstallation, 'config' | 'address'>) => Promise<T>,
+): Promise<T> {
+  const config = readConfig(process.env)
+  const { address, release } = await openAddress(config, openLog('warn', process.stderr), (message) =>
+    process.stderr.write(`${message} …\n`),
+  )
+  try {
+    return await work({ config, address })
+  } finally {
+    await release()
+  }
+}
+
+/** Whom the audit names: the account and machine that the command runs on. */
+export function cliActor(): string {
+  let user = 'unknown'
+  try {
+    user = userInfo().username
+  } catch {
+    // An account without an entry in the machine's list of users.
+  }
+  return `cli ${user}@${hostname()}`
+}
+
+/** Brings the schema up to date and touches nothing else: the service's role may not even be granted to anyone yet. */
+export async function migrateInstallation(): Promise<void> {
+  await withOpened('newest', async () => undefined)
+}

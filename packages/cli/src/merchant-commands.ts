@@ -1,0 +1,148 @@
+import { issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
+import {
+  createMerchant,
+  findMerchant,
+  listMerchants,
+  type Merchant,
+  setMerchantDisabled,
+} from '@svc/core/tenants/merchant'
+import { sqlState } from '@svc/platform/db/database'
+import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
+import type { Command } from 'commander'
+import { withInstallation } from './context.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const shown = ({ merchantId, name, vpa, mcc, accessKey, createdAt, disabledAt }: Merchant) => ({
+  merchantId,
+  name,
+  vpa,
+  mcc,
+  accessKey,
+  createdAt,
+  status: disabledAt ? 'disabled' : 'active',
+})
+
+const noMerchant = (merchantId: string): never => {
+  throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+}
+
+export function addMerchantCommands(program: Command): void {
+  const merchant = program.command('merchant').description('register, list and disable merchants')
+  merchant
+    .command('create')
+    .description('register a merchant; prints its first API key, which is shown only once')
+    .requiredOption('--name <name>', 'name that payers see, 1 to 100 characters')
+    .requiredOption('--vpa <vpa>', 'virtual payment address that its QR codes are paid to')
+    .requiredOption('--mcc <code>', 'merchant category code, four digits (ISO 18245)')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
+    )
+    .action(create)
+  merchant
+    .command('list')
+    .description('list all merchants')
+    .option('--json', 'print JSON')
+    .action(async ({ json = false }: Json) => {
+      const merchants = await withInstallation(({ database }) => database.operate(listMerchants))
+      printRows(merchants.map(shown), json)
+    })
+  for (const [name, disabled, description] of [
+    ['disable', true, 'no more tokens, its tokens die within a second, its QR codes take no payments'],
+    ['enable', false, 'undo disable'],
+  ] as const) {
+    merchant
+      .command(`${name} <merchantId>`)
+      .description(description)
+      .option('--json', 'print JSON')
+      .action(async (merchantId: string, { json = false }: Json) => {
+        const changed = await withInstallation(({ database }) =>
+          database.operate((tx) => setMerchantDisabled(tx, merchantId, disabled)),
+        )
+        printRecord(shown(changed ?? noMerchant(merchantId)), json)
+      })
+  }
+}
+
+interface CreateOptions extends Json {
+  readonly name: string
+  readonly vpa: string
+  readonly mcc: string
+}
+
+async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<void> {
+  const faults = [
+    ...(isPayeeName(name) ? [] : ['--name must have 1 to 100 characters, not only spaces']),
+    ...(isVpa(vpa) ? [] : ['--vpa must look like name@handle']),
+    ...(isMcc(mcc) ? [] : ['--mcc must be four digits']),
+    ...(mcc === STORED_VALUE_LOAD_MCC ? ['--mcc 6540 (stored-value load) may not have QR codes'] : []),
+  ]
+  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  const { merchant, apiKey } = await withInstallation(({ database, keyMaker }) =>
+    database.operate((tx) => createMerchant(tx, keyMaker, { name, vpa, mcc })),
+  ).catch((error: unknown) => {
+    if (sqlState(error) === '23505') throw new UsageError(`Another merchant has the address ${vpa}`)
+    throw error
+  })
+  printRecord({ ...shown(merchant), apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() }, json)
+}
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('issue, list and revoke API keys of merchants')
+  key
+    .command('issue <merchantId>')
+    .description('issue one more API key, shown only once; previous keys stay valid until they are revoked')
+    .option('--name <name>', 'what it is for', 'issued by svc key issue')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nTo rotate a key: issue a new one, put it to use, then revoke the previous one:\n  svc key issue mer_… --name "till 2"\n  svc key revoke key_…',
+    )
+    .action(async (merchantId: string, { name, json = false }: Json & { name: string }) => {
+      const { apiKeyId, secret } = await withInstallation(({ database, keyMaker }) =>
+        database.operate(async (tx) => {
+          if (!(await findMerchant(tx, merchantId))) noMerchant(merchantId)
+          return issueApiKey(tx, keyMaker, merchantId, name)
+        }),
+      )
+      printRecord({ merchantId, apiKeyId, name, apiKey: secret.reveal() }, json)
+    })
+  key
+    .command('list <merchantId>')
+    .description('list the API keys of a merchant, by their prefix')
+    .option('--json', 'print JSON')
+    .action(async (merchantId: string, { json = false }: Json) => {
+      const keys = await withInstallation(({ database }) =>
+        database.operate((tx) => listApiKeys(tx, merchantId)),
+      )
+      printRows(
+        keys.map(({ apiKeyId, name, prefix, createdAt, revokedAt }) => ({
+          apiKeyId,
+          name,
+          prefix,
+          createdAt,
+          revokedAt,
+        })),
+        json,
+      )
+    })
+  key
+    .command('revoke <apiKeyId>')
+    .description('revoke an API key for good; its tokens die within a second in every process')
+    .option('--json', 'print JSON')
+    .action(async (apiKeyId: string, { json = false }: Json) => {
+      const revoked = await withInstallation(({ database }) =>
+        database.operate((tx) => revokeApiKey(tx, apiKeyId)),
+      )
+      if (!revoked)
+        throw new UsageError(`There is no API key ${apiKeyId}. See them with: svc key list <merchantId>`)
+      const { tenantId: merchantId, name, prefix, revokedAt } = revoked
+      printRecord({ apiKeyId, merchantId, name, prefix, revokedAt }, json)
+    })
+}

@@ -1,0 +1,103 @@
+import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
+import { assignmentOf, findNotice } from '@svc/core/qr-codes/find-notice'
+import { type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
+import { formatRupees, parseRupees } from '@svc/kernel/money'
+import { statement } from '@svc/platform/db/statement'
+import type { Command } from 'commander'
+import { cliActor, withInstallation } from './context.ts'
+import { readCount } from './payment-commands.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const LIST = statement<RailNotice>(
+  'cli_rail_notices',
+  `select ${railNotices.columns} from rail_notices n where $1 or n.status = 'QUARANTINED'
+   order by n.received_at desc, n.notice_id desc limit $2`,
+)
+
+const shown = (notice: RailNotice) => ({
+  noticeId: notice.noticeId,
+  status: notice.status,
+  reason: notice.reason,
+  utr: notice.utr,
+  paymentId: notice.paymentId,
+  flags: notice.flags.join(' ') || null,
+  receivedAt: notice.receivedAt,
+  assignedBy: notice.assignedBy,
+})
+
+interface AssignOptions extends Json {
+  readonly utr: string
+  readonly amount: string
+  readonly tr?: string
+  readonly payeeVpa?: string
+}
+
+export function addNoticeCommands(program: Command): void {
+  const notice = program
+    .command('notice')
+    .description('list, show and assign notices of the bank that are in quarantine')
+  notice
+    .command('list')
+    .description('list notices that wait to be assigned, newest first')
+    .option('--all', 'also those that were assigned, and repeats in other words')
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
+      const rows = await withInstallation(({ database }) =>
+        database.operate((tx) => tx.query(LIST, [all, limit])),
+      )
+      printRows(rows.map(shown), json)
+    })
+  notice
+    .command('show <noticeId>')
+    .description('show a notice with its body as the bank signed it')
+    .option('--json', 'print JSON')
+    .action(async (noticeId: string, { json = false }: Json) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate((tx) => findNotice(tx, noticeId)),
+      )
+      if (!found)
+        throw new UsageError(`There is no notice ${noticeId}. List them with: svc notice list --all`)
+      printRecord({ ...shown(found), body: found.body.toString('utf8') }, json)
+    })
+  notice
+    .command('assign <noticeId>')
+    .description('record the payment that a notice in quarantine reports; it follows the rules of any credit')
+    .requiredOption('--utr <reference>', 'the bank’s reference')
+    .requiredOption('--amount <rupees>', 'such as 249.50')
+    .option('--tr <reference>', 'reference of the QR code')
+    .option('--payee-vpa <vpa>', 'or the address of the merchant whom it is for')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…',
+    )
+    .action(assign)
+}
+
+async function assign(
+  noticeId: string,
+  { utr, amount, tr, payeeVpa, json = false }: AssignOptions,
+): Promise<void> {
+  const amountPaise = parseRupees(amount)
+  if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
+  const payment = await withInstallation(async ({ commands, database }) => {
+    const notice = await database.operate((tx) => findNotice(tx, noticeId))
+    const actor = cliActor()
+    const ask = assignmentOf(notice, { utr, amountPaise, tr, payeeVpa }, actor)
+    const decided = await commands.open(acceptPayment).run(ask, {
+      actor,
+      action: 'rail_notice.assigned',
+      target: noticeId,
+      tenantId: ask.assigns.noticeTenantId,
+    })
+    return decided.payment!
+  })
+  const { paymentId, merchantId, status, reason } = payment
+  printRecord({ paymentId, merchantId, amount: formatRupees(payment.amountPaise), status, reason }, json)
+}

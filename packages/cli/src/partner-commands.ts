@@ -1,0 +1,248 @@
+import { issueSharedKey, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
+import { listJweKeys, listOAuthClients } from '@svc/core/tenants/list-credentials'
+import {
+  createPartner,
+  findPartner,
+  issueOAuthClient,
+  listPartners,
+  type Partner,
+  PRODUCTS,
+  type Product,
+  revokeOAuthClient,
+} from '@svc/core/tenants/partner'
+import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { UnfitJweKey } from '@svc/jwe/keys'
+import { sqlState, type Tx } from '@svc/platform/db/database'
+import type { Command } from 'commander'
+import { withInstallation } from './context.ts'
+import { printRecord, printRows } from './print.ts'
+import { parseJsonText, readText } from './read-text.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt }: Partner) => ({
+  partnerId,
+  name,
+  products: products.join(' '),
+  plainRequests,
+  createdAt,
+  status: disabledAt ? 'disabled' : 'active',
+})
+
+/** The partner, or a word on where to find the one that was meant. */
+export async function requirePartner(tx: Tx, partnerId: string): Promise<Partner> {
+  const partner = await findPartner(tx, partnerId)
+  if (!partner) throw new UsageError(`There is no partner ${partnerId}. See them all with: svc partner list`)
+  return partner
+}
+
+export const requireName = (name: string, option = '--name'): void => {
+  if (!/\S/.test(name) || name.length > 100)
+    throw new UsageError(`${option} must have 1 to 100 characters, not only spaces`)
+}
+
+export function addPartnerCommands(program: Command): void {
+  const partner = program
+    .command('partner')
+    .description('register, list and disable card and rewards partners')
+  partner
+    .command('create')
+    .description('register a partner; prints its first OAuth client, whose secret is shown only once')
+    .requiredOption('--name <name>', '1 to 100 characters')
+    .requiredOption('--product <product...>', `what it uses: ${PRODUCTS.join(', ')}; one or both`)
+    .option('--plain-requests', 'accept requests that are not encrypted (sandbox mode only)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner create --name "Gift House" --product incentive')
+    .action(create)
+  partner
+    .command('list')
+    .description('list all partners')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner list --json')
+    .action(async ({ json = false }: Json) => {
+      printRows((await withInstallation(({ database }) => database.operate(listPartners))).map(shown), json)
+    })
+  for (const [name, disabled, description] of [
+    ['disable', true, 'no more tokens; its tokens die within a second in every process'],
+    ['enable', false, 'undo disable'],
+  ] as const) {
+    partner
+      .command(`${name} <partnerId>`)
+      .description(description)
+      .option('--json', 'print JSON')
+      .addHelpText('after', `\nExample:\n  svc partner ${name} par_…`)
+      .action(async (partnerId: string, { json = false }: Json) => {
+        const changed = await withInstallation(({ database }) =>
+          database.operate(async (tx) => {
+            await setTenantDisabled(tx, partnerId, 'partner', disabled)
+            return requirePartner(tx, partnerId)
+          }),
+        )
+        printRecord(shown(changed), json)
+      })
+  }
+  addClientCommands(partner)
+  addEncryptionKeyCommands(partner)
+}
+
+interface CreateOptions extends Json {
+  readonly name: string
+  readonly product: readonly string[]
+  readonly plainRequests?: boolean
+}
+
+async function create({ name, product, plainRequests = false, json = false }: CreateOptions): Promise<void> {
+  requireName(name)
+  const products = [...new Set(product)].filter((one): one is Product =>
+    PRODUCTS.some((known) => known === one),
+  )
+  if (products.length !== new Set(product).size)
+    throw new UsageError(`--product must be one or both of ${PRODUCTS.join(', ')}`)
+  const { partner, client } = await withInstallation(({ config, database, keyMaker }) => {
+    if (plainRequests && config.SVC_MODE !== 'sandbox')
+      throw new UsageError('--plain-requests exists in sandbox mode only')
+    return database.operate((tx) => createPartner(tx, keyMaker, { name, products, plainRequests }))
+  })
+  printRecord(
+    { ...shown(partner), clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
+    json,
+  )
+}
+
+function addClientCommands(partner: Command): void {
+  const client = partner.command('client').description('issue, list and revoke OAuth clients of partners')
+  client
+    .command('issue <partnerId>')
+    .description('issue one more OAuth client; its secret is shown only once')
+    .option('--name <name>', 'what it is for', 'issued by svc partner client issue')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nTo rotate a secret: issue a new client, put it to use, then revoke the previous one:\n  svc partner client issue par_… --name "batch jobs"\n  svc partner client revoke cli_…',
+    )
+    .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
+      requireName(name)
+      const { clientId, clientSecret } = await withInstallation(({ database, keyMaker }) =>
+        database.operate(async (tx) => {
+          await requirePartner(tx, partnerId)
+          return issueOAuthClient(tx, keyMaker, partnerId, name)
+        }),
+      )
+      printRecord({ partnerId, clientId, name, clientSecret: clientSecret.reveal() }, json)
+    })
+  client
+    .command('list <partnerId>')
+    .description('list the OAuth clients of a partner')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner client list par_…')
+    .action(async (partnerId: string, { json = false }: Json) => {
+      const clients = await withInstallation(({ database }) =>
+        database.operate(async (tx) => {
+          await requirePartner(tx, partnerId)
+          return listOAuthClients(tx, partnerId)
+        }),
+      )
+      printRows(clients, json)
+    })
+  client
+    .command('revoke <clientId>')
+    .description('revoke an OAuth client for good; its tokens die within a second in every process')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner client revoke cli_…')
+    .action(async (clientId: string, { json = false }: Json) => {
+      const revoked = await withInstallation(({ database }) =>
+        database.operate((tx) => revokeOAuthClient(tx, clientId)),
+      )
+      if (!revoked)
+        throw new UsageError(
+          `There is no OAuth client ${clientId}. See them with: svc partner client list <partnerId>`,
+        )
+      printRecord(revoked, json)
+    })
+}
+
+function addEncryptionKeyCommands(partner: Command): void {
+  const key = partner.command('key').description('keys with which a partner and the service seal')
+  key
+    .command('issue-shared <partnerId>')
+    .description(
+      'issue a shared key (A256KW) as a JWK, shown only once; previous keys stay valid until they are retired',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nTo rotate a key: issue a new one, put it to use, then retire the previous one:\n  svc partner key issue-shared par_… --json > shared.jwk\n  svc partner key retire par_… sk_…',
+    )
+    .action(async (partnerId: string, { json = false }: Json) => {
+      const { k, ...key } = await withInstallation(({ database, keyMaker }) =>
+        database.operate(async (tx) => {
+          await requirePartner(tx, partnerId)
+          return issueSharedKey(tx, keyMaker, partnerId)
+        }),
+      )
+      printRecord({ ...key, k: k.reveal() }, json)
+    })
+  key
+    .command('register-public <partnerId> [file]')
+    .description(
+      'register the partner’s public key (a JWK, from a file or standard input), to which responses are encrypted',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc partner key register-public par_…',
+    )
+    .action(registerPublic)
+  key
+    .command('list <partnerId>')
+    .description('list the encryption keys of a partner')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner key list par_…')
+    .action(async (partnerId: string, { json = false }: Json) => {
+      const keys = await withInstallation(({ database }) =>
+        database.operate(async (tx) => {
+          await requirePartner(tx, partnerId)
+          return listJweKeys(tx, partnerId)
+        }),
+      )
+      printRows(keys, json)
+    })
+  key
+    .command('retire <partnerId> <kid>')
+    .description('retire a key for good: within a second nothing encrypted with it is accepted')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc partner key retire par_… sk_…')
+    .action(async (partnerId: string, kid: string, { json = false }: Json) => {
+      const retired = await withInstallation(({ database }) =>
+        database.operate((tx) => retireJweKey(tx, partnerId, kid)),
+      )
+      if (!retired)
+        throw new UsageError(
+          `Partner ${partnerId} has no key ${kid}. See them with: svc partner key list <partnerId>`,
+        )
+      printRecord(retired, json)
+    })
+}
+
+async function registerPublic(
+  partnerId: string,
+  file: string | undefined,
+  { json = false }: Json,
+): Promise<void> {
+  const jwk = parseJsonText(await readText(file, 'a JWK'), 'a JWK')
+  const key = await withInstallation(({ database }) =>
+    database.operate(async (tx) => {
+      await requirePartner(tx, partnerId)
+      return registerPublicKey(tx, partnerId, jwk)
+    }),
+  ).catch((error: unknown) => {
+    if (error instanceof UnfitJweKey) throw new UsageError(`This JWK cannot serve. ${error.message}.`)
+    if (sqlState(error) === '23505')
+      throw new UsageError('The partner has a key with this kid already. Give the new one another kid.')
+    throw error
+  })
+  printRecord({ partnerId, kid: key.kid, kind: 'public', alg: key.alg, enc: key.enc }, json)
+}

@@ -1,0 +1,89 @@
+import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
+import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/qr-codes/payment'
+import { formatRupees } from '@svc/kernel/money'
+import { statement } from '@svc/platform/db/statement'
+import { type Command, InvalidArgumentError } from 'commander'
+import { withInstallation } from './context.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+type Shown = Payment & CodeFacts
+
+const OF_CODES =
+  'payments p left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id'
+const FIND = statement<Shown>(
+  'cli_payment',
+  `select ${payments.columns}, ${CODE_FACTS} from ${OF_CODES} where p.payment_id = $1 or p.utr = $2`,
+)
+const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE'] as const
+const LIST = statement<Shown>(
+  'cli_payments',
+  `select ${payments.columns}, ${CODE_FACTS} from ${OF_CODES}
+   where p.merchant_id = $1 and ($2::text is null or p.status = $2)
+   order by p.created_at desc, p.payment_id desc limit $3`,
+)
+
+const shown = (payment: Shown) => ({
+  paymentId: payment.paymentId,
+  merchantId: payment.merchantId,
+  utr: payment.utr,
+  amount: formatRupees(payment.amountPaise),
+  status: payment.status,
+  reason: payment.reason,
+  payerVpa: payment.payerVpa,
+  qrCodeId: payment.qrCodeId,
+  referenceNumber: payment.referenceNumber,
+  createdAt: payment.createdAt,
+  refundedAt: payment.refundedAt,
+})
+
+function readStatus(text: string): string {
+  if (!STATUSES.some((status) => status === text))
+    throw new InvalidArgumentError(`It must be one of ${STATUSES.join(', ')}.`)
+  return text
+}
+
+export function readCount(text: string): number {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.')
+  return count
+}
+
+interface ListOptions extends Json {
+  readonly status?: string
+  readonly limit: number
+}
+
+export function addPaymentCommands(program: Command): void {
+  const payment = program.command('payment').description('list and show credits of the UPI rail')
+  payment
+    .command('list <merchantId>')
+    .description('list payments of a merchant, newest first; of the platform itself with "house"')
+    .option('--status <status>', `only these: ${STATUSES.join(', ')}`, readStatus)
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payment list mer_… --status REFUND_PENDING')
+    .action(async (merchantId: string, { status, limit, json = false }: ListOptions) => {
+      const rows = await withInstallation(({ database }) =>
+        database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
+      )
+      printRows(rows.map(shown), json)
+    })
+  payment
+    .command('show <paymentIdOrUtr>')
+    .description('show a payment, by its id or by the bank’s reference')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payment show AXISN0000000042')
+    .action(async (id: string, { json = false }: Json) => {
+      const [row] = await withInstallation(({ database }) =>
+        database.operate((tx) => tx.query(FIND, [id, canonicalReference(id)])),
+      )
+      if (!row)
+        throw new UsageError(`There is no payment ${id}. List them with: svc payment list <merchantId>`)
+      printRecord(shown(row), json)
+    })
+}

@@ -1,0 +1,114 @@
+import { VERSION } from '@svc/platform/package'
+import { Command } from 'commander'
+import { addAuditCommands } from './audit-commands.ts'
+import { addBackupCommands } from './backup-commands.ts'
+import { addBulkCommands } from './bulk-commands.ts'
+import { addCardCommands } from './card-commands.ts'
+import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
+import { addConformanceCommand } from './conformance-command.ts'
+import { migrateInstallation, withInstallation } from './context.ts'
+import { addDoctorCommand } from './doctor-command.ts'
+import { addEncryptionCommands } from './encryption-commands.ts'
+import { addEventCommands } from './event-commands.ts'
+import { addInvariantsCommand } from './invariants-command.ts'
+import { addKeysCommands } from './keys-commands.ts'
+import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
+import { addNoticeCommands } from './notice-commands.ts'
+import { addOperatorCommands } from './operator-commands.ts'
+import { addPartnerCommands } from './partner-commands.ts'
+import { addPaymentCommands } from './payment-commands.ts'
+import { printJson } from './print.ts'
+import { printReconciliation } from './print-reconciliation.ts'
+import { addQrCommands } from './qr-commands.ts'
+import { reconcileAll } from './reconcile-all.ts'
+import { addSandboxCommands } from './sandbox-commands.ts'
+import { addWebhookCommands } from './webhook-commands.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+/** Every command of `svc`, with the help that the reference is generated from. */
+export function newProgram(): Command {
+  const program = new Command('svc')
+    .description('Partner service: UPI QR codes of merchants, gift cards, rewards, events.')
+    .version(VERSION)
+    // So that `svc backup verify --json` is not taken for `svc backup --json`.
+    .enablePositionalOptions()
+    .showHelpAfterError('See: svc --help')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  svc serve                                     run the service (the same as npm start)
+  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411
+  svc reconcile                                 prove that the books add up
+  svc qr doctor code.png                        is this QR code one that every UPI app reads?
+
+In a checkout, write npm run svc -- instead of svc.
+Settings come from the environment; docs/reference/settings.md lists them.`,
+    )
+  addRunCommands(program)
+  addMerchantCommands(program)
+  addKeyCommands(program)
+  addPartnerCommands(program)
+  addCompanyCommands(program)
+  addUserCommands(program)
+  addCardAccountCommands(program)
+  addCardCommands(program)
+  addBulkCommands(program)
+  addEncryptionCommands(program)
+  addWebhookCommands(program)
+  addEventCommands(program)
+  addKeysCommands(program)
+  addOperatorCommands(program)
+  addAuditCommands(program)
+  addReconcileCommand(program)
+  addInvariantsCommand(program)
+  addDoctorCommand(program)
+  addBackupCommands(program)
+  addSandboxCommands(program)
+  addQrCommands(program)
+  addPaymentCommands(program)
+  addNoticeCommands(program)
+  addConformanceCommand(program)
+  return program
+}
+
+function addRunCommands(program: Command): void {
+  program
+    .command('serve')
+    .description('run the service until SIGTERM, SIGHUP or Ctrl-C')
+    .addHelpText('after', '\nExamples:\n  svc serve\n  PORT=8090 DATA_DIR=/tmp/try svc serve')
+    .action(async () => {
+      const { serve } = await import('@svc/app/main')
+      process.exitCode = await serve(process.env)
+    })
+  program
+    .command('migrate')
+    .description('bring the database to the newest schema (serve does it too)')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgresql://… DATABASE_OWNER_URL=postgresql://… svc migrate',
+    )
+    .action(async ({ json }: Json) => {
+      await migrateInstallation()
+      if (json) printJson({ ok: true })
+      else process.stdout.write('The schema is up to date.\n')
+    })
+}
+
+function addReconcileCommand(program: Command): void {
+  program
+    .command('reconcile')
+    .description('prove that the ledger adds up and fits payments and cards; exit code 1 if it does not')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc reconcile || echo "call somebody"')
+    .action(async ({ json }: Json) => {
+      const result = await withInstallation(({ database }) => reconcileAll(database))
+      if (json) printJson(result)
+      else printReconciliation(result)
+      if (!result.ok) process.exitCode = 1
+    })
+}

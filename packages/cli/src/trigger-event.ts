@@ -1,0 +1,136 @@
+import { createSecretKey, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EVENT_TYPES, type EventType } from '@svc/contract/events'
+import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { encrypt } from '@svc/jwe/jwe'
+import type { SandboxFile } from '@svc/server/sandbox/demo'
+import { withInstallation } from './context.ts'
+import { TenantSession } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What became of it, in one line. */
+type Trigger = (sandbox: SandboxFile) => Promise<string>
+
+const asMerchant = ({ baseUrl, merchant }: SandboxFile) =>
+  new TenantSession(baseUrl, { apiKey: merchant.apiKey })
+const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) => new TenantSession(baseUrl, incentivePartner)
+
+const newCode = (sandbox: SandboxFile, request: object = {}) =>
+  asMerchant(sandbox).call<{ qrCodeId: string; upiUri: string }>('POST', '/api/v0/qr-code', {
+    qrName: 'Made by svc events trigger',
+    ...request,
+  })
+
+const pay = (sandbox: SandboxFile, request: object) =>
+  asMerchant(sandbox).call<{ outcome: string; utr: string }>('POST', '/sandbox/upi/pay', request)
+
+async function newCard(sandbox: SandboxFile): Promise<string> {
+  const { companyId, cardAccountId, userId, sharedKey } = sandbox.incentivePartner
+  const order = Buffer.from(JSON.stringify({ companyId, cardAccountId, userId }))
+  const key = createSecretKey(Buffer.from(sharedKey.k, 'base64url'))
+  const encrypted = await encrypt(order, { kid: sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', key })
+  return (await asPartner(sandbox).call<{ svcCardId: string }>('POST', '/api/v0/partner/svcCard', encrypted))
+    .svcCardId
+}
+
+async function spend(sandbox: SandboxFile): Promise<string> {
+  const svcCardId = await newCard(sandbox)
+  const request = { amount: 25, channel: 'online', merchantName: 'Trigger' }
+  await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, request)
+  return svcCardId
+}
+
+async function newCoinConfig(sandbox: SandboxFile): Promise<{ coinConfigId: string; event: string }> {
+  const event = `trigger_${randomUUID().slice(0, 8)}`
+  const request = {
+    configuration: 'DEFAULT',
+    event,
+    amount: 10,
+    title: 'Trigger',
+    description: 'Made by svc events trigger',
+  }
+  return asPartner(sandbox).call('POST', '/api/v0/svc-coins', request)
+}
+
+async function allocate(sandbox: SandboxFile): Promise<string> {
+  const { event } = await newCoinConfig(sandbox)
+  const { companyId, userId } = sandbox.incentivePartner
+  const request = { requestId: randomUUID(), event, userId, companyId }
+  await asPartner(sandbox).call('POST', '/api/v0/svc-coins/allocate', request)
+  return userId
+}
+
+const TRIGGERS: Record<EventType, Trigger> = {
+  'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
+  async 'qr_code.credited'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
+    return `paid ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 10 })).utr}`
+  },
+  async 'qr_code.payment_refunded'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
+    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
+  },
+  async 'qr_code.cancelled'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox)
+    await asMerchant(sandbox).call('PATCH', `/api/v0/qr-code/${qrCodeId}/cancel`, {})
+    return `cancelled ${qrCodeId}`
+  },
+  async 'qr_code.expired'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { expiry: new Date(Date.now() + 2_000).toISOString() })
+    await sleep(2_000)
+    return `${qrCodeId} expires now`
+  },
+  async 'payment.refund_pending'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
+    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
+  },
+  async 'payment.refunded'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
+    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
+  },
+  async 'payment.suspended'(sandbox) {
+    const { upiUri } = await newCode(sandbox)
+    const upi = upiUri.replace(/&tr=[^&]*/, '&tr=unknown')
+    return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
+  },
+  'card.created': async (sandbox) => `issued ${await newCard(sandbox)}`,
+  async 'card.status_changed'(sandbox) {
+    const svcCardId = await newCard(sandbox)
+    await asPartner(sandbox).call('PATCH', `/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' })
+    return `locked ${svcCardId}`
+  },
+  'card.spent': async (sandbox) => `spent from ${await spend(sandbox)}`,
+  async 'card.refunded'(sandbox) {
+    const svcCardId = await spend(sandbox)
+    await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/refund`, { amount: 25 })
+    return `refunded to ${svcCardId}`
+  },
+  'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
+  async 'coins.redeemed'(sandbox) {
+    const userId = await allocate(sandbox)
+    const request = { requestId: randomUUID(), userId, amount: 5 }
+    await asPartner(sandbox).call('POST', '/api/v0/svc-coins/redeem', request)
+    return `took coins from ${userId}`
+  },
+  'coins.expired': async () => {
+    throw new UsageError('Coins last a day at least; this event cannot be triggered')
+  },
+  'coin_config.changed': async (sandbox) => `made ${(await newCoinConfig(sandbox)).coinConfigId}`,
+  async 'api_key.revoked'({ merchant: { merchantId } }) {
+    const apiKeyId = await withInstallation(({ database, keyMaker }) =>
+      database.operate(async (tx) => {
+        const issued = await issueApiKey(tx, keyMaker, merchantId, 'made to be revoked')
+        await revokeApiKey(tx, issued.apiKeyId)
+        return issued.apiKeyId
+      }),
+    )
+    return `revoked ${apiKeyId}`
+  },
+}
+
+/** Makes a real event of this type happen to a demo tenant of the sandbox; answers what was done. */
+export function triggerEvent(sandbox: SandboxFile, type: string): Promise<string> {
+  if (!Object.hasOwn(TRIGGERS, type))
+    throw new UsageError(`There is no event ${type}. There are: ${EVENT_TYPES.join(', ')}`)
+  return TRIGGERS[type as EventType](sandbox)
+}

@@ -1,0 +1,391 @@
+import { type Check, must, ours, refuses } from '../check.ts'
+import type { MerchantName } from '../credentials.ts'
+import { encrypt } from '../encryption.ts'
+import type { HttpResponse } from '../exchange.ts'
+import {
+  at,
+  errorOf,
+  fail,
+  wantFailure,
+  wantKind,
+  wantNotDone,
+  wantRefused,
+  wantSameRefusal,
+  wantStatus,
+  wantText,
+  wantValue,
+} from '../expect.ts'
+import { cancelPath, type Headers, PATHS, type Subject, skip } from '../subject.ts'
+
+const MISSING_QR = 'qr_00000000000000000000000000'
+const MISSING_COIN = 'ccf_00000000000000000000000000'
+const MISSING_CARD = 'card_00000000000000000000000000'
+
+interface Protected {
+  readonly id: string
+  readonly words: string
+  /** Everything but the token is right, so that the token decides. */
+  readonly call: (subject: Subject, headers: Headers) => Promise<HttpResponse>
+  /** A good token of this operation, and one of the other kind. */
+  readonly token: (subject: Subject) => Promise<string>
+  readonly foreign: (subject: Subject) => Promise<string>
+  /** Spec §4: `Authorization` is required; on the cancel it is optional, and the requirement ours (decision A6). */
+  readonly rule: typeof must
+  readonly source: string
+}
+
+/** An order that a card would be made of, so that the token decides; without a key for it, a text that is none. */
+const order = async (s: Subject): Promise<string> =>
+  s.partner().sharedKey ? encrypt(JSON.stringify(s.orderOf()), s.sharedKey()) : 'sealed'
+
+const partnerToken = async (subject: Subject) => (await subject.asPartner()).token
+const merchantToken = (subject: Subject, who: MerchantName = 'merchant') => subject.merchantToken(who)
+
+const OPERATIONS: readonly Protected[] = [
+  {
+    id: 'cancel',
+    words: 'the cancel',
+    call: (s, headers) => s.call('PATCH', cancelPath(MISSING_QR), {}, headers),
+    token: (s) => merchantToken(s),
+    foreign: partnerToken,
+    rule: ours,
+    source: 'decision A6',
+  },
+  {
+    id: 'create',
+    words: 'the card creation',
+    call: async (s, headers) =>
+      s.call('POST', PATHS.card, await order(s), { partnerId: s.partner().partnerId, ...headers }),
+    token: partnerToken,
+    foreign: (s) => merchantToken(s),
+    rule: must,
+    source: '§4.3, authorization',
+  },
+  {
+    id: 'search',
+    words: 'the card search',
+    call: async (s, headers) => {
+      const { companyId, cardAccountId, partnerId } = s.partner()
+      const { cookie = 'none=none' } = await s.asPartner()
+      const body = { companyId, cardAccountId, svcCardId: MISSING_CARD }
+      return s.call('POST', PATHS.search, body, { partnerId, cookie, ...headers })
+    },
+    token: partnerToken,
+    foreign: (s) => merchantToken(s),
+    rule: must,
+    source: '§4.4, Authorization',
+  },
+  {
+    id: 'coins',
+    words: 'the coin look-up',
+    call: (s, headers) => s.call('GET', `${PATHS.coins}/${MISSING_COIN}`, undefined, headers),
+    token: partnerToken,
+    foreign: (s) => merchantToken(s),
+    rule: must,
+    source: '§4.5, authorization; §7',
+  },
+]
+
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The token's own claims, over since an hour, under its old signature; unsigned where it is no JWT. */
+function expired(token: string): string {
+  const [head = '', , signature = ''] = token.split('.')
+  return `${head}.${base64({ ...claimsOf(token), exp: Math.floor(Date.now() / 1_000) - 3_600 })}.${signature}`
+}
+
+/** The token's own claims, not signed at all (RFC 8725 section 2.1). */
+const unsigned = (token: string): string => `${base64({ alg: 'none' })}.${base64(claimsOf(token))}.`
+
+function claimsOf(token: string): object {
+  try {
+    return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as object
+  } catch {
+    return { sub: 'conformance' }
+  }
+}
+
+/** Another signature: one of its characters in the middle, whose bits all count. */
+function altered(token: string): string {
+  const position = token.length - 20
+  return `${token.slice(0, position)}${token[position] === 'A' ? 'B' : 'A'}${token.slice(position + 1)}`
+}
+
+type Forge = (subject: Subject, operation: Protected) => Promise<Headers>
+type Forgery = readonly [name: string, words: string, make: Forge]
+
+/** §4 and §5 do not say that a token is refused when it is sent otherwise; §5.4 says it of the token's kind. */
+const isOurs = (operation: Protected, name: string): boolean =>
+  name === 'scheme' || name === 'bare' || (name === 'foreign' && operation.id === 'coins')
+
+const forged =
+  (make: (token: string) => string): Forge =>
+  async (subject, { token }) => {
+    const authorization = make(await token(subject))
+    // Most of it is the token's own characters.
+    subject.http.redactor.hide(authorization.split(' ').at(-1)!, 'FORGED_TOKEN')
+    return { authorization }
+  }
+
+const FORGERIES: readonly Forgery[] = [
+  ['missing', 'no token', async () => ({})],
+  ['empty', 'Bearer and nothing after it', async () => ({ authorization: 'Bearer' })],
+  ['garbage', 'a text that is no token', async () => ({ authorization: 'Bearer garbage' })],
+  ['altered', 'a token with another signature', forged((token) => `Bearer ${altered(token)}`)],
+  ['cut', 'a token whose end is cut off', forged((token) => `Bearer ${token.slice(0, -10)}`)],
+  [
+    'expired',
+    'a token that says it is over, under its old signature',
+    forged((token) => `Bearer ${expired(token)}`),
+  ],
+  ['unsigned', 'a token without a signature (alg none)', forged((token) => `Bearer ${unsigned(token)}`)],
+  ['scheme', 'a good token under another scheme', forged((token) => `Token ${token}`)],
+  ['bare', 'a good token without Bearer', forged((token) => token)],
+  [
+    'foreign',
+    'a token of the other kind of tenant',
+    async (s, { foreign }) => ({ authorization: `Bearer ${await foreign(s)}` }),
+  ],
+]
+
+const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
+  ...FORGERIES.flatMap(([name, words, make]) => {
+    const id = `5.${operation.id}.token.${name}`
+    const response = (s: Subject) =>
+      s.observe(`the answer to ${id}`, async () => operation.call(s, await make(s, operation)))
+    const strictly = async (s: Subject) => {
+      wantRefused(await response(s))
+      wantStatus(await response(s), 401, 403)
+    }
+    const title = `${operation.words} refuses ${words}`
+    if (operation.rule === ours || isOurs(operation, name))
+      return [ours(id, operation.rule === ours ? operation.source : 'decisions A4, K4', title, strictly)]
+    // Only for the coin look-up does the specification show the status (§7).
+    if (operation.id === 'coins') return [must(id, operation.source, title, strictly)]
+    return [
+      must(id, operation.source, title, async (s) => wantNotDone(await response(s))),
+      ours(`${id}.4xx`, 'decision F3', `${title}: with status 401 or 403`, strictly),
+    ]
+  }),
+  ours(
+    `5.${operation.id}.token.status`,
+    'decisions F1, F3',
+    `${operation.words} answers 401 invalid_token to every bad token`,
+    async (s) => {
+      for (const [, , make] of FORGERIES) {
+        const response = await operation.call(s, await make(s, operation))
+        wantFailure(response, 401, 'invalid_token')
+        wantValue(response, 'errorResponse.errorType', 'SYSTEM_ERROR')
+      }
+    },
+  ),
+  ours(
+    `5.${operation.id}.challenge`,
+    'decision F7',
+    `${operation.words} answers 401 with WWW-Authenticate: Bearer`,
+    async (s) => {
+      const response = await operation.call(s, {})
+      const challenge = response.headers['www-authenticate'] ?? 'none'
+      if (!/^Bearer\b/i.test(challenge)) fail(response, 'WWW-Authenticate: Bearer', challenge)
+    },
+  ),
+  must(
+    `5.${operation.id}.token.good`,
+    '§5.2',
+    `${operation.words} does not turn a fresh token away`,
+    async (s) => {
+      const response = await operation.call(s, { authorization: `Bearer ${await operation.token(s)}` })
+      if (response.status !== 401) return
+      // Whose token the coin look-up takes is not shown: §5.2 means a merchant's, §5.4 a partner's.
+      const other = operation.id === 'coins' && s.credentials.merchant && (await operation.foreign(s))
+      if (other && (await operation.call(s, { authorization: `Bearer ${other}` })).status !== 401) return
+      fail(response, 'any answer but 401', `401 ${response.text}`)
+    },
+  ),
+])
+
+const PARTNER_OPERATIONS = OPERATIONS.filter(({ id }) => id === 'create' || id === 'search')
+
+const partnerIds: readonly Check[] = PARTNER_OPERATIONS.flatMap(({ id, words, call }) => {
+  const named = async (s: Subject, partnerId: string) =>
+    call(s, { authorization: `Bearer ${await partnerToken(s)}`, partnerId })
+  const section = id === 'create' ? '§4.3' : '§4.4'
+  return [
+    ...refuses(
+      `5.${id}.partnerId.missing`,
+      `${section}, partnerId; §5.4`,
+      `${words} without partnerId is refused`,
+      async (s) => {
+        const { cookie = 'none=none' } = await s.asPartner()
+        const { companyId, cardAccountId } = s.partner()
+        const headers = { authorization: `Bearer ${await partnerToken(s)}`, cookie }
+        return id === 'create'
+          ? s.call('POST', PATHS.card, await order(s), headers)
+          : s.call('POST', PATHS.search, { companyId, cardAccountId, svcCardId: MISSING_CARD }, headers)
+      },
+    ),
+    ours(`5.${id}.partnerId.other`, 'decision A9', `${words} with another partner’s id is 403`, async (s) =>
+      wantFailure(await named(s, s.partner('otherPartner').partnerId), 403, 'partner_mismatch'),
+    ),
+    ours(
+      `5.${id}.partnerId.unknown`,
+      'decision A9',
+      `${words} refuses unknown partners like others that exist`,
+      async (s) => {
+        const other = await named(s, s.partner('otherPartner').partnerId)
+        wantSameRefusal(
+          await named(s, 'par_00000000000000000000000000'),
+          other,
+          'the answer to another partner’s id',
+        )
+      },
+    ),
+  ]
+})
+
+const search = async (subject: Subject, headers: Headers): Promise<HttpResponse> => {
+  const { headers: own, credentials } = await subject.asPartner()
+  const { companyId, cardAccountId } = credentials
+  return subject.call(
+    'POST',
+    PATHS.search,
+    { companyId, cardAccountId, svcCardId: MISSING_CARD },
+    { ...own, ...headers },
+  )
+}
+
+const cookieOf = async (subject: Subject, who: 'incentivePartner' | 'otherPartner' = 'incentivePartner') =>
+  (await subject.asPartner(who)).cookie ?? skip(`there is no session cookie for ${who}`)
+
+const cookies: readonly Check[] = [
+  ...refuses('5.search.cookie.missing', '§4.4, Cookie', 'A search without a session cookie is refused', (s) =>
+    search(s, {}),
+  ),
+  ours('5.search.cookie.good', 'decision A8', 'A search with its session cookie is answered', async (s) =>
+    wantStatus(await search(s, { cookie: await cookieOf(s) }), 200),
+  ),
+  ours(
+    '5.search.cookie.garbage',
+    'decision A8',
+    'A made-up session cookie is 401 invalid_session',
+    async (s) => {
+      const name = (await cookieOf(s)).split('=')[0]
+      wantFailure(await search(s, { cookie: `${name}=made-up` }), 401, 'invalid_session')
+    },
+  ),
+  ours('5.search.cookie.foreign', 'decision A8', 'Another partner’s session cookie is 401', async (s) =>
+    wantFailure(await search(s, { cookie: await cookieOf(s, 'otherPartner') }), 401, 'invalid_session'),
+  ),
+  ours(
+    '5.search.cookie.other-token',
+    'decision A8',
+    'The cookie of another token of the same partner is 401',
+    async (s) => {
+      const response = await s.partnerTokenResponse()
+      const cookie = response.cookies[0]?.split(';')[0] ?? skip('the token answer sets no cookie')
+      await s.asPartner()
+      wantFailure(await search(s, { cookie }), 401, 'invalid_session')
+    },
+  ),
+  ours(
+    '5.search.cookie.among-others',
+    'decision A8',
+    'The session cookie is found among other cookies',
+    async (s) => wantStatus(await search(s, { cookie: `a=b; ${await cookieOf(s)}; c=d` }), 200),
+  ),
+]
+
+const tokenResponse = (subject: Subject): Promise<HttpResponse> =>
+  subject.observe('a partner token', () => subject.partnerTokenResponse())
+
+const oauth: readonly Check[] = [
+  ours(
+    '5.oauth.status',
+    'decision A7',
+    'Client credentials in the body get a bearer token (RFC 6749)',
+    async (s) => {
+      const response = await tokenResponse(s)
+      wantStatus(response, 200)
+      wantText(response, 'access_token')
+      wantValue(response, 'token_type', 'Bearer')
+      if (!((wantKind(response, 'expires_in', 'integer') as number) > 0))
+        fail(response, 'expires_in: more than 0', '0')
+    },
+  ),
+  ours('5.oauth.basic', 'decision A7', 'Client credentials in the Basic header get a token', async (s) => {
+    const { clientId, clientSecret } = s.partner()
+    if (!clientId || !clientSecret) return skip('the credentials of incentivePartner have no client')
+    const pair = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString(
+      'base64',
+    )
+    s.http.redactor.hide(pair, 'INCENTIVE_PARTNER_BASIC')
+    const headers = { authorization: `Basic ${pair}`, 'content-type': 'application/x-www-form-urlencoded' }
+    const body = 'grant_type=client_credentials'
+    const response = await s.send({ method: 'POST', path: PATHS.partnerToken, headers, body })
+    wantStatus(response, 200)
+  }),
+  ours(
+    '5.oauth.no-store',
+    'decision A7',
+    'The token answer is not to be stored (RFC 6749 section 5.1)',
+    async (s) => {
+      const response = await tokenResponse(s)
+      if (!response.headers['cache-control']?.includes('no-store'))
+        fail(response, 'Cache-Control: no-store', response.headers['cache-control'] ?? 'none')
+    },
+  ),
+  ours(
+    '5.oauth.cookie',
+    'decision A8',
+    'The token answer sets a session cookie, HttpOnly and SameSite=Strict',
+    async (s) => {
+      const response = await tokenResponse(s)
+      const [cookie = 'none'] = response.cookies
+      if (!/; *HttpOnly/i.test(cookie) || !/; *SameSite=Strict/i.test(cookie))
+        fail(response, 'a cookie with HttpOnly and SameSite=Strict', cookie)
+    },
+  ),
+  ours('5.oauth.wrong-secret', 'decision A7', 'A wrong secret is 401 invalid_client', async (s) => {
+    const response = await s.partnerTokenResponse('incentivePartner', { client_secret: 'wrong' })
+    wantStatus(response, 401)
+    wantValue(response, 'error', 'invalid_client')
+    wantText(response, 'error_description')
+  }),
+  ours('5.oauth.alike', 'decision A11', 'An unknown client is refused like a wrong secret', async (s) => {
+    const wrong = await s.partnerTokenResponse('incentivePartner', { client_secret: 'wrong' })
+    const unknown = await s.partnerTokenResponse('incentivePartner', {
+      client_id: 'cli_00000000000000000000000000',
+    })
+    wantSameRefusal(unknown, wrong, 'the answer to a wrong secret')
+  }),
+  ours('5.oauth.grant', 'decision A7', 'Another grant type is 400 unsupported_grant_type', async (s) => {
+    const response = await s.partnerTokenResponse('incentivePartner', { grant_type: 'password' })
+    wantStatus(response, 400)
+    wantValue(response, 'error', 'unsupported_grant_type')
+  }),
+  ours(
+    '5.oauth.scope',
+    'decision A7',
+    'A scope that the partner does not have is 400 invalid_scope',
+    async (s) => {
+      const response = await s.partnerTokenResponse('incentivePartner', { scope: 'everything' })
+      wantStatus(response, 400)
+      wantValue(response, 'error', 'invalid_scope')
+    },
+  ),
+  ours('5.oauth.metadata', 'decision A7', 'The metadata names the token endpoint (RFC 8414)', async (s) => {
+    const response = await s.call('GET', '/.well-known/oauth-authorization-server', undefined)
+    wantStatus(response, 200)
+    const endpoint = wantText(response, 'token_endpoint')
+    if (!endpoint.endsWith(PATHS.partnerToken))
+      fail(response, `token_endpoint: …${PATHS.partnerToken}`, endpoint)
+  }),
+  ours('5.other-merchant', 'decision A10', 'Two merchants’ tokens differ, and each is its own', async (s) => {
+    const [one, other] = [await merchantToken(s), await merchantToken(s, 'otherMerchant')]
+    const response = await s.tokenResponse('otherMerchant')
+    if (one === other) fail(response, 'another token', 'the same')
+    if (errorOf(response) || at(response, 'token') !== other) fail(response, 'a token', response.text)
+  }),
+]
+
+export const AUTHENTICATION_CHECKS: readonly Check[] = [...bearers, ...partnerIds, ...cookies, ...oauth]

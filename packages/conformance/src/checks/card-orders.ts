@@ -1,0 +1,285 @@
+import { type Check, must, ours, refuses } from '../check.ts'
+import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
+import type { Fields, Subject } from '../subject.ts'
+import { newMobile } from './create-card.ts'
+
+const MISSING_COMPANY = 'com_00000000000000000000000000'
+const MISSING_ACCOUNT = 'cac_00000000000000000000000000'
+
+type Case = readonly [name: string, what: string, value: unknown]
+
+const refusesEach = (field: string, source: string, cases: readonly Case[]): Check[] =>
+  cases.flatMap(([name, what, value]) =>
+    refuses(`4.3.${field}.${name}`, source, `${field}: ${what} is refused, and no card is made`, (s) =>
+      s.createCard({ ...s.orderOf(), [field]: value }),
+    ),
+  )
+/** What the specification gives a type or a pattern, and does not say that a server refuses. */
+const oursRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
+  cases.map(([name, what, value]) =>
+    ours(`4.3.${field}.${name}`, source, `${field}: ${what} is refused, and no card is made`, async (s) =>
+      wantRefused(await s.createCard({ ...s.orderOf(), [field]: value })),
+    ),
+  )
+const takesEach = (field: string, source: string, cases: readonly Case[]): Check[] =>
+  cases.flatMap(([name, what, value]) => {
+    const id = `4.3.${field}.${name}`
+    const response = (s: Subject) =>
+      s.observe(`the answer to ${id}`, () => s.createCard(s.orderOf('incentivePartner', { [field]: value })))
+    return [
+      must(id, source, `${field}: ${what} is taken`, async (s) => wantStatus(await response(s), 200)),
+      ours(`${id}.echo`, 'decision C17', `${field}: ${what} is answered as it was sent`, async (s) =>
+        wantValue(await response(s), `payload.${field}`, value as string),
+      ),
+    ]
+  })
+
+const required: readonly Check[] = ['companyId', 'cardAccountId'].flatMap((field) => [
+  ...refuses(
+    `4.3.${field}.missing`,
+    `§4.3, ${field}`,
+    `${field} is required: an order without it is refused`,
+    (s) => {
+      const { [field]: _, ...order } = s.orderOf()
+      return s.createCard(order)
+    },
+  ),
+  ours(`4.3.${field}.missing.named`, 'decision F4', `An order without ${field} is told so`, async (s) => {
+    const { [field]: _, ...order } = s.orderOf()
+    wantFailure(await s.createCard(order), 400, 'validation_failed', field)
+  }),
+  ...refusesEach(field, `§4.3, ${field}`, [
+    ['null', 'null', null],
+    ['empty', 'an empty text', ''],
+  ]),
+  ...oursRefuses(field, 'decision C14', [['number', 'a number', 7]]),
+])
+
+const scopes: readonly Check[] = [
+  ...refuses('4.3.companyId.unknown', '§4.3, companyId', 'An unknown company is refused', (s) =>
+    s.createCard({ ...s.orderOf(), companyId: MISSING_COMPANY }),
+  ),
+  ours(
+    '4.3.companyId.unknown.status',
+    'decision F3',
+    'An unknown company is 404 company_not_found',
+    async (s) =>
+      wantFailure(
+        await s.createCard({ ...s.orderOf(), companyId: MISSING_COMPANY }),
+        404,
+        'company_not_found',
+      ),
+  ),
+  ours(
+    '4.3.companyId.foreign',
+    'decision A10',
+    'Another partner’s company is answered like one that does not exist',
+    async (s) => {
+      const { companyId } = s.partner('otherPartner')
+      const foreign = await s.createCard({ ...s.orderOf(), companyId })
+      const none = await s.createCard({ ...s.orderOf(), companyId: MISSING_COMPANY })
+      wantSameRefusal(foreign, none, 'the answer to a missing company')
+    },
+  ),
+  ...refuses('4.3.cardAccountId.unknown', '§4.3, cardAccountId', 'An unknown card account is refused', (s) =>
+    s.createCard({ ...s.orderOf(), cardAccountId: MISSING_ACCOUNT }),
+  ),
+  ours(
+    '4.3.cardAccountId.foreign',
+    'decision A10',
+    'Another partner’s account is answered like one that does not exist',
+    async (s) => {
+      const { cardAccountId } = s.partner('otherPartner')
+      const foreign = await s.createCard({ ...s.orderOf(), cardAccountId })
+      const none = await s.createCard({ ...s.orderOf(), cardAccountId: MISSING_ACCOUNT })
+      wantFailure(none, 404, 'card_account_not_found')
+      wantSameRefusal(foreign, none, 'the answer to a missing account')
+    },
+  ),
+]
+
+const EMAIL = '§4.3, email'
+const MOBILE = '§4.3, mobile; §8'
+const emails: readonly Check[] = [
+  ...takesEach('email', EMAIL, [
+    ['short', 'the shortest, a@b.co,', 'a@b.co'],
+    ['marks', 'one with . _ % + -', 'A.b_c%d+e-f@x-y.example.org'],
+    ['digits', 'one with digits', '12345@678.in'],
+  ]),
+  ...refusesEach('email', EMAIL, [
+    ['no-at', 'a text without @', 'asha.example.com'],
+    ['no-local', 'nothing before @', '@example.com'],
+    ['no-domain', 'nothing after @', 'asha@'],
+    ['no-dot', 'a domain without a dot', 'asha@example'],
+    ['one-letter', 'a last part of one letter', 'asha@example.c'],
+    ['digit-end', 'a last part of digits', 'asha@example.12'],
+    ['underscore', 'a domain with _', 'asha@ex_ample.com'],
+    ['space', 'a space', 'as ha@example.com'],
+    ['two-ats', 'two @', 'asha@rao@example.com'],
+  ]),
+  ...oursRefuses('email', 'decisions C14, C15', [
+    // In some languages `$` matches before a line break at the end.
+    ['newline', 'a line break at the end', 'asha@example.com\n'],
+    ['number', 'a number', 7],
+    ['null', 'null', null],
+  ]),
+]
+
+const mobiles: readonly Check[] = [
+  ...takesEach('mobile', MOBILE, [
+    ['ten', 'ten digits', newMobile()],
+    ['zeros', 'ten digits that begin with 0', '0123456789'],
+  ]),
+  ...refusesEach('mobile', MOBILE, [
+    ['nine', 'nine digits', '987654321'],
+    ['eleven', 'eleven digits', '98765432100'],
+    ['empty', 'an empty text', ''],
+    ['letter', 'a letter', '98765o3210'],
+    ['plus', 'a country code', '+919876543'],
+    ['space', 'a space', '98765 4321'],
+    ['newline', 'a line break at the end', '9876543210\n'],
+  ]),
+  ...oursRefuses('mobile', 'decision C14', [
+    // In some languages `\d` matches them.
+    ['other-digits', 'digits of another script', '९८७६५४३२१०'],
+    ['number', 'a number', 9_876_543_210],
+    ['null', 'null', null],
+  ]),
+]
+
+const TEXTS = [
+  'userId',
+  'title',
+  'firstName',
+  'middleName',
+  'lastName',
+  'gender',
+  'specialDate',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'country',
+  'pincode',
+  'deliveryAddress',
+  'deliveryAddress2',
+  'deliveryCity',
+  'deliveryState',
+  'deliveryCountry',
+  'deliveryPincode',
+]
+const FLAGS = ['physicalCard', 'physicalDeliveryAddressFlag']
+
+const types: readonly Check[] = [
+  ...TEXTS.flatMap((field) => oursRefuses(field, 'decision C14', [['number', 'a number', 560_001]])),
+  ...FLAGS.flatMap((field) =>
+    oursRefuses(field, 'decision C14', [
+      ['text', 'the text "true"', 'true'],
+      ['number', 'the number 1', 1],
+    ]),
+  ),
+]
+
+const long = (length: number): string => 'x'.repeat(length)
+const lengths: readonly Check[] = [
+  ...(
+    [
+      ['firstName', 100],
+      ['pincode', 100],
+      ['address', 255],
+      ['deliveryAddress2', 255],
+    ] as const
+  ).map(([field, max]) =>
+    ours(
+      `4.3.${field}.length`,
+      'decision C17',
+      `${field} takes ${max} characters and refuses one more`,
+      async (s) => {
+        const order = s.orderOf('incentivePartner', { [field]: long(max) })
+        wantValue(await s.createCard(order), `payload.${field}`, long(max))
+        wantFailure(await s.createCard({ ...order, [field]: long(max + 1) }), 400, 'validation_failed', field)
+      },
+    ),
+  ),
+  ours('4.3.email.length', 'decision C15', 'email takes 254 characters and refuses one more', async (s) => {
+    const email = `${crypto.randomUUID()}${long(242 - 36)}@example.com`
+    wantValue(await s.createCard(s.orderOf('incentivePartner', { email })), 'payload.email', email)
+    wantFailure(await s.createCard({ ...s.orderOf(), email: `x${email}` }), 400, 'validation_failed', 'email')
+  }),
+  ours('4.3.text.scripts', 'decision C17', 'Names in any script come back as they were sent', async (s) => {
+    const firstName = "आशा O'Neil-Łukasz 😀"
+    wantValue(
+      await s.createCard(s.orderOf('incentivePartner', { firstName })),
+      'payload.firstName',
+      firstName,
+    )
+  }),
+]
+
+const refusesLoad = (name: string, what: string, loadAmount: unknown, status: number, word: string): Check =>
+  ours(`4.3.loadAmount.${name}`, 'decisions C6, C7', `loadAmount: ${what} is refused`, async (s) =>
+    wantFailure(await s.createCard({ ...s.orderOf(), loadAmount }), status, word),
+  )
+
+const loads: readonly Check[] = [
+  ...(['2', 2] as const).map((loadAmount) =>
+    ours(
+      `4.3.loadAmount.${typeof loadAmount}`,
+      'decisions C6, C8',
+      `loadAmount as a ${typeof loadAmount} is taken, and answered as text`,
+      async (s) => wantValue(await s.createCard({ ...s.orderOf(), loadAmount }), 'payload.loadAmount', '2'),
+    ),
+  ),
+  refusesLoad('zero', '0', '0', 400, 'validation_failed'),
+  refusesLoad('negative', 'less than 0', '-1', 400, 'validation_failed'),
+  refusesLoad('paise', 'a part of a rupee', '1.50', 400, 'validation_failed'),
+  refusesLoad('words', 'what is no number', 'ten', 400, 'validation_failed'),
+  refusesLoad('over', 'more than 10,000 rupees', '10001', 422, 'load_over_limit'),
+  ours(
+    '4.3.loadAmount.absent',
+    'decision C6',
+    'Without loadAmount the card account’s denomination is loaded',
+    async (s) => {
+      const { loadAmount: _, ...order } = s.orderOf()
+      const response = await s.createCard(order)
+      wantStatus(response, 200)
+      if (!/^[1-9]\d*$/.test(String(at(response, 'payload.loadAmount'))))
+        fail(response, 'payload.loadAmount: whole rupees', String(at(response, 'payload.loadAmount')))
+    },
+  ),
+]
+
+const more: readonly Check[] = [
+  ours(
+    '4.3.unknown-field',
+    'decision C14',
+    'A field that is no part of an order is refused by name',
+    async (s) =>
+      wantFailure(
+        await s.createCard({ ...s.orderOf(), fristName: 'Asha' }),
+        400,
+        'validation_failed',
+        'fristName',
+      ),
+  ),
+  ours(
+    '4.3.delivery.needed',
+    'decision C18',
+    'physicalDeliveryAddressFlag true asks for the delivery parts',
+    async (s) => {
+      const order: Fields = { ...s.orderOf(), physicalCard: true, physicalDeliveryAddressFlag: true }
+      wantFailure(await s.createCard(order), 400, 'validation_failed', 'deliveryAddress')
+    },
+  ),
+]
+
+export const ORDER_CHECKS: readonly Check[] = [
+  ...required,
+  ...scopes,
+  ...emails,
+  ...mobiles,
+  ...types,
+  ...lengths,
+  ...loads,
+  ...more,
+]

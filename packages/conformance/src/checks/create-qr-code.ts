@@ -1,0 +1,280 @@
+import { type Check, ours } from '../check.ts'
+import type { HttpResponse } from '../exchange.ts'
+import { at, fail, wantFailure, wantKind, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
+import { type Fields, PATHS, type Subject } from '../subject.ts'
+import { QR_CODE_FIELDS, wantInstant, wantQrCodeField } from './qr-code-fields.ts'
+
+const PNG = '89504e470d0a1a0a'
+const MISSING = 'qr_00000000000000000000000000'
+
+async function create(subject: Subject, request: Fields): Promise<HttpResponse> {
+  await subject.needCreation()
+  return subject.call('POST', PATHS.qrCode, request, await subject.asMerchant())
+}
+
+const get = async (subject: Subject, qrCodeId: string): Promise<HttpResponse> =>
+  subject.call('GET', `${PATHS.qrCode}/${qrCodeId}`, undefined, await subject.asMerchant())
+
+/** The least that can be asked for, answered. */
+const created = (subject: Subject): Promise<HttpResponse> =>
+  subject.observe('a created code', () => create(subject, {}))
+
+const createdId = async (subject: Subject): Promise<string> =>
+  wantKind(await created(subject), 'payload.qrCodeId', 'string') as string
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+const text = (length: number): string => 'q'.repeat(length)
+const params = (count: number, name = (i: number) => `key${i}`): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [name(i), 'value']))
+
+/** The last value that a rule takes and the first that it does not (decision Q13). */
+const BOUNDS: readonly (readonly [field: string, rule: string, good: Fields, bad: Fields])[] = [
+  ['qrName', 'has at most 100 characters', { qrName: text(100) }, { qrName: text(101) }],
+  ['qrName.empty', 'has at least one character', { qrName: 'q' }, { qrName: '' }],
+  ['description', 'has at most 255 characters', { description: text(255) }, { description: text(256) }],
+  ['customerName', 'has at most 100 characters', { customerName: text(100) }, { customerName: text(101) }],
+  ['customerId', 'has at most 64 characters', { customerId: text(64) }, { customerId: text(65) }],
+  [
+    'customerMobile.short',
+    'has ten digits',
+    { customerMobile: '0123456789' },
+    { customerMobile: '123456789' },
+  ],
+  [
+    'customerMobile.long',
+    'has ten digits',
+    { customerMobile: '9999999999' },
+    { customerMobile: '12345678901' },
+  ],
+  [
+    'customerMobile.letters',
+    'has digits only',
+    { customerMobile: '9876543210' },
+    { customerMobile: '98765o3210' },
+  ],
+  ['customerEmail', 'has the pattern of §4.3', { customerEmail: 'a@b.co' }, { customerEmail: 'a@b.c' }],
+  ['amount.least', 'is 0.01 or more', { amount: 0.01 }, { amount: 0 }],
+  ['amount.decimals', 'has at most two decimals', { amount: 10.55 }, { amount: 10.555 }],
+  ['amount.negative', 'is not negative', { amount: 1 }, { amount: -1 }],
+  ['amount.text', 'is a number, not text', { amount: 10 }, { amount: '10' }],
+  ['multipleUse', 'is a boolean', { multipleUse: false }, { multipleUse: 'false' }],
+  ['fixedAmount', 'needs an amount when it is true', { fixedAmount: true, amount: 5 }, { fixedAmount: true }],
+  ['expiry', 'is in the future', { expiry: inDays(1) }, { expiry: inDays(-1) }],
+  ['expiry.far', 'is at most five years ahead', { expiry: inDays(1_800) }, { expiry: inDays(1_900) }],
+  ['expiry.zone', 'names its zone', { expiry: inDays(2) }, { expiry: inDays(2).replace('Z', '') }],
+  ['expiry.number', 'is text', { expiry: inDays(3) }, { expiry: Date.now() + 86_400_000 }],
+  ['customParams.count', 'has at most 15 pairs', { customParams: params(15) }, { customParams: params(16) }],
+  [
+    'customParams.name',
+    'has names of at most 40 characters',
+    { customParams: params(1, () => text(40)) },
+    { customParams: params(1, () => text(41)) },
+  ],
+  [
+    'customParams.value',
+    'has values of at most 256 characters',
+    { customParams: { key: text(256) } },
+    { customParams: { key: text(257) } },
+  ],
+  [
+    'customParams.number',
+    'has texts as values',
+    { customParams: { key: '1' } },
+    { customParams: { key: 1 } },
+  ],
+  ['referenceNumber', 'has at most 64 characters', { referenceNumber: '' }, { referenceNumber: text(65) }],
+  ['qrName.null', 'is left out rather than null', { qrName: 'q' }, { qrName: null }],
+]
+
+const bounds = BOUNDS.map(([name, rule, good, bad]): Check => {
+  const field = name.split('.')[0]!
+  return ours(
+    `2.3.create.${name}`,
+    'decision Q13',
+    `${field} ${rule}; one that does not is refused by name`,
+    async (s) => {
+      // A reference is good once, so each run has its own.
+      const taken =
+        field === 'referenceNumber' ? { referenceNumber: crypto.randomUUID().padEnd(64, 'r') } : good
+      wantStatus(await create(s, taken), 200)
+      wantFailure(await create(s, bad), 400, 'validation_failed', field)
+    },
+  )
+})
+
+const record: readonly Check[] = [
+  ours('2.3.create.status', 'decision Q1', 'A merchant creates a code with no field at all', async (s) => {
+    const response = await created(s)
+    wantStatus(response, 200)
+    wantValue(response, 'response_code', 0)
+    wantValue(response, 'payload.status', 'ACTIVE')
+  }),
+  ours(
+    '2.3.create.fields',
+    'decisions Q1, R6',
+    'A created code has the seventeen fields, each of its type',
+    async (s) => {
+      const response = await created(s)
+      const code = wantKind(response, 'payload', 'object') as Record<string, unknown>
+      for (const field of QR_CODE_FIELDS) wantQrCodeField(response, code, field)
+    },
+  ),
+  ours(
+    '2.3.create.defaults',
+    'decision Q13',
+    'multipleUse and fixedAmount are false unless asked for',
+    async (s) => {
+      const response = await created(s)
+      wantValue(response, 'payload.multipleUse', false)
+      wantValue(response, 'payload.fixedAmount', false)
+    },
+  ),
+  ours(
+    '2.3.create.dates',
+    'decision Q7',
+    'createdOn and modifiedOn are RFC 3339, and the same at first',
+    async (s) => {
+      const response = await created(s)
+      const made = wantInstant(response, 'payload.createdOn')
+      wantValue(response, 'payload.modifiedOn', made)
+    },
+  ),
+  ours('2.3.create.image', 'decision Q1', 'qrCodeBase64 is an image in base64 (a PNG)', async (s) => {
+    const response = await created(s)
+    const image = Buffer.from(wantKind(response, 'payload.qrCodeBase64', 'string') as string, 'base64')
+    if (image.subarray(0, 8).toString('hex') !== PNG)
+      fail(response, 'payload.qrCodeBase64: a PNG', `${image.length} bytes of something else`)
+  }),
+  ours('2.3.get', 'decision Q1', 'A look-up answers what the creation answered', async (s) => {
+    const response = await get(s, await createdId(s))
+    wantStatus(response, 200)
+    const wanted = at(await created(s), 'payload')
+    wantValue(response, 'payload', wanted as string)
+  }),
+  ours(
+    '2.3.get.foreign',
+    'decision A10',
+    'Another merchant’s code looks exactly like one that does not exist',
+    async (s) => {
+      const headers = await s.asMerchant('otherMerchant')
+      const id = await createdId(s)
+      const response = await s.call('GET', `${PATHS.qrCode}/${id}`, undefined, headers)
+      const none = await s.call('GET', `${PATHS.qrCode}/${MISSING}`, undefined, headers)
+      wantFailure(none, 404, 'qr_code_not_found')
+      wantSameRefusal(response, none, 'the answer to a missing id')
+    },
+  ),
+  ours('2.3.create.unknown', 'decision C14', 'An unknown field is refused by name', async (s) =>
+    wantFailure(await create(s, { qrNmae: 'x' }), 400, 'validation_failed', 'qrNmae'),
+  ),
+  ours(
+    '2.3.create.all-faults',
+    'decision F4',
+    'Every fault is named at once, and no value is repeated',
+    async (s) => {
+      const secret = 'do-not-repeat-me'
+      const response = await create(s, { amount: secret, qrName: 7, customerEmail: secret })
+      for (const name of ['amount', 'qrName', 'customerEmail'])
+        wantFailure(response, 400, 'validation_failed', name)
+      if (response.text.includes(secret))
+        fail(response, 'no value of the request in the answer', response.text)
+    },
+  ),
+]
+
+const reference = (): string => `conf-${crypto.randomUUID()}`
+
+const repeats: readonly Check[] = [
+  ours(
+    '2.3.reference.repeat',
+    'decision Q9',
+    'The same reference and request answer the same code',
+    async (s) => {
+      const request = { referenceNumber: reference(), amount: 12.5 }
+      const first = await create(s, request)
+      wantValue(await create(s, request), 'payload.qrCodeId', at(first, 'payload.qrCodeId') as string)
+    },
+  ),
+  ours('2.3.reference.other', 'decision Q9', 'The same reference with another request is 409', async (s) => {
+    const referenceNumber = reference()
+    wantStatus(await create(s, { referenceNumber, amount: 12.5 }), 200)
+    wantFailure(await create(s, { referenceNumber, amount: 13 }), 409, 'reference_in_use')
+  }),
+  ours(
+    '2.3.reference.cancelled',
+    'decision Q9',
+    'After a cancel the reference makes a new code',
+    async (s) => {
+      const request = { referenceNumber: reference() }
+      const first = await create(s, request)
+      const id = wantKind(first, 'payload.qrCodeId', 'string') as string
+      wantStatus(await s.cancel(id), 200)
+      const second = await create(s, request)
+      wantStatus(second, 200)
+      if (at(second, 'payload.qrCodeId') === id) fail(second, 'a new code', 'the cancelled one')
+    },
+  ),
+  ours(
+    '2.3.idempotency',
+    'decision C13',
+    'The same Idempotency-Key answers byte for byte the same, and creates once',
+    async (s) => {
+      await s.needCreation()
+      const headers = { ...(await s.asMerchant()), 'idempotency-key': crypto.randomUUID() }
+      const first = await s.call('POST', PATHS.qrCode, { qrName: 'Once' }, headers)
+      const second = await s.call('POST', PATHS.qrCode, { qrName: 'Once' }, headers)
+      wantStatus(second, first.status)
+      if (second.text !== first.text) fail(second, 'the first answer, byte for byte', 'another answer')
+    },
+  ),
+  ours(
+    '2.3.idempotency.other',
+    'decision C13',
+    'The same Idempotency-Key with another request is 422',
+    async (s) => {
+      await s.needCreation()
+      const headers = { ...(await s.asMerchant()), 'idempotency-key': crypto.randomUUID() }
+      wantStatus(await s.call('POST', PATHS.qrCode, { qrName: 'One' }, headers), 200)
+      const other = await s.call('POST', PATHS.qrCode, { qrName: 'Two' }, headers)
+      wantFailure(other, 422, 'idempotency_key_reused')
+    },
+  ),
+]
+
+async function search(subject: Subject, filters: Fields): Promise<HttpResponse> {
+  await subject.needCreation()
+  return subject.call('POST', `${PATHS.qrCode}/search`, filters, await subject.asMerchant())
+}
+
+const searches: readonly Check[] = [
+  ours(
+    '2.3.search',
+    'decision Q8',
+    'A search by reference finds the one code, without its image',
+    async (s) => {
+      const referenceNumber = reference()
+      const made = await create(s, { referenceNumber })
+      const response = await search(s, { referenceNumber })
+      wantValue(response, 'payload.recordsCount', 1)
+      wantValue(response, 'payload.data.0.qrCodeId', at(made, 'payload.qrCodeId') as string)
+      if (at(response, 'payload.data.0.qrCodeBase64') !== undefined)
+        fail(response, 'no image in a search', 'qrCodeBase64')
+    },
+  ),
+  ours('2.3.search.pages', 'decision Q8', 'Pages follow one another without gap or repeat', async (s) => {
+    const customerId = reference()
+    for (const qrName of ['1', '2', '3']) wantStatus(await create(s, { customerId, qrName }), 200)
+    const first = await search(s, { customerId, limit: 2 })
+    const second = await search(s, { customerId, limit: 2, after: at(first, 'payload.next') })
+    const names = [...rows(first), ...rows(second)].map((row) => row['qrName'])
+    if (names.join() !== '3,2,1') fail(second, 'codes 3, 2, 1 over two pages', names.join())
+  }),
+  ours('2.3.search.limit', 'decision Q8', 'A page of more than 500 is refused', async (s) =>
+    wantFailure(await search(s, { limit: 501 }), 400, 'validation_failed', 'limit'),
+  ),
+]
+
+const rows = (response: HttpResponse): Record<string, unknown>[] =>
+  wantKind(response, 'payload.data', 'array') as Record<string, unknown>[]
+
+export const QR_CODE_CHECKS: readonly Check[] = [...record, ...bounds, ...repeats, ...searches]

@@ -1,0 +1,146 @@
+import { rfc3339 } from '@svc/kernel/time'
+import { readInstant } from '@svc/server/http/fields'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { actorOf } from './as-operator.ts'
+import { latestVerification } from './audit-checks.ts'
+import {
+  CONSOLE_API,
+  consoleOperation,
+  exact,
+  instant,
+  listOf,
+  listQuery,
+  maybe,
+  maybeInstant,
+  record,
+  since,
+  text,
+} from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { Filters, readList } from './list.ts'
+
+const AuditEntry = record('AuditEntry', {
+  sequence: Type.Integer({ description: 'Counts from 1, without gaps' }),
+  at: instant,
+  actor: text(
+    '`operator <name>`, `cli <user@host>`, `tenant <id>`, `service`, or `anonymous` for a failed sign-in',
+  ),
+  action: text('Such as `card.status_changed`'),
+  target: text('Id of what it was done to'),
+  tenantId: maybe(),
+  requestId: maybe('Of the request that did it'),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  hash: text('SHA-256 over the hash before and this entry, in hex'),
+})
+
+interface AuditRow {
+  sequence: bigint
+  content: string
+  hash: Buffer
+}
+
+/** What was hashed, as it was written. */
+interface Content {
+  readonly sequence: number
+  readonly at: number
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly tenantId?: string
+  readonly requestId?: string
+  readonly details?: Record<string, unknown>
+}
+
+export const listAudit = query({
+  ...consoleOperation,
+  id: 'console.listAudit',
+  method: 'GET',
+  path: `${CONSOLE_API}/audit`,
+  tag: 'Audit',
+  summary: 'Who did what',
+  description: 'Append-only and chained by hashes; `svc audit verify` walks the chain.',
+  role: 'viewer',
+  query: listQuery(['-at'], {
+    actor: exact('Of this actor, as it is shown', 160),
+    action: exact('Of this kind', 64),
+    target: exact('Done to this', 128),
+    tenantId: exact('Concerning this merchant or partner'),
+    from: since('At this instant or later'),
+    to: since('Before this instant'),
+  }),
+  result: listOf(AuditEntry),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { action, actor, from, target, tenantId, to } = query
+      const filters = new Filters()
+        .add('a.actor = ?', actor)
+        .add('a.action = ?', action)
+        .add('a.target = ?', target)
+        .add('a.tenant_id = ?', tenantId)
+        .add('a.at_ms >= ?', readInstant('from', from)?.getTime())
+        .add('a.at_ms < ?', readInstant('to', to)?.getTime())
+      const plan = {
+        columns: 'a.sequence, a.content, a.hash',
+        table: 'audit_log a',
+        alias: 'a',
+        filters,
+        keys: [{ sql: 'a.sequence', type: 'bigint' } as const],
+        descending: true,
+      }
+      const page = await database.report((tx) =>
+        readList(tx, plan, query, ({ content, hash }: AuditRow) => {
+          const { at, details = {}, ...entry } = JSON.parse(content) as Content
+          return { ...entry, at: rfc3339(new Date(at), timeZone), details, hash: hash.toString('hex') }
+        }),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+const VerificationRecord = record('AuditVerification', {
+  state: Type.Enum(['intact', 'broken', 'failed', 'unknown'], {
+    description: '`unknown`: never run; `failed`: the last run broke off',
+  }),
+  running: Type.Boolean(),
+  checkedOn: maybeInstant,
+  entries: Type.Integer({ description: 'Entries that follow from each other' }),
+  brokenAt: Type.Optional(Type.Integer({ description: 'The first entry that does not fit' })),
+  problem: maybe('What is wrong with it'),
+})
+
+export const showAuditVerification = query({
+  ...consoleOperation,
+  id: 'console.showAuditVerification',
+  method: 'GET',
+  path: `${CONSOLE_API}/audit/verification`,
+  tag: 'Audit',
+  summary: 'Show whether the chain was whole when it was last walked',
+  role: 'viewer',
+  result: VerificationRecord,
+  errors: [],
+  mount: (services: ConsoleServices) => async () => ({
+    body: JSON.stringify(await latestVerification(services)),
+  }),
+})
+
+export const runAuditVerification = query({
+  ...consoleOperation,
+  id: 'console.runAuditVerification',
+  method: 'POST',
+  path: `${CONSOLE_API}/audit/verification`,
+  tag: 'Audit',
+  summary: 'Walk the chain now',
+  description: 'Begins in the background; ask for the result while `running`.',
+  role: 'operator',
+  result: VerificationRecord,
+  errors: [],
+  mount:
+    (services: ConsoleServices) =>
+    async ({ caller }) => {
+      await services.auditChecks.start(actorOf(caller))
+      return { body: JSON.stringify(await latestVerification(services)) }
+    },
+})

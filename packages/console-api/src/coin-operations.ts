@@ -1,0 +1,196 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { newId } from '@svc/contract/id-kinds'
+import { AllocationRecord } from '@svc/core/coins/allocation'
+import { type CoinConfig, CoinConfigRecord, coinConfigs, toWire } from '@svc/core/coins/coin-config'
+import { dryRunAllocation, dryRunToWire } from '@svc/core/coins/dry-run-allocation'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { readAllocation } from '@svc/server/coins/allocations'
+import { BalanceRecord, readCoinBalance } from '@svc/server/coins/get-coin-balance'
+import { readRevisions } from '@svc/server/coins/list-coin-config-revisions'
+import { HistoryEntry, readCoinHistory } from '@svc/server/coins/list-coin-history'
+import { query } from '@svc/server/http/operation'
+import { Cursor, LIMIT_DEFAULT, readNumberedCursor } from '@svc/server/http/page'
+import { Type } from 'typebox'
+import {
+  BY_TIME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  listOf,
+  listQuery,
+  maybe,
+  oneOf,
+  record,
+  since,
+  text,
+} from './console-schema.ts'
+import { Filters, readList } from './list.ts'
+
+const TAG = 'Coins'
+const id = Type.String({ minLength: 1, maxLength: 128 })
+const CoinConfigRow = record('CoinConfigRow', { partnerId: text(), config: CoinConfigRecord })
+
+const REVISIONS_SHOWN = 100
+const FIND = statement<CoinConfig>(
+  'console_coin_config',
+  `select ${coinConfigs.columns} from coin_configs c where c.coin_config_id = $1`,
+)
+const USER = statement<{ readonly partnerId: string; readonly companyId: string }>(
+  'console_coin_user',
+  'select partner_id as "partnerId", company_id as "companyId" from users where user_id = $1',
+)
+
+const findUser = async (tx: Tx, userId: string) =>
+  (await tx.query(USER, [userId]))[0] ?? fail('user_not_found')
+
+export const listCoinConfigs = query({
+  ...consoleOperation,
+  id: 'console.listCoinConfigs',
+  method: 'GET',
+  path: `${CONSOLE_API}/coin-configs`,
+  tag: TAG,
+  summary: 'List coin configurations of all partners',
+  role: 'viewer',
+  query: listQuery(BY_TIME, {
+    q: exact('Id'),
+    partnerId: exact('Of this partner'),
+    companyId: exact('Of this company'),
+    event: exact('Of this event; needs `partnerId` or `companyId`'),
+    status: oneOf(['ACTIVE', 'INACTIVE'], 'Only these'),
+    configuration: oneOf(['DEFAULT', 'CUSTOM'], 'Only these'),
+  }),
+  result: listOf(CoinConfigRow),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, companyId, configuration, event, partnerId, sort, status } = query
+      if (event !== undefined && partnerId === undefined && companyId === undefined)
+        failField('event', 'not_allowed', 'can only be sent together with partnerId or companyId', 'query')
+      const filters = new Filters()
+        .add('c.coin_config_id = ?', q)
+        .add('c.partner_id = ?', partnerId)
+        // The indexes of configurations begin with the partner.
+        .add(
+          'c.company_id = ? and c.partner_id = (select partner_id from companies where company_id = ?)',
+          companyId,
+        )
+        .add('c.event = ?', event)
+        .add('c.status = ?', status)
+        .add('c.configuration = ?', configuration)
+      const plan = {
+        columns: coinConfigs.columns,
+        table: 'coin_configs c',
+        alias: 'c',
+        filters,
+        keys: [{ sql: 'c.coin_config_id', type: 'text' } as const],
+        descending: sort !== 'created',
+      }
+      const page = await database.report((tx) =>
+        readList(tx, plan, query, (config: CoinConfig) => ({
+          partnerId: config.partnerId,
+          config: toWire(config, timeZone),
+        })),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const showCoinConfig = query({
+  ...consoleOperation,
+  id: 'console.showCoinConfig',
+  method: 'GET',
+  path: `${CONSOLE_API}/coin-configs/:coinConfigId`,
+  tag: TAG,
+  summary: 'Show coin configuration with its revisions',
+  role: 'viewer',
+  params: idParam('coinConfigId'),
+  result: record('CoinConfigDetail', {
+    partnerId: text(),
+    config: CoinConfigRecord,
+    revisions: Type.Array(CoinConfigRecord, { description: 'The newest 100, newest first' }),
+  }),
+  errors: ['coin_config_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { coinConfigId } }) => {
+      const { config, revisions } = await database.operate(async (tx) => {
+        const config = (await tx.query(FIND, [coinConfigId]))[0] ?? fail('coin_config_not_found')
+        const wanted = { partnerId: config.partnerId, coinConfigId, limit: REVISIONS_SHOWN }
+        return { config, revisions: await readRevisions(tx, wanted) }
+      })
+      return {
+        body: JSON.stringify({
+          partnerId: config.partnerId,
+          config: toWire(config, timeZone),
+          revisions: revisions.map((revision) => toWire(revision, timeZone)),
+        }),
+      }
+    }
+  },
+})
+
+export const tryAllocation = query({
+  ...consoleOperation,
+  id: 'console.tryAllocation',
+  method: 'POST',
+  path: `${CONSOLE_API}/coin-dry-runs`,
+  tag: TAG,
+  summary: 'What would an event award, and why',
+  description: 'Changes nothing.',
+  role: 'viewer',
+  body: closed({
+    userId: id,
+    event: id,
+    occurredOn: since('When the event happened; now by default'),
+  }),
+  result: AllocationRecord,
+  errors: ['user_not_found'],
+  mount(services) {
+    const { clock, config, database, random } = services
+    const dryRun = dryRunAllocation(services)
+    return async ({ body }) => {
+      const { partnerId, companyId } = await database.operate((tx) => findUser(tx, body.userId))
+      // A dry run needs an id that no real request has.
+      const requestId = newId('try', clock.now(), random)
+      const tried = await dryRun(readAllocation(partnerId, { ...body, companyId, requestId }))
+      return { body: JSON.stringify(dryRunToWire(tried, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const showUserCoins = query({
+  ...consoleOperation,
+  id: 'console.showUserCoins',
+  method: 'GET',
+  path: `${CONSOLE_API}/users/:userId/coins`,
+  tag: TAG,
+  summary: 'Show coin balance and history of a user',
+  role: 'viewer',
+  params: idParam('userId'),
+  query: closed({ after: Type.Optional(Cursor) }),
+  result: record('UserCoins', {
+    balance: BalanceRecord,
+    history: Type.Array(HistoryEntry, { description: '50 entries, newest first' }),
+    next: maybe(),
+  }),
+  errors: ['user_not_found'],
+  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { userId }, query: { after } }) => {
+      const { balance, history } = await database.operate(async (tx) => {
+        const { partnerId } = await findUser(tx, userId)
+        const before = readNumberedCursor(after)
+        const wanted = { partnerId, userId, limit: LIMIT_DEFAULT, before }
+        const [balance, history] = await Promise.all([
+          readCoinBalance(tx, wanted, clock),
+          readCoinHistory(tx, wanted, timeZone),
+        ])
+        return { balance, history }
+      })
+      return { body: JSON.stringify({ balance, history: history.data, next: history.next }) }
+    }
+  },
+})

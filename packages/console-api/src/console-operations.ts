@@ -1,0 +1,101 @@
+import type { Operation } from '@svc/server/http/operation'
+import * as audit from './audit-operations.ts'
+import * as accounts from './card-account-operations.ts'
+import * as cards from './card-operations.ts'
+import * as coins from './coin-operations.ts'
+import * as companies from './company-operations.ts'
+import type { ConsoleServices } from './console-services.ts'
+import * as ledger from './ledger-operations.ts'
+import * as merchants from './merchant-operations.ts'
+import * as notices from './notice-operations.ts'
+import * as operators from './operator-operations.ts'
+import * as overview from './overview-operations.ts'
+import * as partners from './partner-operations.ts'
+import * as payments from './payment-operations.ts'
+import * as qrCodes from './qr-code-operations.ts'
+import * as requests from './request-operations.ts'
+import { searchEverything } from './search.ts'
+import * as session from './session-operations.ts'
+import { showCatalogue } from './show-catalogue.ts'
+import * as users from './user-operations.ts'
+import * as webhookChanges from './webhook-changes.ts'
+import * as webhooks from './webhook-operations.ts'
+
+/** Every operation of the console's own API, apart from the integrators'. */
+export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
+  session.showAbout,
+  session.signIn,
+  session.signInToSandbox,
+  session.showSession,
+  session.signOut,
+  session.changeOwnPassword,
+  overview.showOverview,
+  merchants.listMerchants,
+  merchants.showMerchant,
+  merchants.createMerchantInConsole,
+  merchants.changeMerchant,
+  merchants.issueApiKeyInConsole,
+  merchants.revokeApiKeyInConsole,
+  partners.listPartnersInConsole,
+  partners.showPartner,
+  partners.createPartnerInConsole,
+  partners.changePartner,
+  partners.issueClient,
+  partners.revokeClient,
+  partners.issueJweKey,
+  partners.retireJweKeyInConsole,
+  companies.listCompaniesInConsole,
+  companies.showCompany,
+  companies.createCompanyInConsole,
+  accounts.listCardAccountsInConsole,
+  accounts.showCardAccount,
+  accounts.createCardAccountInConsole,
+  accounts.fundCardAccountInConsole,
+  users.listUsersInConsole,
+  users.showUser,
+  users.createUserInConsole,
+  qrCodes.listQrCodes,
+  qrCodes.showQrCode,
+  qrCodes.createQrCodeInConsole,
+  qrCodes.cancelQrCodeInConsole,
+  qrCodes.payQrCodeInConsole,
+  payments.listPaymentsInConsole,
+  notices.listNotices,
+  notices.assignNotice,
+  cards.listCards,
+  cards.showCard,
+  cards.changeCardStatusInConsole,
+  cards.spendFromCard,
+  cards.refundToCard,
+  coins.listCoinConfigs,
+  coins.showCoinConfig,
+  coins.tryAllocation,
+  coins.showUserCoins,
+  ledger.listLedgerAccounts,
+  ledger.showLedgerAccount,
+  ledger.listTransfers,
+  ledger.showReconciliation,
+  ledger.runReconciliation,
+  requests.listRequests,
+  requests.showRequestLog,
+  requests.showRequest,
+  webhooks.listWebhooks,
+  webhooks.showWebhook,
+  webhooks.listWebhookAttemptsInConsole,
+  webhooks.showWebhookEvent,
+  webhookChanges.createWebhook,
+  webhookChanges.changeWebhook,
+  webhookChanges.rotateWebhookSecretInConsole,
+  webhookChanges.resendWebhook,
+  webhookChanges.replayWebhook,
+  webhookChanges.deleteWebhook,
+  audit.listAudit,
+  audit.showAuditVerification,
+  audit.runAuditVerification,
+  searchEverything,
+  showCatalogue,
+  operators.listOperators,
+  operators.createOperator,
+  operators.changeOperator,
+  operators.resetOperatorPassword,
+]

@@ -1,0 +1,28 @@
+import type { Reconciliation } from '@svc/core/ledger/reconcile'
+import type { Verdict } from '@svc/platform/audit-chain'
+import type { Services } from '@svc/server/http/operation'
+import { auditChecks } from './audit-checks.ts'
+import type { BackgroundCheck } from './background-check.ts'
+import { FailedSignIns } from './failed-sign-ins.ts'
+import { ledgerChecks } from './reconciliations.ts'
+import { Sessions } from './sessions.ts'
+import { SignInGate } from './sign-in-gate.ts'
+
+/** What the console has besides the services of the API. */
+export interface ConsoleServices extends Services {
+  readonly sessions: Sessions
+  readonly signInGate: SignInGate
+  readonly failedSignIns: FailedSignIns
+  readonly auditChecks: BackgroundCheck<Verdict>
+  readonly ledgerChecks: BackgroundCheck<Reconciliation>
+}
+
+/** The console's part of the composition. */
+export const consoleServices = (services: Services): ConsoleServices => ({
+  ...services,
+  sessions: new Sessions(services),
+  signInGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
+  failedSignIns: new FailedSignIns(services),
+  auditChecks: auditChecks(services),
+  ledgerChecks: ledgerChecks(services),
+})

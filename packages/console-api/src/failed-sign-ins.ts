@@ -1,0 +1,154 @@
+import { network } from '@svc/kernel/network'
+import { recordAudit } from '@svc/platform/audit'
+import { Loop } from '@svc/platform/loop'
+import type { Services } from '@svc/server/http/operation'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { findOperator, type OperatorAccount } from './operator-store.ts'
+
+/** Failures that are audited one by one in an hour; `SIGN_IN_FAILURES_PER_MINUTE` bounds those of one address. */
+const ENTRIES_PER_HOUR = 100
+const SUMMARY_EVERY_MS = 60_000
+/** Addresses and names that a summary counts apart, and how many of them it lists. */
+const COUNTED_MAX = 1_000
+const LISTED_MAX = 5
+
+/** A password that an operator, or somebody who claims to be one, presented. */
+export interface SignInAttempt {
+  readonly action: 'operator.sign_in_failed' | 'operator.password_change_failed'
+  readonly actor: string
+  readonly address: string
+  /** As typed; people type passwords here, so it is audited only where an operator has this name. */
+  readonly name: string
+  readonly requestId: string
+}
+
+class Tally {
+  readonly #counts = new Map<string, number>()
+
+  add(what: string, count = 1): void {
+    const known = this.#counts.get(what)
+    if (known !== undefined || this.#counts.size < COUNTED_MAX) this.#counts.set(what, (known ?? 0) + count)
+  }
+
+  addAll(others: Tally): void {
+    for (const [what, count] of others.#counts) this.add(what, count)
+  }
+
+  get size(): number {
+    return this.#counts.size
+  }
+
+  /** The most frequent ones. */
+  get top(): string {
+    return [...this.#counts]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, LISTED_MAX)
+      .map(([what, count]) => `${what}: ${count}`)
+      .join(', ')
+  }
+}
+
+interface Counts {
+  attempts: number
+  readonly addresses: Tally
+  readonly operators: Tally
+}
+
+const newCounts = (): Counts => ({ attempts: 0, addresses: new Tally(), operators: new Tally() })
+
+/**
+ * Audits failed sign-ins (decision O3). The audit is kept for good, so a flood of them is bounded: failures beyond the
+ * limits are counted, and a summary is entered once a minute and at shutdown.
+ */
+export class FailedSignIns {
+  readonly #services: Pick<Services, 'database' | 'log'>
+  readonly #ofAddress: RateLimiterMemory
+  readonly #ofAll = new RateLimiterMemory({ points: ENTRIES_PER_HOUR, duration: 3_600 })
+  #counted = newCounts()
+  /** Writes the summaries. */
+  readonly loop: Loop
+
+  constructor(services: Pick<Services, 'config' | 'database' | 'log' | 'metrics'>) {
+    this.#services = services
+    const points = services.config.SIGN_IN_FAILURES_PER_MINUTE
+    this.#ofAddress = new RateLimiterMemory({ points, duration: 60 })
+    const work = () => this.#summarize()
+    this.loop = new Loop({ name: 'failed_sign_ins', everyMs: SUMMARY_EVERY_MS, work, atStop: true }, services)
+  }
+
+  /** To be called for a wrong password. */
+  async record(attempt: SignInAttempt): Promise<void> {
+    const { action, actor, address, name, requestId } = attempt
+    const one = await this.#mayEnter(address)
+    const operator = await this.#services.database.operate(
+      async (tx) => {
+        const found = await findOperator(tx, name)
+        if (one)
+          recordAudit(tx, [
+            { action, target: found?.operatorId ?? 'unknown', details: detailsOf(address, found) },
+          ])
+        return found
+      },
+      'read committed',
+      { actor, requestId },
+    )
+    if (!one) this.count(address, operator)
+  }
+
+  /** For an attempt that was refused before its password was checked. */
+  count(address: string, operator?: OperatorAccount): void {
+    this.#counted.attempts++
+    this.#counted.addresses.add(network(address))
+    if (operator) this.#counted.operators.add(operator.name)
+  }
+
+  async #mayEnter(address: string): Promise<boolean> {
+    try {
+      await this.#ofAddress.consume(network(address))
+      await this.#ofAll.consume('all')
+      return true
+    } catch (refused) {
+      if (refused instanceof Error) throw refused
+      return false
+    }
+  }
+
+  async #summarize(): Promise<void> {
+    const counted = this.#counted
+    if (counted.attempts === 0) return
+    const { attempts, addresses, operators } = counted
+    const details = {
+      attempts,
+      addresses: addresses.size,
+      mostFrom: addresses.top,
+      ...(operators.size > 0 && { mostAs: operators.top }),
+    }
+    this.#counted = newCounts()
+    try {
+      await this.#services.database.operate(
+        async (tx) => recordAudit(tx, [{ action: 'operator.sign_ins_failed', target: 'several', details }]),
+        'read committed',
+        { actor: 'service' },
+      )
+    } catch (error) {
+      // What no later summary can have is at least in the log.
+      if (this.loop.stopping.aborted)
+        this.#services.log.error({ details }, 'failed sign-ins could not be audited')
+      this.#restore(counted)
+      throw error
+    }
+  }
+
+  /** For the next summary. */
+  #restore({ attempts, addresses, operators }: Counts): void {
+    this.#counted.attempts += attempts
+    this.#counted.addresses.addAll(addresses)
+    this.#counted.operators.addAll(operators)
+  }
+}
+
+const detailsOf = (address: string, operator: OperatorAccount | undefined) => ({
+  address,
+  reason: operator ? (operator.disabledAt ? 'disabled' : 'wrong_password') : 'unknown_name',
+  ...(operator && { name: operator.name }),
+})

@@ -1,0 +1,281 @@
+import { fail } from '@svc/contract/errors'
+import { formatRupees } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { actorOf } from './as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  instant,
+  listOf,
+  listQuery,
+  maybeInstant,
+  oneOf,
+  record,
+  text,
+} from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { Filters, type PageRequest, readList } from './list.ts'
+import { latestReconciliation } from './reconciliations.ts'
+
+const TAG = 'Ledger'
+const PATH = `${CONSOLE_API}/ledger`
+
+const units = text('Rupees with two decimals, or whole coins, by `unit`')
+const LedgerAccountRecord = record('LedgerAccount', {
+  accountId: text('What it is for, a colon, and whose it is'),
+  tenantId: text(),
+  kind: text(),
+  unit: Type.Enum(['INR', 'COIN']),
+  balance: units,
+  floor: Type.Optional(units),
+  createdOn: instant,
+})
+
+export const TransferRecord = record('Transfer', {
+  transferId: text(),
+  kind: text('Why it moved, such as `upi_credit`'),
+  tenantId: text(),
+  debitAccountId: text(),
+  creditAccountId: text(),
+  unit: Type.Enum(['INR', 'COIN']),
+  amount: units,
+  objectId: text('The payment, card or lot of coins that it belongs to'),
+  createdOn: instant,
+})
+
+export const LEDGER_KINDS = [
+  'upi_clearing',
+  'payable',
+  'upi_refunds',
+  'suspense',
+  'funding_clearing',
+  'card_funding',
+  'card',
+  'card_settlement',
+  'coins_issued',
+  'coins',
+  'coins_redeemed',
+  'coins_expired',
+] as const
+
+interface AccountRow {
+  account_id: string
+  tenant_id: string
+  kind: string
+  unit: 'INR' | 'COIN'
+  balance: bigint
+  floor: bigint | null
+  created_at: Date
+}
+
+const amountText = (amount: bigint, unit: string): string =>
+  unit === 'INR' ? formatRupees(amount) : String(amount)
+
+const accountToWire = (row: AccountRow, timeZone: string) => ({
+  accountId: row.account_id,
+  tenantId: row.tenant_id,
+  kind: row.kind,
+  unit: row.unit,
+  balance: amountText(row.balance, row.unit),
+  floor: row.floor === null ? undefined : amountText(row.floor, row.unit),
+  createdOn: rfc3339(row.created_at, timeZone),
+})
+
+const ACCOUNTS = {
+  columns: 'a.account_id, a.tenant_id, a.kind, a.unit, a.balance, a.floor, a.created_at',
+  table: 'ledger_accounts a',
+  alias: 'a',
+  keys: [{ sql: 'a.account_id', type: 'text' } as const],
+  descending: false,
+}
+
+async function findAccount(tx: Tx, accountId: string, timeZone: string) {
+  const filters = new Filters().add('a.account_id = ?', accountId)
+  const { data } = await readList(tx, { ...ACCOUNTS, filters }, {}, (row: AccountRow) =>
+    accountToWire(row, timeZone),
+  )
+  return data[0] ?? fail('ledger_account_not_found')
+}
+
+/** The first text, in bytes, that does not begin so: the end of a range in an index. */
+const afterAll = (begin: string): string => `${begin}\u{10FFFF}`
+
+interface TransferRow {
+  transfer_id: string
+  kind: string
+  tenant_id: string
+  debit_account_id: string
+  credit_account_id: string
+  unit: 'INR' | 'COIN'
+  amount: bigint
+  object_id: string
+  created_at: Date
+}
+
+function readTransfers(tx: Tx, accountId: string, asked: PageRequest, timeZone: string) {
+  const filters = new Filters()
+  const account = filters.param(accountId)
+  const plan = {
+    columns: `t.transfer_id, t.kind, t.tenant_id, t.debit_account_id, t.credit_account_id, t.unit, t.amount, t.object_id,
+      t.created_at`,
+    table: 'ledger_transfers t',
+    alias: 't',
+    // Either side has its own index in this order.
+    branches: [`t.debit_account_id = ${account}`, `t.credit_account_id = ${account}`],
+    filters,
+    keys: [{ sql: 't.transfer_id', type: 'text' } as const],
+    descending: true,
+  }
+  return readList(tx, plan, asked, (row: TransferRow) => ({
+    transferId: row.transfer_id,
+    kind: row.kind,
+    tenantId: row.tenant_id,
+    debitAccountId: row.debit_account_id,
+    creditAccountId: row.credit_account_id,
+    unit: row.unit,
+    amount: amountText(row.amount, row.unit),
+    objectId: row.object_id,
+    createdOn: rfc3339(row.created_at, timeZone),
+  }))
+}
+
+export const newestTransfers = async (tx: Tx, accountId: string, most: number, timeZone: string) =>
+  (await readTransfers(tx, accountId, { limit: String(most) }, timeZone)).data
+
+export const listLedgerAccounts = query({
+  ...consoleOperation,
+  id: 'console.listLedgerAccounts',
+  method: 'GET',
+  path: `${PATH}/accounts`,
+  tag: TAG,
+  summary: 'List ledger accounts',
+  role: 'viewer',
+  query: listQuery(['accountId'], {
+    q: exact('Begin of the account id', 128),
+    kind: oneOf(LEDGER_KINDS, 'Only these'),
+    ownerId: exact('Accounts of this merchant, partner, card account, card or user'),
+  }),
+  result: listOf(LedgerAccountRecord),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { kind, ownerId, q } = query
+      const filters = new Filters()
+      const range = (begin: string) =>
+        filters.add('a.account_id >= ?', begin).add('a.account_id < ?', afterAll(begin))
+      if (q !== undefined) range(q)
+      if (kind !== undefined) range(`${kind}:`)
+      // Accounts are named by what they are for and whose they are.
+      if (ownerId !== undefined)
+        filters.add(
+          'a.account_id = any (?::text[])',
+          LEDGER_KINDS.map((one) => `${one}:${ownerId}`),
+        )
+      const page = await database.report((tx) =>
+        readList(tx, { ...ACCOUNTS, filters }, query, (row: AccountRow) => accountToWire(row, timeZone)),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const showLedgerAccount = query({
+  ...consoleOperation,
+  id: 'console.showLedgerAccount',
+  method: 'GET',
+  path: `${PATH}/accounts/:accountId`,
+  tag: TAG,
+  summary: 'Show ledger account',
+  role: 'viewer',
+  params: idParam('accountId'),
+  result: LedgerAccountRecord,
+  errors: ['ledger_account_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { accountId } }) => ({
+      body: JSON.stringify(await database.operate((tx) => findAccount(tx, accountId, timeZone))),
+    })
+  },
+})
+
+export const listTransfers = query({
+  ...consoleOperation,
+  id: 'console.listTransfers',
+  method: 'GET',
+  path: `${PATH}/accounts/:accountId/transfers`,
+  tag: TAG,
+  summary: 'List transfers of a ledger account',
+  role: 'viewer',
+  params: idParam('accountId'),
+  query: listQuery(['-created'], {}),
+  result: listOf(TransferRecord),
+  errors: ['ledger_account_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { accountId }, query }) => {
+      const page = await database.report(async (tx) => {
+        await findAccount(tx, accountId, timeZone)
+        return readTransfers(tx, accountId, query, timeZone)
+      })
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+const ReconciliationRecord = record('Reconciliation', {
+  state: Type.Enum(['balanced', 'differences', 'failed', 'unknown'], {
+    description: '`unknown`: never run; `failed`: the last run broke off, see `problem`',
+  }),
+  running: Type.Boolean(),
+  startedOn: maybeInstant,
+  tookMs: Type.Optional(Type.Integer()),
+  startedBy: Type.Optional(Type.String({ description: 'Operator, or `service` for the background' })),
+  problem: Type.Optional(Type.String()),
+  accounts: Type.Integer(),
+  transfers: Type.Integer(),
+  checks: Type.Array(
+    record('ReconciliationCheck', {
+      check: text(),
+      ok: Type.Boolean(),
+      differences: Type.Array(closed({ subject: text(), detail: text() }), { description: 'At most 100' }),
+    }),
+  ),
+})
+
+export const showReconciliation = query({
+  ...consoleOperation,
+  id: 'console.showReconciliation',
+  method: 'GET',
+  path: `${PATH}/reconciliation`,
+  tag: TAG,
+  summary: 'Show the latest reconciliation',
+  role: 'viewer',
+  result: ReconciliationRecord,
+  errors: [],
+  mount(services: ConsoleServices) {
+    return async () => ({ body: JSON.stringify(await latestReconciliation(services)) })
+  },
+})
+
+export const runReconciliation = query({
+  ...consoleOperation,
+  id: 'console.runReconciliation',
+  method: 'POST',
+  path: `${PATH}/reconciliation`,
+  tag: TAG,
+  summary: 'Reconcile now',
+  description: 'Begins in the background; ask for the result while `running`.',
+  role: 'operator',
+  result: ReconciliationRecord,
+  errors: [],
+  mount(services: ConsoleServices) {
+    return async ({ caller }) => {
+      await services.ledgerChecks.start(actorOf(caller))
+      return { body: JSON.stringify(await latestReconciliation(services)) }
+    }
+  },
+})

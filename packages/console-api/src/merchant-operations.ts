@@ -1,0 +1,310 @@
+import { fail } from '@svc/contract/errors'
+import { accountId } from '@svc/core/ledger/accounts'
+import { type ApiKey, issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
+import { createMerchant, findMerchant, type Merchant, setMerchantDisabled } from '@svc/core/tenants/merchant'
+import { formatRupees } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import { sqlState } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { query } from '@svc/server/http/operation'
+import { MCC_PATTERN, PAYEE_NAME_PATTERN, STORED_VALUE_LOAD_MCC, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
+import { Type } from 'typebox'
+import { asOperator, keyMakerOf } from './as-operator.ts'
+import {
+  BY_TIME_OR_NAME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  instant,
+  listOf,
+  listQuery,
+  maybeInstant,
+  Name,
+  oneOf,
+  record,
+  rupeesText,
+  text,
+} from './console-schema.ts'
+import { begins, Filters, readList } from './list.ts'
+
+const TAG = 'Merchants'
+const PATH = `${CONSOLE_API}/merchants`
+const params = idParam('merchantId')
+const fields = {
+  merchantId: text(),
+  name: text(),
+  vpa: text(),
+  mcc: text('Merchant category code, ISO 18245'),
+  accessKey: text('Public half of its credentials; authorises nothing'),
+  status: Type.Enum(['active', 'disabled']),
+  createdOn: instant,
+  disabledOn: maybeInstant,
+}
+const MerchantRecord = record('Merchant', fields)
+const ApiKeyRecord = record('ApiKey', {
+  apiKeyId: text(),
+  name: text(),
+  prefix: text('Begin of the key, to tell it from others'),
+  createdOn: instant,
+  revokedOn: maybeInstant,
+})
+const IssuedApiKey = record('IssuedApiKey', {
+  apiKeyId: text(),
+  apiKey: text('The secret; shown here and never again'),
+})
+
+const toWire = (merchant: Merchant, timeZone: string) => ({
+  merchantId: merchant.merchantId,
+  name: merchant.name,
+  vpa: merchant.vpa,
+  mcc: merchant.mcc,
+  accessKey: merchant.accessKey,
+  status: merchant.disabledAt ? 'disabled' : 'active',
+  createdOn: rfc3339(merchant.createdAt, timeZone),
+  disabledOn: merchant.disabledAt ? rfc3339(merchant.disabledAt, timeZone) : undefined,
+})
+
+const keyToWire = ({ apiKeyId, name, prefix, createdAt, revokedAt }: ApiKey, timeZone: string) => ({
+  apiKeyId,
+  name,
+  prefix,
+  createdOn: rfc3339(createdAt, timeZone),
+  revokedOn: revokedAt ? rfc3339(revokedAt, timeZone) : undefined,
+})
+
+interface MerchantRow {
+  merchant_id: string
+  name: string
+  vpa: string
+  mcc: string
+  access_key: string
+  created_at: Date
+  disabled_at: Date | null
+}
+
+const BALANCE = statement<{ balance: bigint }>(
+  'console_account_balance',
+  'select balance from ledger_accounts where account_id = $1',
+)
+const KEY_OWNER = statement<{ tenant_id: string }>(
+  'console_api_key_owner',
+  'select tenant_id from api_keys where api_key_id = $1',
+)
+
+export const listMerchants = query({
+  ...consoleOperation,
+  id: 'console.listMerchants',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List merchants',
+  role: 'viewer',
+  query: listQuery(BY_TIME_OR_NAME, {
+    q: exact('Id, begin of the name, or begin of the VPA', 255),
+    status: oneOf(['active', 'disabled'], 'Only these'),
+  }),
+  result: listOf(MerchantRecord),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, sort = '-created', status } = query
+      const filters = new Filters()
+      if (q !== undefined) {
+        const begin = filters.param(begins(q))
+        filters.add(
+          `(m.merchant_id = ? or lower(m.name) collate "C" like lower(${begin}) or lower(m.vpa) collate "C" like lower(${begin}))`,
+          q,
+        )
+      }
+      const disabled =
+        'exists (select from tenants t where t.tenant_id = m.merchant_id and t.disabled_at is not null)'
+      if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
+      const byId = { sql: 'm.merchant_id', type: 'text' } as const
+      const plan = {
+        columns: 'm.merchant_id, m.name, m.vpa, m.mcc, m.access_key, m.created_at, t.disabled_at',
+        table: 'merchants m',
+        alias: 'm',
+        joins: 'join tenants t on t.tenant_id = m.merchant_id',
+        filters,
+        keys:
+          sort === 'name' ? [{ sql: '(lower(m.name) collate "C")', type: 'text' } as const, byId] : [byId],
+        descending: sort === '-created',
+      }
+      const page = await database.report((tx) =>
+        readList(tx, plan, query, (row: MerchantRow) =>
+          toWire(
+            {
+              merchantId: row.merchant_id,
+              name: row.name,
+              vpa: row.vpa,
+              mcc: row.mcc,
+              accessKey: row.access_key,
+              createdAt: row.created_at,
+              disabledAt: row.disabled_at,
+            },
+            timeZone,
+          ),
+        ),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const showMerchant = query({
+  ...consoleOperation,
+  id: 'console.showMerchant',
+  method: 'GET',
+  path: `${PATH}/:merchantId`,
+  tag: TAG,
+  summary: 'Show merchant, with its keys',
+  role: 'viewer',
+  params,
+  result: record('MerchantDetail', {
+    ...fields,
+    apiKeys: Type.Array(ApiKeyRecord),
+    payable: rupeesText,
+    payableAccountId: text('Ledger account of what it is owed'),
+  }),
+  errors: ['merchant_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { merchantId } }) => {
+      const payableAccountId = accountId('payable', merchantId)
+      const detail = await database.operate(async (tx) => {
+        const merchant = (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found')
+        const keys = await listApiKeys(tx, merchantId)
+        const [payable] = await tx.query(BALANCE, [payableAccountId])
+        return {
+          ...toWire(merchant, timeZone),
+          apiKeys: keys.map((key) => keyToWire(key, timeZone)),
+          payable: formatRupees(payable?.balance ?? 0n),
+          payableAccountId,
+        }
+      })
+      return { body: JSON.stringify(detail) }
+    }
+  },
+})
+
+export const createMerchantInConsole = query({
+  ...consoleOperation,
+  id: 'console.createMerchant',
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Create merchant, with a first API key',
+  role: 'operator',
+  body: closed({
+    name: Type.String({
+      pattern: PAYEE_NAME_PATTERN,
+      'x-rule': 'must have 1 to 100 characters, not only spaces',
+    }),
+    vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
+    mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
+  }),
+  result: closed({ merchant: MerchantRecord, apiKey: IssuedApiKey }),
+  errors: ['already_exists', 'mcc_not_allowed'],
+  mount(services) {
+    return async (input) => {
+      const { name, vpa, mcc } = input.body
+      if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
+      const { merchant, apiKey } = await asOperator(services, input, (tx) =>
+        createMerchant(tx, keyMakerOf(services), { name, vpa, mcc }),
+      ).catch((error: unknown) => {
+        if (sqlState(error) === '23505')
+          fail('already_exists', { description: 'vpa: another merchant has this address' })
+        throw error
+      })
+      return {
+        body: JSON.stringify({
+          merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
+          apiKey: { apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() },
+        }),
+      }
+    }
+  },
+})
+
+export const changeMerchant = query({
+  ...consoleOperation,
+  id: 'console.changeMerchant',
+  method: 'PATCH',
+  path: `${PATH}/:merchantId`,
+  tag: TAG,
+  summary: 'Disable or enable merchant',
+  role: 'operator',
+  params,
+  body: closed({ disabled: Type.Boolean() }),
+  result: MerchantRecord,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const merchant = await asOperator(services, input, (tx) =>
+        setMerchantDisabled(tx, params.merchantId, body.disabled),
+      )
+      return {
+        body: JSON.stringify(
+          toWire(merchant ?? fail('merchant_not_found'), services.config.BUSINESS_TIME_ZONE),
+        ),
+      }
+    }
+  },
+})
+
+export const issueApiKeyInConsole = query({
+  ...consoleOperation,
+  id: 'console.issueApiKey',
+  method: 'POST',
+  path: `${PATH}/:merchantId/api-keys`,
+  tag: TAG,
+  summary: 'Issue API key',
+  role: 'operator',
+  params,
+  body: closed({ name: Name }),
+  result: IssuedApiKey,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const { apiKeyId, secret } = await asOperator(services, input, async (tx) => {
+        if (!(await findMerchant(tx, params.merchantId))) fail('merchant_not_found')
+        return issueApiKey(tx, keyMakerOf(services), params.merchantId, body.name)
+      })
+      return { body: JSON.stringify({ apiKeyId, apiKey: secret.reveal() }) }
+    }
+  },
+})
+
+export const revokeApiKeyInConsole = query({
+  ...consoleOperation,
+  id: 'console.revokeApiKey',
+  method: 'DELETE',
+  path: `${PATH}/:merchantId/api-keys/:apiKeyId`,
+  tag: TAG,
+  summary: 'Revoke API key',
+  description: 'For good; its tokens die within a second in every process.',
+  role: 'operator',
+  params: Type.Object({
+    merchantId: Type.String({ maxLength: 128 }),
+    apiKeyId: Type.String({ maxLength: 128 }),
+  }),
+  result: ApiKeyRecord,
+  errors: ['credential_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { merchantId, apiKeyId } = input.params
+      const key = await asOperator(services, input, async (tx) => {
+        const [owner] = await tx.query(KEY_OWNER, [apiKeyId])
+        return owner?.tenant_id === merchantId ? revokeApiKey(tx, apiKeyId) : undefined
+      })
+      return {
+        body: JSON.stringify(
+          keyToWire(key ?? fail('credential_not_found'), services.config.BUSINESS_TIME_ZONE),
+        ),
+      }
+    }
+  },
+})

@@ -1,0 +1,97 @@
+import { fail } from '@svc/contract/errors'
+import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
+import { assignmentOf, findNotice } from '@svc/core/qr-codes/find-notice'
+import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
+import { Rupees, readRupees } from '@svc/server/http/fields'
+import { type Caller, query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { auditOf } from './as-operator.ts'
+import {
+  BY_TIME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  listOf,
+  listQuery,
+  oneOf,
+} from './console-schema.ts'
+import { Filters, type ListPlan, readList } from './list.ts'
+
+const TAG = 'Payments'
+const actorOf = ({ caller }: { readonly caller: Caller }): string => `operator ${caller.actor!.name}`
+const PATH = `${CONSOLE_API}/rail-notices`
+
+export const listNotices = query({
+  ...consoleOperation,
+  id: 'console.listRailNotices',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List notices of the rail that are no payment by themselves',
+  role: 'operator',
+  query: listQuery(BY_TIME, {
+    q: exact('Id of the notice, or the bank’s reference', 64),
+    status: oneOf(['QUARANTINED', 'ASSIGNED', 'DUPLICATE'], 'Only these'),
+  }),
+  result: listOf(NoticeRecord),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, status, sort } = query
+      const filters = new Filters().add('n.status = ?', status)
+      if (q !== undefined) filters.add(q.startsWith('rnt_') ? 'n.notice_id = ?' : 'n.utr = ?', q)
+      const plan: ListPlan = {
+        columns: railNotices.columns,
+        table: 'rail_notices n',
+        alias: 'n',
+        filters,
+        keys: [
+          { sql: 'n.received_at', type: 'timestamptz' },
+          { sql: 'n.notice_id', type: 'text' },
+        ],
+        descending: sort !== 'created',
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, (row: RailNotice) => noticeToWire(row, timeZone)),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const assignNotice = query({
+  ...consoleOperation,
+  id: 'console.assignRailNotice',
+  method: 'POST',
+  path: `${PATH}/:noticeId/assign`,
+  tag: TAG,
+  summary: 'Record the payment that a notice in quarantine reports',
+  description:
+    'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense.',
+  role: 'operator',
+  params: idParam('noticeId'),
+  body: closed({
+    utr: Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s reference' }),
+    amount: Rupees({ minimum: 0.01, maximum: 1e10 }),
+    tr: Type.Optional(Type.String({ maxLength: 64, description: 'Reference of the code' })),
+    payeeVpa: Type.Optional(Type.String({ maxLength: 255, description: 'Or the merchant whom it is for' })),
+  }),
+  result: PaymentResponse,
+  errors: ['notice_not_found', 'notice_not_in_quarantine', 'utr_conflict'],
+  mount(services) {
+    const { run } = services.commands.open(acceptPayment)
+    return async (input) => {
+      const { noticeId } = input.params
+      const { utr, amount, tr, payeeVpa } = input.body
+      const notice = await services.database.operate((tx) => findNotice(tx, noticeId))
+      const tenantId = notice?.tenantId ?? fail('notice_not_found')
+      const reading = { utr, amountPaise: readRupees('amount', amount), tr, payeeVpa }
+      const audit = auditOf(tenantId, input, { action: 'rail_notice.assigned', target: noticeId })
+      const { payment } = await run(assignmentOf(notice, reading, actorOf(input)), audit)
+      return { body: JSON.stringify(paymentToWire(payment!, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})

@@ -1,0 +1,140 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { type RandomBytes } from '@svc/kernel/ids'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { ROLES, type Role } from './console-schema.ts'
+
+/** Somebody who uses the console (decision O2). */
+export interface OperatorAccount {
+  readonly operatorId: string
+  readonly name: string
+  readonly role: Role
+  readonly createdAt: Date
+  readonly disabledAt: Date | null
+  readonly lastSignInAt: Date | null
+}
+
+interface OperatorRow {
+  operator_id: string
+  name: string
+  role: Role
+  created_at: Date
+  disabled_at: Date | null
+  last_sign_in_at: Date | null
+}
+
+const COLUMNS = 'operator_id, name, role, created_at, disabled_at, last_sign_in_at'
+
+const toOperator = (row: OperatorRow): OperatorAccount => ({
+  operatorId: row.operator_id,
+  name: row.name,
+  role: row.role,
+  createdAt: row.created_at,
+  disabledAt: row.disabled_at,
+  lastSignInAt: row.last_sign_in_at,
+})
+
+const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/
+export const isOperatorName = (text: string): boolean => NAME.test(text)
+
+const INSERT = statement<OperatorRow>(
+  'operator_insert',
+  `insert into operators (operator_id, name, role, password_hash, created_at)
+   values ($1, $2, $3, $4, clock_timestamp()) on conflict (name) do nothing returning ${COLUMNS}`,
+)
+const LIST = statement<OperatorRow>('operators_list', `select ${COLUMNS} from operators order by name`)
+const FIND = statement<OperatorRow>(
+  'operator_find',
+  `select ${COLUMNS} from operators where operator_id = $1 or name = $1`,
+)
+const CREDENTIALS = statement<OperatorRow & { password_hash: string | null }>(
+  'operator_credentials',
+  `select ${COLUMNS}, password_hash from operators where name = $1 and disabled_at is null`,
+)
+// Administrators lock each other, so that the last two cannot step down at once.
+const LOCK_ADMINS = statement<{ operator_id: string }>(
+  'operators_lock_admins',
+  `select operator_id from operators where role = 'admin' and disabled_at is null and password_hash is not null
+   order by operator_id for no key update`,
+)
+const CHANGE = statement<OperatorRow>(
+  'operator_change',
+  `update operators set role = coalesce($2, role),
+     disabled_at = case when $3::boolean is null then disabled_at when $3 then coalesce(disabled_at, clock_timestamp()) end
+   where operator_id = $1 returning ${COLUMNS}`,
+)
+const SET_PASSWORD = statement(
+  'operator_set_password',
+  'update operators set password_hash = $2 where operator_id = $1',
+)
+const END_SESSIONS = statement(
+  'operator_sessions_end',
+  'delete from operator_sessions where operator_id = $1 and ($2::bytea is null or digest <> $2)',
+)
+
+export const listOperatorAccounts = async (tx: Tx): Promise<OperatorAccount[]> =>
+  (await tx.query(LIST)).map(toOperator)
+
+/** By id or by name. */
+export async function findOperator(tx: Tx, idOrName: string): Promise<OperatorAccount | undefined> {
+  const [row] = await tx.query(FIND, [idOrName])
+  return row && toOperator(row)
+}
+
+/** The active operator of this name with the hash to check a password against. */
+export async function findCredentials(tx: Tx, name: string) {
+  const [row] = await tx.query(CREDENTIALS, [name])
+  return row && { operator: toOperator(row), passwordHash: row.password_hash }
+}
+
+export interface NewOperator {
+  readonly name: string
+  readonly role: Role
+  /** argon2id; `null` for who signs in without a password, in the sandbox. */
+  readonly passwordHash: string | null
+}
+
+/** Throws `already_exists` for a name that is taken. */
+export async function insertOperator(
+  tx: Tx,
+  random: RandomBytes,
+  { name, role, passwordHash }: NewOperator,
+): Promise<OperatorAccount> {
+  const [row] = await tx.query(INSERT, [newId('opr', Date.now(), random), name, role, passwordHash])
+  if (!row) return fail('already_exists', { description: `name: another operator is called ${name}` })
+  return toOperator(row)
+}
+
+export interface OperatorChange {
+  readonly role?: Role | undefined
+  readonly disabled?: boolean | undefined
+}
+
+/** Changes role or access, by id. Whoever is disabled or loses rights is signed out everywhere. `undefined` for none such. */
+export async function updateOperator(
+  tx: Tx,
+  operatorId: string,
+  { role, disabled }: OperatorChange,
+): Promise<OperatorAccount | undefined> {
+  const admins = await tx.query(LOCK_ADMINS)
+  const former = await findOperator(tx, operatorId)
+  if (former?.operatorId !== operatorId) return undefined
+  const stepsDown = disabled === true || (role !== undefined && role !== 'admin')
+  if (stepsDown && admins.length === 1 && admins[0]!.operator_id === operatorId) fail('last_administrator')
+  const [row] = await tx.query(CHANGE, [operatorId, role, disabled])
+  if (disabled === true || (role !== undefined && ROLES.indexOf(role) < ROLES.indexOf(former.role)))
+    await tx.query(END_SESSIONS, [operatorId, null])
+  return toOperator(row!)
+}
+
+/** Sets a new password; all sessions end but the one that is kept. */
+export async function setPasswordHash(
+  tx: Tx,
+  operatorId: string,
+  passwordHash: string,
+  keep?: Uint8Array,
+): Promise<void> {
+  await tx.query(SET_PASSWORD, [operatorId, passwordHash])
+  await tx.query(END_SESSIONS, [operatorId, keep])
+}

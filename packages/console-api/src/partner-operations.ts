@@ -1,0 +1,356 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { issueSharedKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
+import { listJweKeys, listOAuthClients } from '@svc/core/tenants/list-credentials'
+import {
+  createPartner,
+  findPartner,
+  issueOAuthClient,
+  type Partner,
+  PRODUCTS,
+  type Product,
+  revokeOAuthClient,
+} from '@svc/core/tenants/partner'
+import { setTenantDisabled } from '@svc/core/tenants/tenant'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { asOperator, keyMakerOf } from './as-operator.ts'
+import {
+  BY_TIME_OR_NAME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  instant,
+  listOf,
+  listQuery,
+  maybeInstant,
+  Name,
+  oneOf,
+  record,
+  text,
+} from './console-schema.ts'
+import { begins, Filters, readList } from './list.ts'
+
+const TAG = 'Partners'
+const PATH = `${CONSOLE_API}/partners`
+const params = idParam('partnerId')
+const id = Type.String({ maxLength: 128 })
+const fields = {
+  partnerId: text(),
+  name: text(),
+  products: Type.Array(Type.Enum([...PRODUCTS])),
+  plainRequests: Type.Boolean({ description: 'Sandbox only: its requests need not be sealed' }),
+  status: Type.Enum(['active', 'disabled']),
+  createdOn: instant,
+  disabledOn: maybeInstant,
+}
+const PartnerRecord = record('Partner', fields)
+const ClientRecord = record('OAuthClient', {
+  clientId: text(),
+  name: text(),
+  createdOn: instant,
+  revokedOn: maybeInstant,
+})
+const JweKeyRecord = record('JweKey', {
+  kid: text(),
+  kind: Type.Enum(['shared', 'public']),
+  alg: text(),
+  createdOn: instant,
+  retiredOn: maybeInstant,
+})
+const IssuedClient = record('IssuedClient', {
+  clientId: text(),
+  clientSecret: text('The secret; shown here and never again'),
+})
+
+const toWire = (partner: Partner, timeZone: string) => ({
+  partnerId: partner.partnerId,
+  name: partner.name,
+  products: partner.products,
+  plainRequests: partner.plainRequests,
+  status: partner.disabledAt ? 'disabled' : 'active',
+  createdOn: rfc3339(partner.createdAt, timeZone),
+  disabledOn: partner.disabledAt ? rfc3339(partner.disabledAt, timeZone) : undefined,
+})
+
+interface PartnerRow {
+  partner_id: string
+  name: string
+  products: Product[]
+  plain_requests: boolean
+  created_at: Date
+  disabled_at: Date | null
+}
+
+const CLIENT_OWNER = statement<{ tenant_id: string }>(
+  'console_client_owner',
+  'select tenant_id from oauth_clients where client_id = $1',
+)
+
+const requirePartner = async (tx: Tx, partnerId: string): Promise<Partner> =>
+  (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
+
+export const listPartnersInConsole = query({
+  ...consoleOperation,
+  id: 'console.listPartners',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List partners',
+  role: 'viewer',
+  query: listQuery(BY_TIME_OR_NAME, {
+    q: exact('Id, or begin of the name', 100),
+    status: oneOf(['active', 'disabled'], 'Only these'),
+  }),
+  result: listOf(PartnerRecord),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, sort = '-created', status } = query
+      const filters = new Filters()
+      if (q !== undefined)
+        filters.add(
+          `(p.partner_id = ? or lower(p.name) collate "C" like lower(${filters.param(begins(q))}))`,
+          q,
+        )
+      const disabled =
+        'exists (select from tenants t where t.tenant_id = p.partner_id and t.disabled_at is not null)'
+      if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
+      const byId = { sql: 'p.partner_id', type: 'text' } as const
+      const plan = {
+        columns: 'p.partner_id, p.name, p.products, p.plain_requests, p.created_at, t.disabled_at',
+        table: 'partners p',
+        alias: 'p',
+        joins: 'join tenants t on t.tenant_id = p.partner_id',
+        filters,
+        keys:
+          sort === 'name' ? [{ sql: '(lower(p.name) collate "C")', type: 'text' } as const, byId] : [byId],
+        descending: sort === '-created',
+      }
+      const page = await database.report((tx) =>
+        readList(tx, plan, query, (row: PartnerRow) =>
+          toWire(
+            {
+              partnerId: row.partner_id,
+              name: row.name,
+              products: row.products,
+              plainRequests: row.plain_requests,
+              createdAt: row.created_at,
+              disabledAt: row.disabled_at,
+            },
+            timeZone,
+          ),
+        ),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const showPartner = query({
+  ...consoleOperation,
+  id: 'console.showPartner',
+  method: 'GET',
+  path: `${PATH}/:partnerId`,
+  tag: TAG,
+  summary: 'Show partner, with its clients and keys',
+  role: 'viewer',
+  params,
+  result: record('PartnerDetail', {
+    ...fields,
+    clients: Type.Array(ClientRecord),
+    jweKeys: Type.Array(JweKeyRecord),
+  }),
+  errors: ['partner_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    const on = (at: Date | null) => (at ? rfc3339(at, timeZone) : undefined)
+    return async ({ params: { partnerId } }) => {
+      const detail = await database.operate(async (tx) => ({
+        ...toWire(await requirePartner(tx, partnerId), timeZone),
+        clients: (await listOAuthClients(tx, partnerId)).map(({ createdAt, revokedAt, ...client }) => ({
+          ...client,
+          createdOn: on(createdAt),
+          revokedOn: on(revokedAt),
+        })),
+        jweKeys: (await listJweKeys(tx, partnerId)).map(({ createdAt, retiredAt, ...key }) => ({
+          ...key,
+          createdOn: on(createdAt),
+          retiredOn: on(retiredAt),
+        })),
+      }))
+      return { body: JSON.stringify(detail) }
+    }
+  },
+})
+
+export const createPartnerInConsole = query({
+  ...consoleOperation,
+  id: 'console.createPartner',
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Create partner, with a first OAuth client',
+  role: 'operator',
+  body: closed({
+    name: Name,
+    products: Type.Array(Type.Enum([...PRODUCTS]), {
+      minItems: 1,
+      maxItems: PRODUCTS.length,
+      uniqueItems: true,
+    }),
+    plainRequests: Type.Optional(Type.Boolean({ description: 'Sandbox only' })),
+  }),
+  result: closed({ partner: PartnerRecord, client: IssuedClient }),
+  errors: [],
+  mount(services) {
+    const { config } = services
+    return async (input) => {
+      const { name, plainRequests = false } = input.body
+      if (plainRequests && config.SVC_MODE !== 'sandbox')
+        failField('plainRequests', 'not_allowed', 'is accepted in sandbox mode only')
+      const products = input.body.products as Product[]
+      const { partner, client } = await asOperator(services, input, (tx) =>
+        createPartner(tx, keyMakerOf(services), { name, products, plainRequests }),
+      )
+      return {
+        body: JSON.stringify({
+          partner: toWire(partner, config.BUSINESS_TIME_ZONE),
+          client: { clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
+        }),
+      }
+    }
+  },
+})
+
+export const changePartner = query({
+  ...consoleOperation,
+  id: 'console.changePartner',
+  method: 'PATCH',
+  path: `${PATH}/:partnerId`,
+  tag: TAG,
+  summary: 'Disable or enable partner',
+  role: 'operator',
+  params,
+  body: closed({ disabled: Type.Boolean() }),
+  result: PartnerRecord,
+  errors: ['partner_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      const partner = await asOperator(services, input, async (tx) => {
+        await setTenantDisabled(tx, params.partnerId, 'partner', body.disabled)
+        return requirePartner(tx, params.partnerId)
+      })
+      return { body: JSON.stringify(toWire(partner, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const issueClient = query({
+  ...consoleOperation,
+  id: 'console.issueClient',
+  method: 'POST',
+  path: `${PATH}/:partnerId/clients`,
+  tag: TAG,
+  summary: 'Issue OAuth client',
+  role: 'operator',
+  params,
+  body: closed({ name: Name }),
+  result: IssuedClient,
+  errors: ['partner_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { partnerId } = input.params
+      const { clientId, clientSecret } = await asOperator(services, input, async (tx) => {
+        await requirePartner(tx, partnerId)
+        return issueOAuthClient(tx, keyMakerOf(services), partnerId, input.body.name)
+      })
+      return { body: JSON.stringify({ clientId, clientSecret: clientSecret.reveal() }) }
+    }
+  },
+})
+
+export const revokeClient = query({
+  ...consoleOperation,
+  id: 'console.revokeClient',
+  method: 'DELETE',
+  path: `${PATH}/:partnerId/clients/:clientId`,
+  tag: TAG,
+  summary: 'Revoke OAuth client',
+  description: 'For good; its tokens die within a second in every process.',
+  role: 'operator',
+  params: Type.Object({ partnerId: id, clientId: id }),
+  result: closed({ clientId: text(), revokedOn: instant }),
+  errors: ['credential_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { partnerId, clientId } = input.params
+      const revoked = await asOperator(services, input, async (tx) => {
+        const [owner] = await tx.query(CLIENT_OWNER, [clientId])
+        return owner?.tenant_id === partnerId ? revokeOAuthClient(tx, clientId) : undefined
+      })
+      const { revokedAt } = revoked ?? fail('credential_not_found')
+      return {
+        body: JSON.stringify({ clientId, revokedOn: rfc3339(revokedAt, services.config.BUSINESS_TIME_ZONE) }),
+      }
+    }
+  },
+})
+
+export const issueJweKey = query({
+  ...consoleOperation,
+  id: 'console.issueSealKey',
+  method: 'POST',
+  path: `${PATH}/:partnerId/seal-keys`,
+  tag: TAG,
+  summary: 'Issue shared seal key',
+  role: 'operator',
+  params,
+  result: record('IssuedJweKey', {
+    kty: text(),
+    kid: text(),
+    alg: text(),
+    enc: text(),
+    k: text('The secret, base64url; shown here and never again'),
+  }),
+  errors: ['partner_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { partnerId } = input.params
+      const { k, ...key } = await asOperator(services, input, async (tx) => {
+        await requirePartner(tx, partnerId)
+        return issueSharedKey(tx, keyMakerOf(services), partnerId)
+      })
+      return { body: JSON.stringify({ ...key, k: k.reveal() }) }
+    }
+  },
+})
+
+export const retireJweKeyInConsole = query({
+  ...consoleOperation,
+  id: 'console.retireSealKey',
+  method: 'DELETE',
+  path: `${PATH}/:partnerId/seal-keys/:kid`,
+  tag: TAG,
+  summary: 'Retire seal key',
+  description: 'For good; within a second nothing sealed with it is opened any more.',
+  role: 'operator',
+  params: Type.Object({ partnerId: id, kid: Type.String({ maxLength: 256 }) }),
+  result: closed({ kid: text(), retiredOn: instant }),
+  errors: ['credential_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { partnerId, kid } = input.params
+      const retired = await asOperator(services, input, (tx) => retireJweKey(tx, partnerId, kid))
+      const { retiredAt } = retired ?? fail('credential_not_found')
+      return {
+        body: JSON.stringify({ kid, retiredOn: rfc3339(retiredAt, services.config.BUSINESS_TIME_ZONE) }),
+      }
+    }
+  },
+})

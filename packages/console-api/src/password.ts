@@ -1,0 +1,47 @@
+import { hash, verify } from '@node-rs/argon2'
+import { fail } from '@svc/contract/errors'
+
+/** OWASP's least for argon2id: 19 MiB, two passes. About 30 ms on a thread of libuv's pool, none of them on ours. */
+const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
+export const PASSWORD_CHARS_MIN = 12
+export const PASSWORD_CHARS_MAX = 256
+
+/** More at a time would take the threads that DNS and files need. */
+const AT_ONCE = 2
+const WAITING_MAX = 64
+
+let busy = 0
+const waiting: (() => void)[] = []
+
+/** Bounded: passwords are slow on purpose, and whoever sends many must not slow down everything else. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (busy >= AT_ONCE) {
+    if (waiting.length >= WAITING_MAX)
+      fail('overloaded', { description: 'Too many people are signing in', retryAfterSeconds: 2 })
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  } else busy++
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else busy--
+  }
+}
+
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, OPTIONS))
+
+let decoy: Promise<string> | undefined
+
+/** Whether it is the password; a name without one takes the same time to be refused. */
+export async function isPassword(
+  passwordHash: string | null | undefined,
+  password: string,
+): Promise<boolean> {
+  if (!passwordHash) {
+    const known = await (decoy ??= hashPassword('nobody has this password'))
+    await inTurn(() => verify(known, password))
+    return false
+  }
+  return inTurn(() => verify(passwordHash, password))
+}

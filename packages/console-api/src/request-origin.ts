@@ -1,0 +1,38 @@
+import { fail } from '@svc/contract/errors'
+import type { Caller } from '@svc/server/http/operation'
+import type { FastifyRequest } from 'fastify'
+
+export const isLoopback = (address: string | undefined): boolean =>
+  address !== undefined && /^(?:::ffff:)?127\.|^::1$/.test(address)
+
+/** Whether the Host header names this machine: a stranger's name that resolves to 127.0.0.1 does not. */
+export const isLocalName = (host: unknown): boolean =>
+  typeof host === 'string' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(host)
+
+/** For what only people at this very machine may do: no other address, no proxy in between, no borrowed name. */
+export function authenticateLoopback({ headers, raw }: FastifyRequest): Caller {
+  const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined
+  if (forwarded || !isLoopback(raw.socket.remoteAddress) || !isLocalName(headers.host))
+    fail('route_not_found')
+  return { tenantId: 'house' }
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const OWN_SITES = new Set(['same-origin', 'none'])
+
+/**
+ * Refuses what another site's page makes a browser send (decision O2): besides the cookie's own SameSite=Strict, a header
+ * that forms cannot send, and an origin that must be ours.
+ */
+export function refuseCrossSite({ headers, method }: FastifyRequest, publicUrl: string): void {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && !OWN_SITES.has(site)) fail('cross_site_request')
+  if (SAFE.has(method)) return
+  if (headers['x-svc-console'] !== '1') fail('cross_site_request')
+  const { host, origin } = headers
+  if (origin === undefined) return
+  const own = URL.canParse(origin) && (new URL(origin).host === host || origin === originOf(publicUrl))
+  if (!own) fail('cross_site_request')
+}
+
+const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined)

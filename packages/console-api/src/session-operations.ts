@@ -1,0 +1,276 @@
+import { fail } from '@svc/contract/errors'
+import { rfc3339 } from '@svc/kernel/time'
+import { recordAudit } from '@svc/platform/audit'
+import { VERSION } from '@svc/platform/package'
+import { query, type Services } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { actorOf } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import type { SignInAttempt } from './failed-sign-ins.ts'
+import {
+  findCredentials,
+  findOperator,
+  insertOperator,
+  type OperatorAccount,
+  setPasswordHash,
+} from './operator-store.ts'
+import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { isLocalName, isLoopback } from './request-origin.ts'
+import type { Session } from './sessions.ts'
+
+const TAG = 'Session'
+
+const SessionRecord = record('Session', {
+  operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
+  expiresOn: text('When it ends at the latest, RFC 3339'),
+  idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+})
+
+export const NewPassword = Type.String({
+  minLength: PASSWORD_CHARS_MIN,
+  maxLength: PASSWORD_CHARS_MAX,
+  'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
+})
+
+const wire = (
+  { operator: { actorId: operatorId, name, role }, expiresAt }: Session,
+  { config }: Pick<Services, 'config'>,
+): string =>
+  JSON.stringify({
+    operator: { operatorId, name, role },
+    expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
+    idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
+  })
+
+/** Whom the audit names where nobody is signed in. */
+const ANONYMOUS = 'anonymous'
+
+/** The operator whose password this is. Failed attempts are slowed down and audited. */
+async function checkPassword(
+  { database, failedSignIns, signInGate }: ConsoleServices,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<OperatorAccount> {
+  const { address, name } = attempt
+  try {
+    await signInGate.enter(address, name)
+    const known = await database.operate((tx) => findCredentials(tx, name))
+    const fits = await isPassword(known?.passwordHash, password)
+    if (known && fits) return known.operator
+  } catch (error) {
+    failedSignIns.count(address)
+    throw error
+  }
+  await failedSignIns.record(attempt)
+  await signInGate.failed(address, name)
+  return fail('wrong_password')
+}
+
+type Headers = Parameters<ConsoleServices['sessions']['digestOf']>[0]['headers']
+
+interface Asked {
+  readonly address: string
+  readonly headers: Headers
+  readonly requestId: string
+}
+
+async function begin(
+  services: ConsoleServices,
+  operator: OperatorAccount,
+  { address, headers, requestId }: Asked,
+) {
+  const { sessions } = services
+  const by = { actor: `operator ${operator.name}`, requestId }
+  return services.database.operate(
+    async (tx) => {
+      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
+      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details: { address } }])
+      return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
+    },
+    'read committed',
+    by,
+  )
+}
+
+/** What the page must know before anybody is signed in. */
+export const showAbout = query({
+  id: 'console.showAbout',
+  method: 'GET',
+  path: `${CONSOLE_API}/about`,
+  tag: TAG,
+  summary: 'What runs here, and how to sign in',
+  auth: 'none',
+  envelope: 'problem',
+  result: record('About', {
+    mode: Type.Enum(['sandbox', 'live']),
+    version: text(),
+    timeZone: text('Business time zone; dates are shown in it'),
+    sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+  }),
+  errors: [],
+  mount({ config }) {
+    const mode = config.SVC_MODE
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return ({ address, headers }) => ({
+      body: JSON.stringify({
+        mode,
+        version: VERSION,
+        timeZone,
+        sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+      }),
+    })
+  },
+})
+
+export const signIn = query({
+  id: 'console.signIn',
+  method: 'POST',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Sign in',
+  description:
+    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes.',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    password: Type.String({ minLength: 1, maxLength: 256 }),
+  }),
+  result: SessionRecord,
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services: ConsoleServices) {
+    return async ({ address, body: { name, password }, headers, requestId }) => {
+      const attempt = {
+        action: 'operator.sign_in_failed',
+        actor: ANONYMOUS,
+        address,
+        name,
+        requestId,
+      } as const
+      const operator = await checkPassword(services, attempt, password)
+      return begin(services, operator, { address, headers, requestId })
+    }
+  },
+})
+
+/** Who signs in with one click. */
+const SANDBOX_OPERATOR = 'sandbox'
+
+/** One click, without a password: in sandbox mode only, and from this machine only. */
+export const signInToSandbox = query({
+  id: 'console.signInToSandbox',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/sandbox`,
+  tag: TAG,
+  summary: 'Sign in to the sandbox with one click',
+  description: 'As the administrator `sandbox`. Exists in sandbox mode only, and only over loopback.',
+  auth: 'loopback',
+  envelope: 'problem',
+  sandboxOnly: true,
+  result: SessionRecord,
+  errors: ['route_not_found'],
+  mount(services: ConsoleServices) {
+    return async ({ address, headers, requestId }) => {
+      const { database, random } = services
+      const operator = await database.operate(
+        async (tx) =>
+          (await findOperator(tx, SANDBOX_OPERATOR)) ??
+          (await insertOperator(tx, random, { name: SANDBOX_OPERATOR, role: 'admin', passwordHash: null })),
+      )
+      if (operator.disabledAt) {
+        await services.failedSignIns.record({
+          action: 'operator.sign_in_failed',
+          actor: ANONYMOUS,
+          address,
+          name: SANDBOX_OPERATOR,
+          requestId,
+        })
+        fail('not_signed_in', {
+          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc operator enable ${SANDBOX_OPERATOR}`,
+        })
+      }
+      return begin(services, operator, { address, headers, requestId })
+    }
+  },
+})
+
+export const showSession = query({
+  ...consoleOperation,
+  id: 'console.showSession',
+  method: 'GET',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Who is signed in',
+  role: 'viewer',
+  result: SessionRecord,
+  errors: [],
+  mount(services: ConsoleServices) {
+    const { sessions } = services
+    return async ({ headers }) => {
+      const digest = sessions.digestOf({ headers })
+      const session = digest && (await sessions.find(digest))
+      return { body: wire(session ?? fail('not_signed_in'), services) }
+    }
+  },
+})
+
+export const signOut = query({
+  ...consoleOperation,
+  id: 'console.signOut',
+  method: 'DELETE',
+  path: `${CONSOLE_API}/session`,
+  tag: TAG,
+  summary: 'Sign out',
+  role: 'viewer',
+  result: closed({ signedOut: Type.Boolean() }),
+  errors: [],
+  mount(services: ConsoleServices) {
+    const { sessions } = services
+    return async ({ caller, headers, requestId }) => {
+      const cookie = await services.database.operate(
+        async (tx) => {
+          const ended = await sessions.end(tx, sessions.digestOf({ headers }) ?? fail('not_signed_in'))
+          recordAudit(tx, [{ action: 'operator.signed_out', target: caller.actor!.actorId }])
+          return ended
+        },
+        'read committed',
+        { actor: actorOf(caller), requestId },
+      )
+      return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
+    }
+  },
+})
+
+export const changeOwnPassword = query({
+  ...consoleOperation,
+  id: 'console.changeOwnPassword',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/password`,
+  tag: TAG,
+  summary: 'Change your own password',
+  description: 'Ends all other sessions of yours.',
+  role: 'viewer',
+  body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
+  result: closed({ changed: Type.Boolean() }),
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services: ConsoleServices) {
+    const { database, sessions } = services
+    return async ({ address, body, caller, headers, requestId }) => {
+      const { actorId, name } = caller.actor!
+      const action = 'operator.password_change_failed'
+      const attempt = { action, actor: actorOf(caller), address, name, requestId } as const
+      await checkPassword(services, attempt, body.password)
+      const passwordHash = await hashPassword(body.newPassword)
+      await database.operate(
+        async (tx) => {
+          await setPasswordHash(tx, actorId, passwordHash, sessions.digestOf({ headers }))
+          recordAudit(tx, [{ action: 'operator.password_changed', target: actorId }])
+        },
+        'read committed',
+        { actor: actorOf(caller), requestId },
+      )
+      return { body: '{"changed":true}' }
+    }
+  },
+})

@@ -1,0 +1,143 @@
+import { fail } from '@svc/contract/errors'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { Actor, Caller, Services } from '@svc/server/http/operation'
+import { parseCookie, stringifySetCookie } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import { ROLES, type Role } from './console-schema.ts'
+import type { OperatorAccount } from './operator-store.ts'
+
+/** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
+const SEEN_EVERY_MS = 60_000
+/** Sessions of one operator; the oldest ends when there is one more. */
+const SESSIONS_MAX = 10
+
+interface SessionRow {
+  operator_id: string
+  name: string
+  role: Role
+  expires_at: Date
+  stale: boolean
+}
+
+const FIND = statement<SessionRow>(
+  'operator_session_find',
+  `select o.operator_id, o.name, o.role, s.expires_at, s.seen_at < $4 as stale
+   from operator_sessions s join operators o using (operator_id)
+   where s.digest = $1 and s.expires_at > $2 and s.seen_at > $3 and o.disabled_at is null`,
+)
+const SEEN = statement('operator_session_seen', 'update operator_sessions set seen_at = $2 where digest = $1')
+const INSERT = statement(
+  'operator_session_insert',
+  `insert into operator_sessions (digest, operator_id, created_at, seen_at, expires_at) values ($1, $2, $3, $3, $4)`,
+)
+const SIGNED_IN = statement(
+  'operator_signed_in',
+  'update operators set last_sign_in_at = $2 where operator_id = $1',
+)
+const FORGET = statement(
+  'operator_sessions_forget',
+  `delete from operator_sessions where expires_at <= $1 or digest in (
+     select digest from operator_sessions where operator_id = $2 order by created_at desc offset $3)`,
+)
+const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
+
+/** Whose session it is, and until when. */
+export interface Session {
+  readonly operator: Actor & { readonly role: Role }
+  readonly expiresAt: Date
+  readonly digest: Buffer
+}
+
+type SessionTools = Pick<Services, 'clock' | 'config' | 'database' | 'keyring' | 'publicUrl' | 'random'>
+
+/** Sessions of the console (decision O2): a random value in a cookie, of which only a keyed digest is kept. */
+export class Sessions {
+  readonly #services: SessionTools
+
+  constructor(services: SessionTools) {
+    this.#services = services
+  }
+
+  /** Over TLS the browser itself holds the cookie to this host (RFC 6265bis section 4.1.3.2). */
+  get #secure(): boolean {
+    return this.#services.publicUrl().startsWith('https:')
+  }
+
+  get #cookieName(): string {
+    return this.#secure ? '__Host-svc_console' : 'svc_console'
+  }
+
+  #cookie(value: string, maxAge: number): string {
+    return stringifySetCookie({
+      name: this.#cookieName,
+      value,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: this.#secure,
+      path: this.#secure ? '/' : '/console',
+      maxAge,
+    })
+  }
+
+  #digest(token: string): Buffer {
+    return this.#services.keyring.digest('session', `operator ${token}`)
+  }
+
+  digestOf({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): Buffer | undefined {
+    const { cookie } = headers
+    const token = parseCookie(typeof cookie === 'string' ? cookie : '')[this.#cookieName]
+    return token !== undefined && /^[A-Za-z0-9_-]{43}$/.test(token) ? this.#digest(token) : undefined
+  }
+
+  /** A new session whatever the browser had before, which ends: nobody can give somebody else a session to sign in to. */
+  async begin(
+    tx: Tx,
+    { operatorId, name, role }: OperatorAccount,
+    former: Buffer | undefined,
+  ): Promise<{ session: Session; cookie: string }> {
+    const { clock, config, random } = this.#services
+    const now = new Date(clock.now())
+    const token = Buffer.from(random(32)).toString('base64url')
+    const digest = this.#digest(token)
+    const lifeMs = config.CONSOLE_SESSION_HOURS * 3_600_000
+    const expiresAt = new Date(now.getTime() + lifeMs)
+    if (former) await tx.query(END, [former])
+    await tx.query(INSERT, [digest, operatorId, now, expiresAt])
+    await tx.query(SIGNED_IN, [operatorId, now])
+    await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
+    const operator = { actorId: operatorId, name, role }
+    return { session: { operator, expiresAt, digest }, cookie: this.#cookie(token, lifeMs / 1_000) }
+  }
+
+  /** Read from the database with every request: a session that ended, ended for every process at once. */
+  async find(digest: Buffer): Promise<Session | undefined> {
+    const { clock, config, database } = this.#services
+    const nowMs = clock.now()
+    const now = new Date(nowMs)
+    const idleSince = new Date(nowMs - config.CONSOLE_IDLE_MINUTES * 60_000)
+    return database.operate(async (tx) => {
+      const [row] = await tx.query(FIND, [digest, now, idleSince, new Date(nowMs - SEEN_EVERY_MS)])
+      if (!row) return undefined
+      if (row.stale) await tx.query(SEEN, [digest, now])
+      const { operator_id: actorId, name, role } = row
+      return { operator: { actorId, name, role }, expiresAt: row.expires_at, digest }
+    })
+  }
+
+  async end(tx: Tx, digest: Buffer): Promise<string> {
+    await tx.query(END, [digest])
+    return this.#cookie('', 0)
+  }
+
+  /** The session of a request, if its operator may do what the operation needs. */
+  readonly authenticate = async (request: FastifyRequest): Promise<Caller> => {
+    const digest = this.digestOf(request)
+    const session = digest && (await this.find(digest))
+    if (!session) return fail('not_signed_in')
+    const least = request.routeOptions.config.role as Role
+    if (ROLES.indexOf(session.operator.role) < ROLES.indexOf(least))
+      fail('role_too_low', { description: `This needs the role ${least}; yours is ${session.operator.role}` })
+    return { tenantId: 'house', actor: session.operator }
+  }
+}

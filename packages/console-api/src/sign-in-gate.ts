@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fail } from '@svc/contract/errors'
+import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
+import { network } from '@svc/kernel/network'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+
+/** Pace of the attempts of one address once it, or the name that it tries, has failed too often. */
+const PACE_MS = 1_000
+/** Attempts of one address that may wait for their turn. */
+const WAITING_MAX = 5
+
+/**
+ * Slows guessing of passwords (decision A11): after too many failures of a name or an address, attempts are taken one a
+ * second for each address. Nobody is ever locked out: a right password passes when its turn comes, and no address waits
+ * for another.
+ */
+export class SignInGate {
+  readonly #failures: RateLimiterMemory
+  readonly #attempts: FailedAttempts
+  readonly #turns = new Map<string, { waiting: number; last: Promise<void> }>()
+  readonly #perMinute: number
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute
+    this.#failures = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: 60 })
+    this.#attempts = new FailedAttempts(perMinute)
+  }
+
+  /** Resolves when the attempt may be checked. */
+  async enter(address: string, name: string): Promise<void> {
+    const from = network(address)
+    const states = await Promise.all([
+      this.#failures.get(`address ${from}`),
+      this.#failures.get(`name ${name}`),
+    ])
+    if (states.every((state) => (state?.consumedPoints ?? 0) < this.#perMinute)) return
+    const turn = this.#turns.get(from) ?? { waiting: 0, last: Promise.resolve() }
+    if (turn.waiting >= WAITING_MAX) fail('too_many_failed_attempts', { retryAfterSeconds: WAITING_MAX })
+    this.#turns.set(from, turn)
+    turn.waiting++
+    const mine = turn.last.then(() => sleep(PACE_MS))
+    turn.last = mine
+    await mine
+    if (--turn.waiting === 0) this.#turns.delete(from)
+  }
+
+  /** To be called for a wrong password; throws 429 when there were too many. */
+  async failed(address: string, name: string): Promise<void> {
+    await this.#failures.consume(`address ${network(address)}`)
+    await this.#failures.consume(`name ${name}`)
+    await this.#attempts.count(address, name)
+  }
+}

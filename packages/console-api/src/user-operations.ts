@@ -1,0 +1,209 @@
+import { fail } from '@svc/contract/errors'
+import { findCompany } from '@svc/core/cards/list-onboarded'
+import { insertUsers, newUserId } from '@svc/core/tenants/user'
+import { rfc3339 } from '@svc/kernel/time'
+import { sqlState, type Tx } from '@svc/platform/db/database'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { asOperator } from './as-operator.ts'
+import {
+  BY_TIME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  instant,
+  listOf,
+  listQuery,
+  maybe,
+  Name,
+  record,
+  text,
+} from './console-schema.ts'
+import { begins, Filters, type PageRequest, readList } from './list.ts'
+
+const USERS = `${CONSOLE_API}/users`
+const id = Type.String({ maxLength: 128 })
+
+const UserRecord = record('User', {
+  userId: text(),
+  partnerId: text(),
+  companyId: text(),
+  companyName: text(),
+  title: maybe(),
+  firstName: maybe(),
+  middleName: maybe(),
+  lastName: maybe(),
+  email: maybe(),
+  mobile: maybe(),
+  createdOn: instant,
+})
+
+interface UserRow {
+  user_id: string
+  partner_id: string
+  company_id: string
+  company_name: string
+  title: string | null
+  first_name: string | null
+  middle_name: string | null
+  last_name: string | null
+  email: string | null
+  mobile: string | null
+  created_at: Date
+}
+
+const toWire = (row: UserRow, timeZone: string) => ({
+  userId: row.user_id,
+  partnerId: row.partner_id,
+  companyId: row.company_id,
+  companyName: row.company_name,
+  title: row.title ?? undefined,
+  firstName: row.first_name ?? undefined,
+  middleName: row.middle_name ?? undefined,
+  lastName: row.last_name ?? undefined,
+  email: row.email ?? undefined,
+  mobile: row.mobile ?? undefined,
+  createdOn: rfc3339(row.created_at, timeZone),
+})
+
+interface Wanted {
+  readonly filters: Filters
+  readonly partnerId?: string | undefined
+  readonly descending?: boolean
+}
+
+function readUsers(
+  tx: Tx,
+  { filters, partnerId, descending = true }: Wanted,
+  asked: PageRequest,
+  timeZone: string,
+) {
+  // Company by company: no index leads from a partner to its users (decision X8).
+  const parts = partnerId !== undefined && {
+    from: `from (select company_id from companies where partner_id = ${filters.param(partnerId)}) c`,
+    link: `u.company_id || '' = c.company_id`,
+  }
+  const plan = {
+    columns: `u.user_id, u.partner_id, u.company_id, c.name as company_name, u.title, u.first_name, u.middle_name,
+      u.last_name, u.email, u.mobile, u.created_at`,
+    table: 'users u',
+    alias: 'u',
+    joins: 'join companies c on c.company_id = u.company_id',
+    ...(parts && { parts }),
+    filters,
+    keys: [{ sql: 'u.user_id', type: 'text' } as const],
+    descending,
+  }
+  return readList(tx, plan, asked, (row: UserRow) => toWire(row, timeZone))
+}
+
+/** What people look users up by: an id, a whole mobile number, or the begin of an e-mail address. */
+export function whoIs(filters: Filters, alias: string, q: string): void {
+  if (q.startsWith('usr_')) filters.add(`${alias}.user_id = ?`, q)
+  else if (/^[0-9]{10}$/.test(q)) filters.add(`${alias}.mobile = ?`, q)
+  else filters.add(`${alias}.email_key like ?`, begins(q.toLowerCase()))
+}
+
+async function findOne(tx: Tx, userId: string, timeZone: string) {
+  const filters = new Filters().add('u.user_id = ?', userId)
+  return (await readUsers(tx, { filters }, {}, timeZone)).data[0] ?? fail('user_not_found')
+}
+
+export const listUsersInConsole = query({
+  ...consoleOperation,
+  id: 'console.listUsers',
+  method: 'GET',
+  path: USERS,
+  tag: 'Users',
+  summary: 'List users',
+  role: 'viewer',
+  query: listQuery(BY_TIME, {
+    q: exact('Id, whole mobile number, or begin of the e-mail address', 254),
+    partnerId: exact('Of this partner'),
+    companyId: exact('Of this company'),
+  }),
+  result: listOf(UserRecord),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { q, companyId, partnerId, sort } = query
+      const filters = new Filters().add(`u.company_id || '' = ?`, companyId)
+      if (q !== undefined) whoIs(filters, 'u', q)
+      // A company, or somebody found by name, needs no walk through the partner's companies.
+      const byParts = companyId === undefined && q === undefined
+      if (!byParts) filters.add('u.partner_id = ?', partnerId)
+      const wanted = { filters, descending: sort !== 'created', ...(byParts && { partnerId }) }
+      const page = await database.report((tx) => readUsers(tx, wanted, query, timeZone))
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const showUser = query({
+  ...consoleOperation,
+  id: 'console.showUser',
+  method: 'GET',
+  path: `${USERS}/:userId`,
+  tag: 'Users',
+  summary: 'Show user',
+  role: 'viewer',
+  params: idParam('userId'),
+  result: UserRecord,
+  errors: ['user_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { userId } }) => ({
+      body: JSON.stringify(await database.operate((tx) => findOne(tx, userId, timeZone))),
+    })
+  },
+})
+
+const part = Type.Optional(Name)
+
+export const createUserInConsole = query({
+  ...consoleOperation,
+  id: 'console.createUser',
+  method: 'POST',
+  path: USERS,
+  tag: 'Users',
+  summary: 'Create user of a company',
+  role: 'operator',
+  body: closed({
+    companyId: id,
+    firstName: part,
+    lastName: part,
+    mobile: Type.Optional(Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' })),
+    email: Type.Optional(
+      Type.String({
+        maxLength: 254,
+        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
+        'x-rule': 'must be an e-mail address',
+      }),
+    ),
+  }),
+  result: UserRecord,
+  errors: ['company_not_found', 'already_exists'],
+  mount(services) {
+    const { config, random } = services
+    return async (input) => {
+      const { companyId, ...given } = input.body
+      const profile = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+      if (Object.keys(profile).length === 0)
+        fail('validation_failed', {
+          description: 'One of firstName, lastName, mobile and email is required',
+        })
+      const userId = newUserId(Date.now(), random)
+      const user = await asOperator(services, input, async (tx) => {
+        const { partnerId } = (await findCompany(tx, companyId)) ?? fail('company_not_found')
+        insertUsers(tx, [{ userId, partnerId, companyId, profile }])
+        return findOne(tx, userId, config.BUSINESS_TIME_ZONE)
+      }).catch((error: unknown) => {
+        if (sqlState(error) === '23505')
+          fail('already_exists', { description: 'Another user of the company has this mobile or e-mail' })
+        throw error
+      })
+      return { body: JSON.stringify(user) }
+    }
+  },
+})

@@ -1,0 +1,192 @@
+import { fail } from '@svc/contract/errors'
+import { findTenant } from '@svc/core/tenants/tenant'
+import { deleteEndpoint, rotateSecret, updateEndpoint } from '@svc/core/webhooks/change-endpoint'
+import { createEndpoint } from '@svc/core/webhooks/create-endpoint'
+import { endpointToWire, endpointWithSecretToWire } from '@svc/core/webhooks/endpoint'
+import type { EndpointKey } from '@svc/core/webhooks/endpoint-store'
+import { replayEvents, resendEvent } from '@svc/core/webhooks/replay-events'
+import type { CommandAudit } from '@svc/platform/audit'
+import type { AnyCommand } from '@svc/platform/command'
+import type { Database } from '@svc/platform/db/database'
+import { type Operation, query, retryKey } from '@svc/server/http/operation'
+import {
+  CreateEndpointRequest,
+  createEndpointOperation,
+  deleteEndpointOperation,
+  ReplayEventsRequest,
+  ResendEventRequest,
+  RotateSecretRequest,
+  readReplay,
+  replayEventsOperation,
+  resendEventOperation,
+  rotateSecretOperation,
+  UpdateEndpointRequest,
+  updateEndpointOperation,
+} from '@svc/server/webhooks/endpoints'
+import { type Static, type TSchema, Type } from 'typebox'
+import { auditOf } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
+import { tenantOfEndpoint } from './webhook-operations.ts'
+
+const TAG = 'Webhooks'
+const PATH = `${CONSOLE_API}/webhooks`
+
+async function requireTenant(database: Database, tenantId: string): Promise<void> {
+  if (!(await database.operate((tx) => findTenant(tx, tenantId))))
+    fail(tenantId.startsWith('par_') ? 'partner_not_found' : 'merchant_not_found')
+}
+
+export const createWebhook = query({
+  ...consoleOperation,
+  id: 'console.createWebhook',
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Create webhook endpoint for a merchant or a partner',
+  description:
+    '`endpoint` is what the tenant itself would send. The answer holds the signing secret, which is never shown again.',
+  role: 'operator',
+  body: closed({ tenantId: Type.String({ maxLength: 128 }), endpoint: CreateEndpointRequest }),
+  result: createEndpointOperation.result,
+  errors: ['merchant_not_found', 'partner_not_found', ...createEndpointOperation.errors],
+  mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    const { respond } = commands.open(createEndpoint)
+    return async (input) => {
+      const { tenantId, endpoint } = input.body
+      await requireTenant(database, tenantId)
+      return respond(
+        { tenantId, ...endpoint },
+        {
+          reply: ({ endpoint, command: { secret } }) =>
+            success(endpointWithSecretToWire(endpoint, secret, timeZone)),
+          retry: retryKey({ method: 'POST', path: PATH }, { ...input, caller: { tenantId } }),
+          audit: () => auditOf(tenantId, input, { target: ({ endpoint }) => endpoint.endpointId }),
+          deadlineMs: input.deadlineMs,
+        },
+      )
+    }
+  },
+})
+
+const success = (record: object) => ({ status: 200, body: JSON.stringify(record) })
+
+interface Change<B extends TSchema, Ask, D> {
+  readonly id: string
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  /** After the endpoint's own path. */
+  readonly path: string
+  readonly summary: string
+  readonly description?: string
+  readonly body?: B
+  /** What the tenant itself calls: its results and errors are these. */
+  readonly like: Operation
+  readonly run: AnyCommand<Ask, D>
+  readonly ask: (key: EndpointKey, body: Static<B>) => Ask
+  readonly toWire: (decision: D, timeZone: string) => object
+  /** What the tables do not audit by themselves, as they do every change of an endpoint and of its secrets. */
+  readonly entry?: (body: Static<B>) => Pick<CommandAudit, 'action' | 'details'>
+}
+
+/** A command about one endpoint, run by an operator on behalf of the endpoint's tenant. */
+const onBehalf = <B extends TSchema, Ask, D>({
+  path: suffix,
+  body,
+  like: { errors, result },
+  run,
+  ask,
+  toWire,
+  entry,
+  ...contract
+}: Change<B, Ask, D>) => {
+  const path = `${PATH}/:endpointId${suffix}`
+  return query({
+    ...consoleOperation,
+    ...contract,
+    path,
+    tag: TAG,
+    role: 'operator',
+    params: idParam('endpointId'),
+    ...(body && { body }),
+    result,
+    errors,
+    mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+      const { respond } = commands.open(run)
+      return async (input) => {
+        const { endpointId } = input.params
+        const tenantId = await database.operate((tx) => tenantOfEndpoint(tx, endpointId))
+        const sent = input.body as Static<B>
+        return respond(ask({ tenantId, endpointId }, sent), {
+          reply: (decision) => success(toWire(decision, timeZone)),
+          retry: retryKey({ method: contract.method, path }, { ...input, caller: { tenantId } }),
+          audit: () => auditOf(tenantId, input, { target: endpointId, ...entry?.(sent) }),
+          deadlineMs: input.deadlineMs,
+        })
+      }
+    },
+  })
+}
+
+export const changeWebhook = onBehalf({
+  id: 'console.changeWebhook',
+  method: 'PATCH',
+  path: '',
+  summary: 'Change, enable or disable webhook endpoint',
+  like: updateEndpointOperation,
+  body: UpdateEndpointRequest,
+  run: updateEndpoint,
+  ask: (key, changes) => ({ ...key, changes }),
+  toWire: endpointToWire,
+})
+
+export const deleteWebhook = onBehalf({
+  id: 'console.deleteWebhook',
+  method: 'DELETE',
+  path: '',
+  summary: 'Delete webhook endpoint',
+  description: 'With its secrets, its attempts and what was still to be sent to it.',
+  like: deleteEndpointOperation,
+  run: deleteEndpoint,
+  ask: (key) => key,
+  toWire: ({ endpointId }) => ({ endpointId }),
+})
+
+export const rotateWebhookSecretInConsole = onBehalf({
+  id: 'console.rotateWebhookSecret',
+  method: 'POST',
+  path: '/rotate-secret',
+  summary: 'Rotate the signing secret of a webhook endpoint',
+  description: 'Answers the new secret, once. The former ones go on signing beside it for the time of grace.',
+  like: rotateSecretOperation,
+  body: RotateSecretRequest,
+  run: rotateSecret,
+  ask: (key, { graceSeconds }) => ({ ...key, graceSeconds }),
+  toWire: ({ endpoint, rotate: { secret } }, timeZone) =>
+    endpointWithSecretToWire(endpoint, secret, timeZone),
+})
+
+export const resendWebhook = onBehalf({
+  id: 'console.resendWebhook',
+  method: 'POST',
+  path: '/resend',
+  summary: 'Send an event to a webhook endpoint again',
+  like: resendEventOperation,
+  body: ResendEventRequest,
+  run: resendEvent,
+  ask: (key, { eventId }) => ({ ...key, eventId }),
+  toWire: () => ({ queued: 1 }),
+  entry: ({ eventId }) => ({ action: 'webhook_endpoint.event_resent', details: { eventId } }),
+})
+
+export const replayWebhook = onBehalf({
+  id: 'console.replayWebhook',
+  method: 'POST',
+  path: '/replay',
+  summary: 'Replay a range of time to a webhook endpoint',
+  description: 'At most 10,000 events at a call: while `more`, ask again with `next` as `after`.',
+  like: replayEventsOperation,
+  body: ReplayEventsRequest,
+  run: replayEvents,
+  ask: (key, body) => ({ ...key, ...readReplay(body) }),
+  toWire: ({ queued, next, more }) => ({ queued, next, more }),
+  entry: ({ from, to }) => ({ action: 'webhook_endpoint.replayed', details: { from, to } }),
+})

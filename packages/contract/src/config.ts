@@ -1,0 +1,330 @@
+import { readFileSync } from 'node:fs'
+import { isAbsolute, resolve } from 'node:path'
+import {
+  adapters,
+  address,
+  amountCaps,
+  BadSetting,
+  database,
+  digits,
+  hidden,
+  masterKeys,
+  networks,
+  oneOf,
+  railKeys,
+  type Setting,
+  text,
+  timeZone,
+  trustedProxies,
+  whole,
+} from './setting.ts'
+
+export type { AmountCaps, Network, TrustedProxies } from './setting.ts'
+
+/** Of the hosts of a URL, the one that accepts writes. */
+const PRIMARY = ['read-write', 'primary']
+
+/** Every setting of the service, in the order of the reference. `config.ts` is the only reader of the environment. */
+export const SETTINGS = {
+  SVC_MODE: oneOf(
+    ['sandbox', 'live'],
+    'sandbox',
+    '`sandbox`: demo tenants, simulated UPI switch, embedded database. `live`: none of these; needs `DATABASE_URL` and `SVC_MASTER_KEY`.',
+  ),
+  HOST: text('127.0.0.1', 'Address to listen on.'),
+  PORT: whole(8080, 0, 65_535, 'Port to listen on; 0 takes a free one.'),
+  PUBLIC_URL: address(
+    ['http:', 'https:'],
+    'Address at which callers reach the service, also the issuer of its tokens: the same for all processes of one installation. By default made from `HOST` and `PORT`.',
+  ),
+  TLS_CERT_FILE: text(
+    undefined,
+    'Certificate chain in PEM, the service’s own first. With `TLS_KEY_FILE` the service itself speaks TLS (1.2 and 1.3) on `PORT`; without both it speaks plain HTTP, for a proxy in front. Changed files are put to use within seconds, without a restart.',
+  ),
+  TLS_KEY_FILE: text(undefined, 'Private key of `TLS_CERT_FILE` in PEM.'),
+  DATA_DIR: text('data', 'Directory of the embedded database, `sandbox.json` and the sandbox’s master key.'),
+  DATABASE_URL: database(
+    PRIMARY,
+    'PostgreSQL 15 or later. Several hosts, such as `postgresql://user:password@h1,h2,h3/svc?target_session_attrs=read-write`: the one that accepts writes is used, also after a failover. Without it an embedded PostgreSQL under `DATA_DIR` is used (sandbox mode only).',
+  ),
+  DATABASE_OPERATOR_URL: database(
+    PRIMARY,
+    'The same database with the login of operators: the console, reports and the command line. Required in live mode for these; in sandbox mode `DATABASE_URL` by default.',
+  ),
+  DATABASE_OWNER_URL: database(
+    PRIMARY,
+    'The same database with the login that owns the schema: migrations, backup and restore only. By default `DATABASE_URL`.',
+  ),
+  DATABASE_READ_URL: database(
+    ['standby', 'read-only', 'prefer-standby', 'any'],
+    'Standbys of the same database, with the login of operators where there is one, else the service’s. Reports, console lists, `svc reconcile` and whole-account searches are read there; everything else, and all of it while no standby is up to date, on the primary.',
+  ),
+  DATABASE_READ_WAIT_MS: whole(
+    1_000,
+    0,
+    60_000,
+    'How long a read of `DATABASE_READ_URL` waits until the standby has all that was committed before the read. Then the primary is read.',
+  ),
+  REPLICATION: oneOf(
+    ['optional', 'required'],
+    'optional',
+    '`required`: in live mode, connections are refused on which `synchronous_standby_names` is empty, so that no acknowledged write is lost in a failover.',
+  ),
+  DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
+  SVC_MASTER_KEY: masterKeys,
+  LOG_LEVEL: oneOf(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'info',
+    'Least level that is logged.',
+  ),
+  METRICS_TOKEN: hidden(
+    text(
+      undefined,
+      'Bearer token for `/metrics`. Requests without it, or with another one, get 404. When it is not set, `/metrics` is open in sandbox mode and absent in live mode.',
+    ),
+  ),
+  TRUST_PROXY: trustedProxies,
+  BUSINESS_TIME_ZONE: timeZone,
+  TOKEN_TTL_SECONDS: whole(3_600, 30, 86_400, 'Life of an access token.'),
+  UPI_RAIL_KEYS: railKeys,
+  RAIL_ADAPTERS: adapters,
+  RAIL_GRACE_SECONDS: whole(
+    120,
+    0,
+    86_400,
+    'For so long after its expiry a QR code accepts a credit that the payer’s bank dates before it.',
+  ),
+  QR_AMOUNT_CAPS: amountCaps,
+  CARD_BIN: digits(
+    6,
+    8,
+    '999912',
+    'Leading digits of the card numbers that are issued (BIN); by default a range of no network.',
+  ),
+  CARD_LOAD_MAX_RUPEES: whole(
+    10_000,
+    1,
+    1_000_000,
+    'Largest load of a gift card, in rupees (the regulator’s limit by default).',
+  ),
+  CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  BULK_ROWS_MAX: whole(50_000, 1, 200_000, 'Orders in one bulk upload.'),
+  BULK_WAITING_ROWS_MAX: whole(
+    1_000_000,
+    1,
+    100_000_000,
+    'Orders of one partner that may wait in bulk jobs; an upload beyond it gets 503.',
+  ),
+  BULK_CHUNK_ROWS: whole(
+    32,
+    1,
+    256,
+    'Orders of a bulk job that a process carries out at a time; few, so that single orders pass between.',
+  ),
+  BULK_LEASE_MS: whole(
+    30_000,
+    1_000,
+    600_000,
+    'How long orders of a bulk job wait for a process that died with them, before another takes them.',
+  ),
+  IDEMPOTENCY_HOURS: whole(48, 24, 8_760, 'How long the response of an `Idempotency-Key` is kept.'),
+  WEBHOOK_TIMEOUT_MS: whole(
+    10_000,
+    500,
+    60_000,
+    'Time in which an endpoint must accept a webhook, from the lookup of its name to its whole response.',
+  ),
+  WEBHOOK_ALLOWED_NETWORKS: networks,
+  EVENTS_DAYS: whole(
+    400,
+    4,
+    36_500,
+    'How long events stay in the feed. Requests for older ones get `events_forgotten`.',
+  ),
+  WEBHOOK_ATTEMPTS_DAYS: whole(30, 4, 3_650, 'How long the attempts to deliver webhooks can be looked at.'),
+  RATE_LIMIT_PER_SECOND: whole(
+    1_000,
+    0,
+    1_000_000,
+    'Requests a second per credential in live mode; 0 for no limit.',
+  ),
+  RATE_LIMIT_BURST: whole(2_000, 1, 1_000_000, 'Requests that a credential may send at once in live mode.'),
+  RATE_LIMIT_URL: hidden(
+    address(
+      ['redis:', 'rediss:'],
+      'Redis or Valkey that counts requests for all processes. Without it, or while it does not respond, each process counts for itself.',
+    ),
+  ),
+  FAILED_ATTEMPTS_PER_MINUTE: whole(
+    100,
+    1,
+    100_000,
+    'Wrong secrets per minute, for each address and each key prefix, before they get 429.',
+  ),
+  FAILED_REQUESTS_PER_SECOND: whole(
+    500,
+    0,
+    1_000_000,
+    'Failed requests a second of one address without an authenticated caller, in live mode. Over it, requests of that address are refused with 429 before their token is verified, unless it was verified before; 0 for no limit.',
+  ),
+  CONSOLE: oneOf(
+    ['on', 'off'],
+    'on',
+    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc operator create`.',
+  ),
+  CONSOLE_SESSION_HOURS: whole(12, 1, 168, 'Longest time that an operator stays signed in to the console.'),
+  CONSOLE_IDLE_MINUTES: whole(
+    30,
+    5,
+    1_440,
+    'An operator who asks for nothing for so long is signed out of the console.',
+  ),
+  SIGN_IN_FAILURES_PER_MINUTE: whole(
+    10,
+    1,
+    10_000,
+    'Wrong passwords per minute, for each address and each name, before every further attempt waits its turn, one a second for an address.',
+  ),
+  REQUEST_LOG_DAYS: whole(
+    7,
+    1,
+    365,
+    'How long entries of the console’s request log are kept, unless `REQUEST_LOG_ROWS_MAX` deletes them earlier.',
+  ),
+  REQUEST_LOG_ROWS_MAX: whole(
+    2_000_000,
+    1_000,
+    1_000_000_000,
+    'Most entries of the request log. The oldest beyond it are deleted, also before `REQUEST_LOG_DAYS` are over: 2,000,000 are 67 minutes at 500 entries a second. Counted once an hour; the log and the console say since when the request log is complete.',
+  ),
+  REQUEST_LOG_PER_SECOND: whole(
+    500,
+    0,
+    100_000,
+    'Most requests that a process enters in the request log in a second, failures first; 0 for none. What is beyond is counted in `svc_request_log_dropped_total`.',
+  ),
+  REQUEST_LOG_READ_SAMPLE: whole(
+    100,
+    1,
+    1_000_000,
+    'Of so many successful reads one is entered in the request log.',
+  ),
+  BODY_BYTES_MAX: whole(65_536, 1_024, 16_777_216, 'Largest request body in bytes.'),
+  HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
+  HEADERS_TIMEOUT_MS: whole(5_000, 500, 60_000, 'Time for the headers of a request to arrive.'),
+  REQUEST_TIMEOUT_MS: whole(15_000, 1_000, 300_000, 'Time for a whole request to arrive.'),
+  STREAM_IDLE_MS: whole(
+    30_000,
+    1_000,
+    600_000,
+    'Longest time that the reader of a streamed response may pause.',
+  ),
+  COMMAND_TIMEOUT_MS: whole(
+    10_000,
+    1_000,
+    120_000,
+    'Longest time in which a caller gets a response, whatever the database does. A transaction that a request waits for has half of it, then its connection is closed and another one is tried.',
+  ),
+  TENANT_QUEUE_MAX: whole(1_000, 10, 100_000, 'Commands of one tenant that may wait; one more gets 503.'),
+  REQUESTS_MAX: whole(
+    256,
+    50,
+    100_000,
+    'Requests that a process carries out at the same time; beyond it, callers with more than their share get 503.',
+  ),
+  DRAIN_DELAY_MS: whole(
+    3_000,
+    0,
+    300_000,
+    'Live mode: after SIGTERM, time in which `/readyz` says 503 while requests are still taken, so that a load balancer turns away before they are refused.',
+  ),
+  DRAIN_TIMEOUT_MS: whole(
+    20_000,
+    1_000,
+    300_000,
+    'After SIGTERM and `DRAIN_DELAY_MS`, time for accepted requests to be answered.',
+  ),
+} satisfies Record<string, Setting<unknown, string | undefined>>
+
+type Settings = typeof SETTINGS
+type Name = keyof Settings
+type Read<S> = S extends { read: (text: string) => infer T } ? T : never
+export type Config = {
+  readonly [N in Name]: Read<Settings[N]> | (Settings[N]['default'] extends string ? never : undefined)
+}
+
+/** All faults of the settings at once, one a line. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(
+      `The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
+    )
+    this.faults = faults
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const fileOf = (name: string): string => `${name}_FILE`
+
+const isGiven = (environment: Environment, name: string): boolean =>
+  [name, fileOf(name)].some((each) => Boolean(environment[each]?.trim()))
+
+/** A secret by its value, or by the file that holds it: the environment of a process is readable to more than its files. */
+function givenSecret(environment: Environment, name: string): string | undefined {
+  const value = environment[name]?.trim()
+  const file = environment[fileOf(name)]?.trim()
+  if (!file) return value
+  if (value) throw new BadSetting(`must not be set beside ${fileOf(name)}`)
+  try {
+    return readFileSync(file, 'utf8').trim() || emptyFile(name)
+  } catch (error) {
+    if (error instanceof BadSetting) throw error
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
+    throw new BadSetting(`cannot be read from the file that ${fileOf(name)} names (${code})`)
+  }
+}
+
+const emptyFile = (name: string): never => {
+  throw new BadSetting(`is empty in the file that ${fileOf(name)} names`)
+}
+
+/** Reads the settings from the environment. An empty value counts as absent. Throws `ConfigError`. */
+export function readConfig(environment: Environment): Config {
+  const faults: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(SETTINGS) as [Name, Setting<unknown, string | undefined>][]) {
+    try {
+      const given = setting.secret ? givenSecret(environment, name) : environment[name]?.trim()
+      const value = given || setting.default
+      if (value === undefined) continue
+      values[name] = setting.read(value)
+    } catch (error) {
+      if (!(error instanceof BadSetting)) throw error
+      faults.push(`${name} ${error.message}`)
+    }
+  }
+  const config = values as unknown as Config
+  if (config.SVC_MODE === 'live') {
+    if (!isGiven(environment, 'DATABASE_URL'))
+      faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
+    if (!isGiven(environment, 'SVC_MASTER_KEY'))
+      faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+  }
+  if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined))
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  if (faults.length > 0) throw new ConfigError(faults)
+  const dataDir = config.DATA_DIR
+  return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
+}
+
+/** Live mode has no operators without a login of theirs: throws `ConfigError`, naming what needs it. */
+export function requireOperatorUrl({ SVC_MODE, DATABASE_OPERATOR_URL }: Config, purpose: string): void {
+  if (SVC_MODE === 'live' && DATABASE_OPERATOR_URL === undefined)
+    throw new ConfigError([
+      `DATABASE_OPERATOR_URL is required in live mode ${purpose}. docs/guides/operate.md shows how to create its login`,
+    ])
+}

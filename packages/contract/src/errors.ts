@@ -1,0 +1,551 @@
+import type { FieldError } from './field-errors.ts'
+
+/** Decision F3: what kind of failure it is, beside the status. */
+export type ErrorType =
+  | 'VALIDATION_ERROR'
+  | 'AUTHORIZATION_ERROR'
+  | 'NOT_FOUND_ERROR'
+  | 'CONFLICT_ERROR'
+  | 'BUSINESS_ERROR'
+  | 'RATE_LIMIT_ERROR'
+  | 'SYSTEM_ERROR'
+
+interface FailureKind {
+  readonly status: number
+  readonly errorType: ErrorType
+  /** What the caller reads when the thrower says nothing more precise. */
+  readonly description: string
+  /** For the reference: when it happens and what the caller does about it. */
+  readonly remedy: string
+}
+
+const kind = (status: number, errorType: ErrorType, description: string, remedy: string): FailureKind => ({
+  status,
+  errorType,
+  description,
+  remedy,
+})
+
+/** Every error that the service returns. The only place where a status is chosen. */
+export const FAILURES = {
+  validation_failed: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The request is invalid',
+    'Correct the fields that the description names, then send the request again. Problem details list them in `errors`.',
+  ),
+  malformed_body: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The body is not well-formed JSON',
+    'Send strict JSON in UTF-8: no duplicate keys, no control characters, no lone surrogates, at most 20 levels deep.',
+  ),
+  bad_request: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The request is not well-formed HTTP',
+    'Check the request line, the header syntax and the framing of the body.',
+  ),
+  request_timeout: kind(
+    408,
+    'VALIDATION_ERROR',
+    'The request did not arrive in time',
+    'Send the headers and the body without pauses; see the limits in the settings.',
+  ),
+  payload_too_large: kind(
+    413,
+    'VALIDATION_ERROR',
+    'The body is too large for this operation',
+    'Send less than the limit, 64 KiB unless the operation says otherwise.',
+  ),
+  unsupported_media_type: kind(
+    415,
+    'VALIDATION_ERROR',
+    'The body must be sent as application/json, without a content encoding',
+    'Set `Content-Type: application/json` and send the body uncompressed.',
+  ),
+  headers_too_large: kind(
+    431,
+    'VALIDATION_ERROR',
+    'The header block is too large',
+    'Send less than 16 KiB of headers.',
+  ),
+  invalid_token: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Invalid access token',
+    'Get a new token. It may be missing, malformed, expired, revoked or of a kind that this operation does not accept.',
+  ),
+  invalid_api_key: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Invalid API key',
+    'Send the merchant’s key in the `API-Key` header. It may be missing, mistyped, revoked, or its merchant disabled.',
+  ),
+  invalid_signature: kind(
+    401,
+    'SYSTEM_ERROR',
+    'The signature is missing, wrong or too old',
+    'Sign `<timestamp>.<raw body>` with HMAC-SHA-256 and a live key, and send it within five minutes.',
+  ),
+  invalid_client: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Client authentication failed',
+    'Check client id and secret. The client may also be revoked, or its partner disabled.',
+  ),
+  invalid_session: kind(
+    401,
+    'SYSTEM_ERROR',
+    'The session cookie is missing or belongs to another token',
+    'Send the `SVCSESSION` cookie that came with the very token you send.',
+  ),
+  not_signed_in: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Not signed in',
+    'Sign in to the console. The session has expired or was ended by an administrator.',
+  ),
+  wrong_password: kind(
+    401,
+    'SYSTEM_ERROR',
+    'Name or password is wrong',
+    'Check both; an administrator can set a new password with `svc operator reset-password`.',
+  ),
+  role_too_low: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'Your role does not allow this',
+    'Ask an operator or an administrator; `svc operator role` changes roles.',
+  ),
+  cross_site_request: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The request does not come from the console’s own page',
+    'Send `x-svc-console: 1`, from the console’s own origin.',
+  ),
+  invalid_request: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The token request is not complete',
+    'Send `grant_type=client_credentials` as a form, with each parameter once (RFC 6749).',
+  ),
+  unsupported_grant_type: kind(
+    400,
+    'VALIDATION_ERROR',
+    'Only the client_credentials grant is supported',
+    'Send `grant_type=client_credentials`.',
+  ),
+  invalid_scope: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The scope is not known',
+    'Request scopes that the description names, separated by spaces, or omit `scope` to get all of them.',
+  ),
+  decryption_failed: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The encrypted request cannot be decrypted',
+    'Encrypt the request again, to a published key (`/.well-known/jwks.json`) or with your shared key. In sandbox mode the description says what is wrong. `svc open` helps to debug.',
+  ),
+  request_not_encrypted: kind(
+    400,
+    'VALIDATION_ERROR',
+    'The request must be encrypted',
+    'Send the compact JWE as a JSON string, or bare with `Content-Type: application/jose`.',
+  ),
+  not_acceptable: kind(
+    406,
+    'VALIDATION_ERROR',
+    'An encrypted response contains a single card',
+    'Name one `svcCardId`, or ask for `application/json`.',
+  ),
+  insufficient_scope: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The token lacks the scope of this operation',
+    'Get a token with the scope that `WWW-Authenticate` names; without `scope` in the token request it has all of them.',
+  ),
+  partner_mismatch: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'partnerId is not the partner of the token',
+    'Send the partner id that the token was issued to.',
+  ),
+  access_key_mismatch: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'merchantAccessKey does not belong to the merchant of the token',
+    'Send the access key of the same merchant, or omit the header.',
+  ),
+  route_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Operation not found',
+    'Check the path; every operation is listed at /docs and in /openapi.json.',
+  ),
+  method_not_allowed: kind(
+    405,
+    'NOT_FOUND_ERROR',
+    'This path does not support this method',
+    'Use one of the methods in the `Allow` header.',
+  ),
+  qr_code_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'QR code not found',
+    'Use the `qrCodeId` that the create operation returned, with a token of the same merchant.',
+  ),
+  payment_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Payment not found',
+    'Use the `paymentId` of a payment of your own; on the rail, the bank reference (`utr`) of a credit that was notified before.',
+  ),
+  operator_not_found: kind(404, 'NOT_FOUND_ERROR', 'Operator not found', 'List them: `svc operator list`.'),
+  merchant_not_found: kind(404, 'NOT_FOUND_ERROR', 'Merchant not found', 'List them: `svc merchant list`.'),
+  partner_not_found: kind(404, 'NOT_FOUND_ERROR', 'Partner not found', 'List them: `svc partner list`.'),
+  credential_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'API key or client not found',
+    'Use the id that was returned when it was issued; the page of the tenant lists them.',
+  ),
+  ledger_account_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Ledger account not found',
+    'Use an id of the list of ledger accounts.',
+  ),
+  request_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Request not found in the request log',
+    'It may be too old, or a read that was not sampled; failures and commands of the last days are kept.',
+  ),
+  company_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Company not found',
+    'Use the id of one of your companies.',
+  ),
+  card_account_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Card account not found in the company',
+    'Use the id of a card account that belongs to that company.',
+  ),
+  user_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'User not found in the company',
+    'Use the id of a user of that company, or omit `userId`.',
+  ),
+  card_not_found: kind(404, 'NOT_FOUND_ERROR', 'Card not found', 'Use the `svcCardId` of one of your cards.'),
+  coin_config_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Coin configuration not found',
+    'Use the `coinConfigId` that the create operation returned, with a token of the same partner.',
+  ),
+  bulk_job_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Bulk job not found',
+    'Use the `jobId` that the upload returned, with a token of the same partner.',
+  ),
+  already_exists: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Already exists',
+    'Choose another value for the field that the description names.',
+  ),
+  last_administrator: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This is the last administrator who can sign in',
+    'Give the role `admin` to another operator first.',
+  ),
+  invalid_transition: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The card cannot change to this status',
+    'The description lists the statuses that are allowed from the current one.',
+  ),
+  encrypted_request_replayed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This encrypted request was used before',
+    'Each JWE is accepted once: encrypt the request again. To repeat a request, send the same JWE with the same `Idempotency-Key`.',
+  ),
+  reference_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'An active QR code with other fields has this referenceNumber',
+    'Cancel the active code first, or use another `referenceNumber`.',
+  ),
+  reference_paid: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The QR code of this referenceNumber was already paid',
+    'The order is paid. Use a new `referenceNumber` for a new order.',
+  ),
+  refund_not_due: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This credit was accepted and cannot be refunded',
+    'Only credits with the outcome `REFUND_PENDING` or `SUSPENSE` can be refunded.',
+  ),
+  utr_conflict: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A different credit with this bank reference was recorded before',
+    'A bank reference identifies one credit. Send the same amount, payer and code in every notice.',
+  ),
+  coin_config_overlaps: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another active configuration covers this event at the same time',
+    'End or deactivate the other one, or choose a validity that does not overlap.',
+  ),
+  request_id_conflict: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This requestId was used with another request',
+    'A `requestId` identifies one request. Repeat it unchanged to get the first response; use a new one for any other request.',
+  ),
+  revision_mismatch: kind(
+    412,
+    'CONFLICT_ERROR',
+    'The configuration has changed since this revision',
+    'Read it again, and send the change with the new `ETag` in `If-Match`.',
+  ),
+  revision_required: kind(
+    428,
+    'CONFLICT_ERROR',
+    'The If-Match header is required',
+    'Send the `ETag` of the lookup, such as `"3"`, in `If-Match`, so that concurrent changes are not lost.',
+  ),
+  insufficient_funds: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Insufficient funds',
+    'Fund the card account, or choose a smaller amount.',
+  ),
+  load_over_limit: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The load exceeds the limit of a card',
+    'A gift card holds at most the limit in the settings, 10,000 rupees by default.',
+  ),
+  card_not_usable: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The card is not unlocked, not activated or expired',
+    'Unlock or activate the card; a blocked or expired card stays unusable.',
+  ),
+  channel_not_allowed: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The card may not be used in this channel',
+    'Both the user’s flag and the admin’s flag of the channel must be on.',
+  ),
+  refund_over_spent: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The refund exceeds the amount that the card has spent',
+    'Refund at most what was spent and not refunded yet.',
+  ),
+  mcc_not_allowed: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Merchants of category 6540 (stored-value load) may not create UPI QR codes',
+    'A code must not fund a prepaid instrument; use a merchant of another category.',
+  ),
+  no_coin_config: kind(
+    422,
+    'BUSINESS_ERROR',
+    'No active configuration covers this event at that time',
+    'Create a configuration for the event, or check its validity; `dryRun` lists the configurations that were considered.',
+  ),
+  coin_daily_limit_reached: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The award exceeds the daily limit of this user',
+    'Nothing was awarded. The limit counts from midnight in the business time zone.',
+  ),
+  insufficient_coins: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Insufficient coins',
+    'Redeem at most the `active` coins of the balance; expired coins are gone.',
+  ),
+  idempotency_key_reused: kind(
+    422,
+    'BUSINESS_ERROR',
+    'This Idempotency-Key was used with another request',
+    'Use a new key for each new request. Repeat the same request to get the first response.',
+  ),
+  too_many_failed_attempts: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'Too many failed attempts',
+    'Wait for the time in `Retry-After`. Valid credentials are never rejected for this reason.',
+  ),
+  rate_limited: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'Too many requests',
+    'Wait for the time in `Retry-After`. The `RateLimit` headers show how many requests remain.',
+  ),
+  webhook_endpoint_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Webhook endpoint not found',
+    'Use the `endpointId` that the create operation returned.',
+  ),
+  notice_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Rail notice not found',
+    'List the notices of the rail and use a `noticeId` from there.',
+  ),
+  notice_not_in_quarantine: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The notice is not in quarantine',
+    'It was assigned before, or repeats a credit that is recorded.',
+  ),
+  event_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Event not found',
+    'Use the `id` of an event in your feed, `GET /api/v0/events`.',
+  ),
+  events_forgotten: kind(
+    410,
+    'NOT_FOUND_ERROR',
+    'The events after this position are no longer kept',
+    'You have missed events. Read the records to catch up, then continue from the sequence number or time that the description names.',
+  ),
+  events_ahead: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The feed ends before this position',
+    'The service was restored from a backup, or the position is that of another tenant or server. Compare the records that you hold, then continue from the number that the description names.',
+  ),
+  webhook_url_refused: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Webhooks cannot be sent to this URL',
+    'The description says why. Use an `https` URL of a public host, without credentials; sandbox mode accepts `http` and loopback addresses too.',
+  ),
+  webhook_endpoint_disabled: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The webhook endpoint is disabled',
+    'Enable it first; what it missed can then be replayed.',
+  ),
+  too_many_webhook_endpoints: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The maximum number of webhook endpoints is reached',
+    'Delete an endpoint that you do not need, or let one endpoint receive more types.',
+  ),
+  too_many_event_streams: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'The maximum number of open event streams is reached',
+    'Close a stream, or poll `GET /api/v0/events`.',
+  ),
+  too_many_streams: kind(
+    429,
+    'RATE_LIMIT_ERROR',
+    'Two responses of unlimited length are already running for this tenant',
+    'Wait for one of them to end, or request pages with `limit` and `after`.',
+  ),
+  internal_error: kind(
+    500,
+    'SYSTEM_ERROR',
+    'Internal error',
+    'Try again with the same Idempotency-Key. If the error persists, report the request id.',
+  ),
+  overloaded: kind(
+    503,
+    'SYSTEM_ERROR',
+    'Too many concurrent requests of this caller',
+    'Send fewer requests at a time, and try again after `Retry-After`, with the same Idempotency-Key.',
+  ),
+  temporarily_unavailable: kind(
+    503,
+    'SYSTEM_ERROR',
+    'The service is temporarily unavailable',
+    'Try again after `Retry-After`, with the same `Idempotency-Key`.',
+  ),
+  outcome_unknown: kind(
+    503,
+    'SYSTEM_ERROR',
+    'The database did not confirm in time whether the request was carried out',
+    'Repeat the request with the same Idempotency-Key: the repeat waits for the outcome and returns it. Do not treat the request as failed, and do not send it with another key.',
+  ),
+} as const satisfies Record<string, FailureKind>
+
+export type ErrorCode = keyof typeof FAILURES
+
+export interface FailureDetails {
+  /** For the caller; never a value that was sent, never a private cause. */
+  description?: string
+  errors?: readonly FieldError[]
+  /** Seconds, sent as `Retry-After`. */
+  retryAfterSeconds?: number
+  headers?: Record<string, string>
+  /** Private cause, for the log only. */
+  cause?: unknown
+  /** Part of an orderly course of events: not logged as an error, whatever the status. */
+  isOrderly?: boolean
+}
+
+/** Of `temporarily_unavailable`, while a process drains. */
+export const SHUTTING_DOWN: FailureDetails = {
+  description: 'The service is shutting down',
+  retryAfterSeconds: 1,
+  isOrderly: true,
+}
+
+/** An error that the caller receives. Anything else that is thrown is a defect: 500. */
+export class Failure extends Error {
+  override name = 'Failure'
+  readonly word: ErrorCode
+  readonly description: string
+  readonly errors: readonly FieldError[]
+  readonly headers: Record<string, string>
+  readonly isOrderly: boolean
+
+  constructor(word: ErrorCode, details: FailureDetails = {}) {
+    // A stack costs as much as the rest of a rejection, and nothing reads it. The cause has its own.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(details.description ?? FAILURES[word].description, { cause: details.cause })
+    Error.stackTraceLimit = stackTraceLimit
+    this.word = word
+    this.description = this.message
+    this.errors = details.errors ?? []
+    this.isOrderly = details.isOrderly ?? false
+    this.headers = { ...details.headers }
+    if (details.retryAfterSeconds !== undefined)
+      this.headers['retry-after'] = String(details.retryAfterSeconds)
+  }
+
+  get status(): number {
+    return FAILURES[this.word].status
+  }
+
+  get errorType(): ErrorType {
+    return FAILURES[this.word].errorType
+  }
+}
+
+/** Caller's mistake, or a state of ours that the caller must know: `throw`s, so it also fits after `??`. */
+export function fail(word: ErrorCode, details?: FailureDetails): never {
+  throw new Failure(word, details)
+}

@@ -1,0 +1,73 @@
+interface EventKind {
+  /** When it happens, for the reference. */
+  readonly description: string
+  /** The record that the event carries, by its name in the OpenAPI document where it has one. */
+  readonly payload: string
+}
+
+/**
+ * Every event of the service, by type: the one registry. An event carries the record as the API returns it:
+ * never a secret, never a card number.
+ */
+export const EVENTS = {
+  'qr_code.created': { description: 'A QR code was created', payload: '`QrCode`' },
+  'qr_code.credited': {
+    description: 'A payment was accepted through a QR code',
+    payload: '`PaymentRecord`',
+  },
+  'qr_code.payment_refunded': {
+    description: 'A payment that its QR code could not accept was refunded',
+    payload: '`PaymentRecord`',
+  },
+  'qr_code.cancelled': {
+    description: 'A QR code accepts no more payments: it was cancelled, or its one payment was accepted',
+    payload: '`QrCode`, `reason`, `actor` and `payments`',
+  },
+  'qr_code.expired': {
+    description: 'The `expiry` of an active QR code passed',
+    payload: '`QrCode`',
+  },
+  'payment.refund_pending': {
+    description: 'A credit arrived that its QR code cannot accept; it goes back to its payer',
+    payload: '`PaymentRecord`',
+  },
+  'payment.refunded': {
+    description: 'The bank confirmed that a credit which could not be accepted went back to its payer',
+    payload: '`PaymentRecord`',
+  },
+  'payment.suspended': {
+    description:
+      'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
+    payload: '`PaymentRecord`',
+  },
+  'card.created': { description: 'A card was issued', payload: '`Card`' },
+  'card.status_changed': {
+    description: 'A card was locked, unlocked, blocked or activated',
+    payload: '`Card`',
+  },
+  'card.spent': { description: 'Money was spent from a card', payload: '`CardReceipt`' },
+  'card.refunded': { description: 'Money that was spent came back to a card', payload: '`CardReceipt`' },
+  'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
+  'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
+  'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },
+  'coin_config.changed': {
+    description: 'A coin configuration was created, changed or switched on or off',
+    payload: '`CoinConfig`',
+  },
+  'api_key.revoked': {
+    description: 'An API key was revoked for good',
+    payload: '`apiKeyId`, `name`, `prefix`, `createdOn`, `revokedOn`',
+  },
+} as const satisfies Record<string, EventKind>
+
+export type EventType = keyof typeof EVENTS
+
+export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
+
+/** The event catalogue as a Markdown table, for the generated reference. */
+export function eventTable(): string {
+  const rows = Object.entries(EVENTS).map(
+    ([type, { description, payload }]) => `| <a id="${type}"></a>\`${type}\` | ${description} | ${payload} |`,
+  )
+  return ['| `type` | When | `data` |', '|---|---|---|', ...rows, ''].join('\n')
+}

@@ -1,0 +1,52 @@
+import { type RandomBytes, sortableId, timeOfId } from '@svc/kernel/ids'
+
+/**
+ * Every prefix of an id: what has such ids, and the fields of requests and responses that carry them. To callers an id
+ * is opaque (decision A12); its prefix tells people what it names, so one prefix never names two kinds.
+ */
+export const ID_KINDS = {
+  acc: { of: 'card account', fields: ['cardAccountId'] },
+  bat: { of: 'batch of commands', fields: [] },
+  blk: { of: 'bulk job', fields: ['jobId'] },
+  cal: { of: 'coin allocation', fields: ['allocationId'] },
+  card: { of: 'card', fields: ['svcCardId', 'primarySvcCardId'] },
+  ccf: { of: 'coin configuration', fields: ['coinConfigId'] },
+  chg: { of: 'change of a card', fields: ['changeId'] },
+  cli: { of: 'OAuth client', fields: ['clientId'] },
+  com: { of: 'company', fields: ['companyId'] },
+  crd: { of: 'reference of a card (decision C20)', fields: ['token'] },
+  cre: { of: 'coin redemption', fields: ['redemptionId'] },
+  dk: { of: 'data key', fields: [] },
+  evt: { of: 'event', fields: ['id', 'eventId'] },
+  jrn: { of: 'journal', fields: [] },
+  key: { of: 'API key', fields: ['apiKeyId'] },
+  mak: { of: 'access key of a merchant (decision A6)', fields: ['merchantAccessKey'] },
+  mer: { of: 'merchant', fields: ['merchantId'] },
+  ntc: { of: 'notice of the simulated rail', fields: [] },
+  opr: { of: 'operator', fields: ['operatorId'] },
+  par: { of: 'partner', fields: ['partnerId'] },
+  pay: { of: 'payment', fields: ['paymentId'] },
+  qr: { of: 'QR code', fields: ['qrCodeId', 'after'] },
+  req: { of: 'request', fields: ['requestId'] },
+  rnt: { of: 'notice of the rail', fields: ['noticeId'] },
+  sk: { of: 'shared key', fields: ['kid'] },
+  svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },
+  tok: { of: 'access token', fields: ['jti'] },
+  trf: { of: 'ledger transfer', fields: ['svcCardTxnId', 'transactionId'] },
+  try: { of: 'award that is only tried', fields: [] },
+  usr: { of: 'user', fields: ['userId', 'primarySvcCardUserId'] },
+  wha: { of: 'attempt to deliver a webhook', fields: ['attemptId'] },
+  whe: { of: 'webhook endpoint', fields: ['endpointId'] },
+  whp: { of: 'process that delivers webhooks', fields: [] },
+  whs: { of: 'secret of a webhook endpoint', fields: ['secretId'] },
+} as const
+
+export type IdPrefix = keyof typeof ID_KINDS
+
+/** No id created before this instant sorts after it, and every later one does: instants as bounds of a range of ids. */
+export const idFloor = (prefix: IdPrefix, at: Date): string =>
+  `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
+
+/** A public id such as `qr_01jq…`: the prefix tells people what it is, callers treat it as opaque. */
+export const newId = (prefix: IdPrefix, nowMs: number, random: RandomBytes): string =>
+  `${prefix}_${sortableId(nowMs, random)}`

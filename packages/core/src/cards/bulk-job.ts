@@ -1,0 +1,186 @@
+import type { ErrorCode } from '@svc/contract/errors'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import {
+  bytes,
+  generated,
+  instant,
+  integer,
+  nullable,
+  type RowOf,
+  secret,
+  table,
+  text,
+  textOf,
+} from '@svc/platform/db/table'
+
+/** One line of an upload, encrypted by the keyring for its place. */
+export interface BulkLine {
+  /** Number of the line in the upload, from 1. */
+  readonly line: number
+  readonly content: Buffer
+}
+
+/** What came of one order. `later`: nothing yet, for a reason that passes. */
+export type BulkOutcome =
+  | { readonly line: number; readonly status: 'ISSUED'; readonly svcCardId: string }
+  | {
+      readonly line: number
+      readonly status: 'FAILED'
+      readonly error: ErrorCode
+      readonly errorDescription: string
+    }
+  | { readonly line: number; readonly status: 'later' }
+type Done = Exclude<BulkOutcome, { status: 'later' }>
+
+const placeOf = (jobId: string, line: number): string => `bulk ${jobId} ${line}`
+
+export const encryptLine = (keyring: Keyring, jobId: string, line: number, order: Uint8Array): Buffer =>
+  keyring.encrypt('bulk_row', order, placeOf(jobId, line))
+
+export const openLine = (keyring: Keyring, jobId: string, { line, content }: BulkLine): Buffer =>
+  keyring.open('bulk_row', content, placeOf(jobId, line))
+
+const ID = /^blk_[0-9a-z]{26}$/
+/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+export const looksLikeBulkJobId = (id: string): boolean => ID.test(id)
+
+/** Uploads of many orders, carried out in the background. */
+export const bulkJobs = table('bulk_jobs', 'j', ['partnerId', 'jobId'], {
+  jobId: text,
+  partnerId: text,
+  rowCount: integer,
+  issued: generated(integer),
+  failed: generated(integer),
+  createdAt: instant,
+  modifiedAt: instant,
+  startedAt: generated(nullable(instant)),
+  finishedAt: generated(nullable(instant)),
+})
+export type BulkJob = RowOf<typeof bulkJobs>
+
+/** Orders of bulk jobs, but for their leases. */
+export const bulkRows = table('bulk_rows', 'r', ['partnerId', 'jobId', 'line'], {
+  jobId: text,
+  partnerId: text,
+  line: integer,
+  status: generated(textOf<'PENDING' | 'ISSUED' | 'FAILED'>()),
+  /** The line as it was sent, encrypted once more; gone when the row is done. */
+  content: secret(nullable(bytes)),
+  svcCardId: generated(nullable(text)),
+  error: generated(nullable(textOf<ErrorCode>())),
+  errorDescription: generated(nullable(text)),
+})
+export type BulkRow = RowOf<typeof bulkRows>
+
+export interface NewBulkJob {
+  readonly jobId: string
+  readonly partnerId: string
+  readonly lines: readonly BulkLine[]
+  readonly createdAt: Date
+}
+
+/** Rows written by one statement: a whole upload as one parameter would hold up the process while it is encoded. */
+const SLICE = 1_000
+
+/** Writes jobs with all their rows. */
+export function insertBulkJobs(tx: Writes, jobs: readonly NewBulkJob[]): void {
+  bulkJobs.insert(
+    tx,
+    jobs.map(({ lines, ...job }) => ({ ...job, rowCount: lines.length, modifiedAt: job.createdAt })),
+  )
+  for (const { jobId, partnerId, lines } of jobs)
+    for (let from = 0; from < lines.length; from += SLICE)
+      bulkRows.insert(
+        tx,
+        lines.slice(from, from + SLICE).map((line) => ({ ...line, jobId, partnerId })),
+      )
+}
+
+/** A job that has rows to do, and whose it is. */
+export type OpenJob = Pick<BulkJob, 'partnerId' | 'jobId'>
+
+/** The oldest job with something to do of each partner, at most so many partners. */
+export const OPEN_JOBS = statement<OpenJob>(
+  'bulk_jobs_open',
+  'select partner_id as "partnerId", job_id as "jobId" from directory_bulk_jobs($1)',
+)
+
+const START = statement(
+  'bulk_job_start',
+  `update bulk_jobs set started_at = clock_timestamp() where partner_id = $1 and job_id = $2 and started_at is null`,
+)
+const LEASE = statement<BulkLine & { readonly attempts: number }>(
+  'bulk_rows_lease',
+  `update bulk_rows r
+   set leased_until = clock_timestamp() + $3 * interval '1 millisecond', attempts = least(r.attempts + 1, 1000)
+   where r.partner_id = $1 and r.job_id = $2 and r.line in (
+     select line from bulk_rows
+     where partner_id = $1 and job_id = $2 and status = 'PENDING' and leased_until <= clock_timestamp()
+     order by line limit $4 for no key update skip locked)
+   returning r.line, r.content, r.attempts`,
+)
+
+/** Leases the next rows of a job, so that no other process begins them. */
+export async function leaseLines(tx: Tx, { partnerId, jobId }: OpenJob, leaseMs: number, most: number) {
+  await tx.query(START, [partnerId, jobId])
+  return tx.query(LEASE, [partnerId, jobId, leaseMs, most])
+}
+
+const LOCK_JOB = statement(
+  'bulk_job_lock',
+  'select from bulk_jobs where partner_id = $1 and job_id = $2 for no key update',
+)
+const RELEASE = statement(
+  'bulk_rows_release',
+  `update bulk_rows set leased_until = clock_timestamp() + interval '1 second'
+   where partner_id = $1 and job_id = $2 and line = any ($3) and status = 'PENDING'`,
+)
+// Only rows that are still pending count: after a lease ran out, two processes may report the same row.
+const FINISH = statement(
+  'bulk_rows_finish',
+  `with done as (
+     update bulk_rows r
+     set status = o.status, svc_card_id = o.svc_card_id, error = o.error, error_description = o.error_description,
+       content = null
+     from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
+       as o (line, status, svc_card_id, error, error_description)
+     where r.partner_id = $1 and r.job_id = $2 and r.line = o.line and r.status = 'PENDING'
+     returning r.status),
+   told as (
+     select count(*) filter (where status = 'ISSUED') as issued, count(*) filter (where status = 'FAILED') as failed
+     from done)
+   update bulk_jobs j
+   set issued = j.issued + told.issued, failed = j.failed + told.failed, modified_at = t.now,
+     finished_at = case when j.issued + j.failed + told.issued + told.failed = j.row_count then t.now end
+   from told, (select clock_timestamp() + $8 * interval '1 millisecond' as now) as t
+   where j.partner_id = $1 and j.job_id = $2 and told.issued + told.failed > 0`,
+)
+
+/** Records what came of rows, each once, and counts it in the job. The job is locked first, so that no two wait crosswise. */
+export async function saveOutcomes(
+  tx: Tx,
+  { partnerId, jobId }: OpenJob,
+  outcomes: readonly BulkOutcome[],
+  clockOffsetMs: number,
+): Promise<void> {
+  const done = outcomes.filter((outcome): outcome is Done => outcome.status !== 'later')
+  const later = outcomes.filter(({ status }) => status === 'later').map(({ line }) => line)
+  await tx.query(LOCK_JOB, [partnerId, jobId])
+  if (later.length > 0) await tx.query(RELEASE, [partnerId, jobId, later])
+  if (done.length === 0) return
+  await tx.query(FINISH, [
+    partnerId,
+    jobId,
+    ...columns(
+      done,
+      ({ line }) => line,
+      ({ status }) => status,
+      (outcome) => (outcome.status === 'ISSUED' ? outcome.svcCardId : null),
+      (outcome) => (outcome.status === 'FAILED' ? outcome.error : null),
+      (outcome) => (outcome.status === 'FAILED' ? outcome.errorDescription : null),
+    ),
+    clockOffsetMs,
+  ])
+}

@@ -1,0 +1,131 @@
+import { newId } from '@svc/contract/id-kinds'
+import { type RandomBytes } from '@svc/kernel/ids'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import { recordAudit } from '@svc/platform/audit'
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import {
+  instant,
+  type NewRowOf,
+  paise as paiseColumn,
+  type RowOf,
+  stamped,
+  table,
+  text,
+  textOf,
+} from '@svc/platform/db/table'
+import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+
+export const ACCOUNT_TYPES = {
+  RELOADABLE_GPR: { label: 'Reloadable', description: 'General-purpose reloadable card' },
+  GIFT: { label: 'Gift', description: 'Gift card, loaded once' },
+  MEAL: { label: 'Meal', description: 'Meal card' },
+  FUEL: { label: 'Fuel', description: 'Fuel card' },
+  VIRTUAL_ACCOUNT: { label: 'Virtual Account', description: 'Virtual account' },
+  EMPLOYEE_REWARDS: { label: 'Employee Rewards', description: 'Rewards of employees' },
+} as const
+export type AccountType = keyof typeof ACCOUNT_TYPES
+export type CardProduct = 'incentive' | 'employee_rewards'
+
+/** Accounts of companies that cards are funded from. Not to be confused with ledger accounts. */
+export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccountId'], {
+  cardAccountId: text,
+  partnerId: text,
+  companyId: text,
+  /** Which record searches of its cards return (decision S1). */
+  product: textOf<CardProduct>(),
+  accountType: textOf<AccountType>(),
+  binType: text,
+  programme: text,
+  /** Load of a card whose request names none (decision C6), whole rupees in paise. */
+  denominationPaise: paiseColumn,
+  createdAt: stamped(instant),
+})
+export type CardAccount = RowOf<typeof cardAccounts> & {
+  /** Legal name of the company. */
+  readonly companyName: string
+}
+
+export const CARD_ACCOUNT_SELECT = `select ${cardAccounts.columns}, co.name as "companyName"
+  from card_accounts a join companies co on co.company_id = a.company_id and co.partner_id = a.partner_id`
+
+const FIND = statement<CardAccount>(
+  'card_account_find',
+  `${CARD_ACCOUNT_SELECT} where a.card_account_id = $1`,
+)
+const NOW = statement<{ now: Date }>('card_account_now', 'select clock_timestamp() as now')
+const LOCK_FUNDING = statement(
+  'card_account_lock_funding',
+  'select from ledger_accounts where account_id = any ($1) order by account_id for no key update',
+)
+
+export interface NewCardAccount
+  extends Omit<NewRowOf<typeof cardAccounts>, 'cardAccountId' | 'denominationPaise'> {
+  readonly denominationPaise: bigint
+}
+
+/** Opens a card account with its funding account in the ledger, empty; returns its id. */
+export async function createCardAccount(
+  tx: Writes,
+  random: RandomBytes,
+  plan: NewCardAccount,
+): Promise<string> {
+  const cardAccountId = newId('acc', Date.now(), random)
+  cardAccounts.insert(tx, [{ ...plan, cardAccountId, denominationPaise: paise(plan.denominationPaise) }])
+  openAccounts(tx, [account('card_funding', plan.partnerId, cardAccountId)])
+  return cardAccountId
+}
+
+export const findCardAccount = async (tx: Tx, cardAccountId: string): Promise<CardAccount | undefined> =>
+  (await tx.query(FIND, [cardAccountId]))[0]
+
+/** Below it, sums of money stay exact wherever they are added up. */
+export const FUNDING_MAX_PAISE = 1_000_000_000_000_00n
+
+type Funded = Pick<CardAccount, 'cardAccountId' | 'partnerId'>
+
+/** The two sides of a funding, to be locked before. */
+export const fundingAccounts = ({ cardAccountId, partnerId }: Funded): Account[] => [
+  account('card_funding', partnerId, cardAccountId),
+  account('funding_clearing', partnerId),
+]
+
+/** The movement that enters what the partner paid in. */
+export const fundingTransfer = (
+  { cardAccountId, partnerId }: Funded,
+  { transferId, amountPaise, createdAt }: Pick<Transfer, 'transferId' | 'amountPaise' | 'createdAt'>,
+): Transfer => ({
+  transferId,
+  tenantId: partnerId,
+  kind: 'card_funding',
+  debitAccountId: accountId('funding_clearing', partnerId),
+  creditAccountId: accountId('card_funding', cardAccountId),
+  amountPaise,
+  objectId: cardAccountId,
+  createdAt,
+})
+
+/** What the audit says of a funding. */
+export const fundingAudit = ({ cardAccountId, partnerId }: Funded, amountPaise: bigint) => ({
+  action: 'card_account.funded',
+  target: cardAccountId,
+  tenantId: partnerId,
+  details: { amount: formatRupees(amountPaise) },
+})
+
+/** Money that the partner paid in, for the cards of this account. */
+export async function fundCardAccount(
+  tx: Tx,
+  { random, timeZone }: { readonly random: RandomBytes; readonly timeZone: string },
+  funded: CardAccount,
+  amountPaise: Paise,
+): Promise<void> {
+  await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
+  const [time] = await tx.query(NOW)
+  const transferId = newId('trf', Date.now(), random)
+  const transfer = fundingTransfer(funded, { transferId, amountPaise, createdAt: time!.now })
+  saveJournals(tx, timeZone, [journalOf(transfer)])
+  recordAudit(tx, [fundingAudit(funded, amountPaise)])
+}

@@ -1,0 +1,248 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { type CommandTools, command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { type RowLock, rowLock } from '@svc/platform/db/row-lock'
+import { columns } from '@svc/platform/db/statement'
+import { instant, nullable, table, text, textOf } from '@svc/platform/db/table'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
+import { type CardView, toCardRecord } from './card-record.ts'
+import { readCardViews } from './card-view.ts'
+
+/** Who changes a card: its partner by the API, or an operator. */
+export type Actor = 'partner' | 'operator'
+
+/** What every change of a card is asked for with. */
+export interface CardChangeAsk {
+  readonly partnerId: string
+  readonly svcCardId: string
+  readonly actor: Actor
+  /** Empty for none. */
+  readonly reason: string
+}
+
+/** What every command on one card carries. */
+export interface PreparedForCard extends PreparedCommand {
+  readonly svcCardId: string
+  /** Ids are drawn before the transaction; each changed field gets one. */
+  readonly ids: { readonly event: string; readonly transfer: string; readonly changes: readonly string[] }
+  /** Up to when the usage in the response counts. */
+  readonly at: Date
+  readonly timeZone: string
+}
+
+type Prepared<Ask> = PreparedForCard & Ask
+
+/** The fields whose changes are kept, under their wire names (decision C10). */
+const HISTORY_FIELDS = [
+  'cardStatus',
+  'kycStatus',
+  'cardActivated',
+  'posAllowed',
+  'posAllowedAdmin',
+  'atmAllowed',
+  'atmAllowedAdmin',
+  'onlineAllowed',
+  'onlineAllowedAdmin',
+] as const
+export type HistoryField = (typeof HISTORY_FIELDS)[number]
+
+/** Every change of a card, field by field. */
+export const cardChanges = table('card_changes', 'h', ['partnerId', 'changeId'], {
+  changeId: text,
+  partnerId: text,
+  svcCardId: text,
+  field: textOf<HistoryField>(),
+  fromValue: nullable(text),
+  toValue: text,
+  actor: textOf<Actor>(),
+  reason: text,
+  createdAt: instant,
+})
+
+/** One field of a card, from one value to another. */
+interface FieldChange {
+  readonly changeId: string
+  readonly field: HistoryField
+  readonly fromValue: string
+  readonly toValue: string
+}
+
+/** A card after a change; no changes when it was so before. */
+export interface Changed {
+  readonly view: CardView
+  readonly changes: readonly FieldChange[]
+  readonly at: Date
+  readonly command: Prepared<CardChangeAsk>
+}
+
+/** Cards of a partner with their surroundings, by id. */
+export type CardViews = Map<string, CardView>
+
+// Only the key: the card is read with its surroundings once it is locked.
+const LOCK: RowLock<CardKey> = rowLock('cards_to_change', {
+  select: 'c.partner_id as "partnerId", c.svc_card_id as "svcCardId"',
+  from: `from cards c
+    where (c.partner_id, c.svc_card_id) in (select * from unnest($1::text[], $2::text[])) order by c.svc_card_id`,
+  tenant: 'c.partner_id',
+  id: 'c.svc_card_id',
+  of: 'c',
+})
+
+/** Everything that a command on one card carries besides what is asked. */
+export function cardPreparation({
+  clock,
+  config,
+  random,
+}: Pick<CommandTools, 'clock' | 'config' | 'random'>): (
+  partnerId: string,
+  svcCardId: string,
+) => PreparedForCard {
+  return (partnerId, svcCardId) => {
+    const nowMs = clock.now()
+    return {
+      tenantId: partnerId,
+      svcCardId,
+      ids: {
+        event: newId('evt', nowMs, random),
+        transfer: newId('trf', nowMs, random),
+        changes: HISTORY_FIELDS.map(() => newId('chg', nowMs, random)).sort(),
+      },
+      at: new Date(nowMs),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }
+  }
+}
+
+/** Locks the partners’ cards in order of id. */
+export async function lockCards(tx: BatchTx, commands: readonly PreparedForCard[]): Promise<CardKey[]> {
+  // Ids that cannot be ours get the response of missing ones (decision A12), without a lookup.
+  const tenantOf = (command: PreparedForCard) => command.tenantId
+  const idOf = (command: PreparedForCard) => command.svcCardId
+  const wanted = lastOfEach(
+    commands.filter((command) => looksLikeCardId(command.svcCardId)),
+    tenantOf,
+    idOf,
+  )
+  return wanted.length === 0 ? [] : tx.lock(LOCK, columns(wanted, tenantOf, idOf), wanted.length)
+}
+
+/** Reads locked cards with their surroundings: in a statement after the lock, so that it sees what the lock waited for. */
+export async function readLocked(
+  tx: Tx,
+  locked: readonly CardKey[],
+  commands: readonly PreparedForCard[],
+): Promise<ByTenant<CardViews>> {
+  if (locked.length === 0) return new ByTenant(() => new Map())
+  const { at, timeZone } = commands.at(-1)!
+  const views = await readCardViews(tx, locked, at, timeZone)
+  return byTenant(
+    views,
+    ({ card }) => card.partnerId,
+    ({ card }) => card.svcCardId,
+    (view) => view,
+  )
+}
+
+export const viewOf = (views: CardViews, { svcCardId }: PreparedForCard): CardView =>
+  views.get(svcCardId) ?? fail('card_not_found')
+
+/**
+ * One kind of change: `change` is the rule, pure, and returns the card as it is to be, or the same card when there is
+ * nothing to do, which changes nothing and keeps no history.
+ */
+export const cardChange = <Ask extends CardChangeAsk>(
+  name: string,
+  change: (card: Card, ask: Ask) => Card,
+  check: (ask: Ask) => void = () => undefined,
+) =>
+  command<Ask, Prepared<Ask>, CardViews, Changed>({
+    name,
+    prepare(tools) {
+      const preparationOf = cardPreparation(tools)
+      return (ask: Ask): Prepared<Ask> => {
+        check(ask)
+        return { ...ask, ...preparationOf(ask.partnerId, ask.svcCardId) }
+      }
+    },
+    lock: async (tx, commands) => readLocked(tx, await lockCards(tx, commands), commands),
+    decide(views, command, now) {
+      const view = viewOf(views, command)
+      const after = change(view.card, command)
+      const changes = differences(view.card, after, command.ids.changes)
+      if (changes.length === 0) return { view, changes, at: now, command }
+      const modifiedAt = laterThan(view.card.modifiedAt, now)
+      return { view: { ...view, card: { ...after, modifiedAt } }, changes, at: modifiedAt, command }
+    },
+    apply: (views, { view }) => void views.set(view.card.svcCardId, view),
+    save: saveChanges,
+  })
+
+/** Changes of one card are in their order, also those of one batch, and when a clock was set back. */
+const laterThan = (before: Date, now: Date): Date => (now > before ? now : new Date(before.getTime() + 1))
+
+/** A card under the names of its history. */
+const historyOf = (card: Card) => ({ ...card, cardStatus: card.status, cardActivated: card.activated })
+
+function differences(before: Card, after: Card, ids: readonly string[]): FieldChange[] {
+  const [was, is] = [historyOf(before), historyOf(after)]
+  return HISTORY_FIELDS.flatMap((field, i) =>
+    was[field] === is[field]
+      ? []
+      : [{ changeId: ids[i]!, field, fromValue: String(was[field]), toValue: String(is[field]) }],
+  )
+}
+
+const updateCards = cards.updates(
+  [
+    'status',
+    'kycStatus',
+    'activated',
+    'blockCode',
+    'remarks',
+    'posAllowed',
+    'posAllowedAdmin',
+    'atmAllowed',
+    'atmAllowedAdmin',
+    'onlineAllowed',
+    'onlineAllowedAdmin',
+    'modifiedAt',
+  ],
+  'change',
+)
+
+function saveChanges(tx: Writes, decisions: readonly Changed[]): void {
+  const changed = decisions.filter(({ changes }) => changes.length > 0)
+  // Of several changes of one card in a batch the last one has them all.
+  const changedCards = lastOfEach(
+    changed.map(({ view: { card } }) => card),
+    (card) => card.partnerId,
+    (card) => card.svcCardId,
+  )
+  updateCards(tx, changedCards)
+  cardChanges.insert(
+    tx,
+    changed.flatMap(({ changes, command: { tenantId: partnerId, svcCardId, actor, reason }, at }) =>
+      changes.map((change) => ({ ...change, partnerId, svcCardId, actor, reason, createdAt: at })),
+    ),
+  )
+  saveEvents(tx, changed.flatMap(statusEvent))
+}
+
+/** Changes of flags and of KYC are in the history; only a changed status is an event. */
+function statusEvent({ view, changes, at, command }: Changed): OutboxEvent[] {
+  if (!changes.some(({ field }) => field === 'cardStatus')) return []
+  return [
+    {
+      eventId: command.ids.event,
+      tenantId: command.tenantId,
+      type: 'card.status_changed',
+      objectId: command.svcCardId,
+      payload: toCardRecord(view, command.timeZone),
+      createdAt: at,
+    },
+  ]
+}

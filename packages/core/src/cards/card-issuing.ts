@@ -1,0 +1,188 @@
+import { ByTenant } from '@svc/kernel/by-tenant'
+import type { Paise } from '@svc/kernel/money'
+import { NestedMap } from '@svc/kernel/nested-map'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { account, lockAccounts } from '../ledger/accounts.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { type User, users } from '../tenants/user.ts'
+import type { Card, Holder } from './card.ts'
+import { CARD_ACCOUNT_SELECT, type CardAccount } from './card-account.ts'
+import type { toCardRecord } from './card-record.ts'
+
+/** A card number that the card may get: what is kept of it. */
+export interface DrawnNumber {
+  /** Encrypts it for its card; of the numbers drawn only the one that is used is encrypted. */
+  readonly encrypted: () => Buffer
+  readonly digest: Buffer
+  readonly masked: string
+}
+
+/** The card that a partner wants. */
+export interface GiftCardOrder {
+  readonly companyId: string
+  readonly cardAccountId: string
+  /** Absent for the user with the holder’s mobile or e-mail, or a new one (decision C9). */
+  readonly userId?: string | undefined
+  readonly physical: boolean
+  /** Absent for the account's denomination. */
+  readonly loadPaise?: Paise | undefined
+  readonly holder: Holder
+}
+
+export interface CreateGiftCard {
+  readonly partnerId: string
+  readonly order: GiftCardOrder
+  /** Of the encrypted request, which counts once (decision C13). */
+  readonly sealHash: Buffer | undefined
+}
+
+export interface PreparedGiftCard extends CreateGiftCard {
+  readonly tenantId: string
+  readonly loadMaxPaise: Paise
+  readonly validityMonths: number
+  readonly numbers: readonly DrawnNumber[]
+  readonly ids: {
+    readonly card: string
+    readonly token: string
+    readonly user: string
+    readonly transfer: string
+    readonly event: string
+  }
+  readonly timeZone: string
+}
+
+export interface Issued {
+  readonly card: Card
+  readonly number: DrawnNumber
+  readonly newUser: User | undefined
+  readonly transfer: Transfer
+  /** As it is in the response and in the event. */
+  readonly record: ReturnType<typeof toCardRecord>
+  readonly command: PreparedGiftCard
+}
+
+/** Everything that issuing a partner's cards depends on. */
+export interface IssuingState {
+  readonly companies: Set<string>
+  readonly accounts: Map<string, CardAccount>
+  readonly users: Users
+  /** Balances of the funding accounts, in paise, by ledger account. */
+  readonly balances: Map<string, bigint>
+  /** Digests, in base64, and the same for all partners: a number is on one card only (decision C11). */
+  readonly takenNumbers: Set<string>
+  /** In base64. */
+  readonly usedJwes: Set<string>
+}
+
+interface Users {
+  readonly byId: Map<string, User>
+  readonly byMobile: NestedMap<[companyId: string, mobile: string], User>
+  /** Addresses in lower case. */
+  readonly byEmail: NestedMap<[companyId: string, email: string], User>
+}
+
+export function addUser({ byId, byMobile, byEmail }: Users, user: User): void {
+  const { companyId, email, mobile } = user
+  byId.set(user.userId, user)
+  if (mobile !== null) byMobile.set([companyId, mobile], user)
+  if (email !== null) byEmail.set([companyId, email.toLowerCase()], user)
+}
+
+const COMPANIES = statement<{ partnerId: string; companyId: string }>(
+  'issuing_companies',
+  `select partner_id as "partnerId", company_id as "companyId" from companies
+   where (partner_id, company_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const ACCOUNTS = statement<CardAccount>(
+  'issuing_accounts',
+  `${CARD_ACCOUNT_SELECT} where (a.partner_id, a.card_account_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const USERS = statement<User>(
+  'issuing_users',
+  `select ${users.columns} from users u
+   where (u.partner_id, u.user_id) in (select * from unnest($1::text[], $2::text[]))
+   union
+   select ${users.columns} from users u
+   where (u.partner_id, u.company_id, u.mobile) in (select * from unnest($1::text[], $3::text[], $4::text[]))
+   union
+   select ${users.columns} from users u
+   where (u.partner_id, u.company_id, u.email_key) in (select * from unnest($1::text[], $3::text[], $5::text[]))`,
+)
+const NUMBERS = statement<{ digest: Buffer }>(
+  'issuing_numbers',
+  'select digest from directory_card_numbers($1)',
+)
+const JWES = statement<{ partnerId: string; sealHash: Buffer }>(
+  'issuing_seals',
+  `select partner_id as "partnerId", seal_hash as "sealHash" from cards
+   where (partner_id, seal_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
+)
+
+/** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
+export async function lockIssuing(
+  tx: BatchTx,
+  orders: readonly PreparedGiftCard[],
+): Promise<ByTenant<IssuingState>> {
+  const encrypted = orders.filter(({ sealHash }) => sealHash)
+  const [known, accounts, knownUsers, numbers, jwes, balances] = await Promise.all([
+    tx.query(
+      COMPANIES,
+      columns(
+        orders,
+        (o) => o.tenantId,
+        (o) => o.order.companyId,
+      ),
+    ),
+    tx.query(
+      ACCOUNTS,
+      columns(
+        orders,
+        (o) => o.tenantId,
+        (o) => o.order.cardAccountId,
+      ),
+    ),
+    tx.query(
+      USERS,
+      columns(
+        orders,
+        (o) => o.tenantId,
+        (o) => o.order.userId ?? null,
+        (o) => o.order.companyId,
+        (o) => o.order.holder.mobile ?? null,
+        (o) => o.order.holder.email?.toLowerCase() ?? null,
+      ),
+    ),
+    tx.query(NUMBERS, [orders.flatMap((o) => o.numbers.map(({ digest }) => digest))]),
+    encrypted.length > 0
+      ? tx.query(
+          JWES,
+          columns(
+            encrypted,
+            (o) => o.tenantId,
+            (o) => o.sealHash,
+          ),
+        )
+      : [],
+    lockAccounts(
+      tx,
+      orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
+    ),
+  ])
+  const takenNumbers = new Set(numbers.map(({ digest }) => digest.toString('base64')))
+  const state = new ByTenant(
+    (tenantId): IssuingState => ({
+      companies: new Set(),
+      accounts: new Map(),
+      users: { byId: new Map(), byMobile: new NestedMap(), byEmail: new NestedMap() },
+      balances: balances.of(tenantId),
+      takenNumbers,
+      usedJwes: new Set(),
+    }),
+  )
+  for (const { partnerId, companyId } of known) state.of(partnerId).companies.add(companyId)
+  for (const found of accounts) state.of(found.partnerId).accounts.set(found.cardAccountId, found)
+  for (const user of knownUsers) addUser(state.of(user.partnerId).users, user)
+  for (const { partnerId, sealHash } of jwes) state.of(partnerId).usedJwes.add(sealHash.toString('base64'))
+  return state
+}

@@ -1,0 +1,163 @@
+import { fail } from '@svc/contract/errors'
+import type { ByTenant } from '@svc/kernel/by-tenant'
+import type { Paise } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import { command } from '@svc/platform/command'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { saveEvents } from '@svc/platform/outbox'
+import { Type } from 'typebox'
+import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { CHANNELS, type Channel } from './card.ts'
+import {
+  type CardViews,
+  cardPreparation,
+  lockCards,
+  type PreparedForCard,
+  readLocked,
+  viewOf,
+} from './card-changes.ts'
+import type { CardView } from './card-record.ts'
+import { cardPartnerLookup } from './find-card-partner.ts'
+
+/**
+ * Money that a terminal takes from a card, or gives back to it. The terminal knows the card and not its partner: like
+ * the card network, it stands above the partners.
+ */
+export interface CardUse {
+  readonly svcCardId: string
+  readonly amountPaise: Paise
+  readonly channel?: Channel | undefined
+  readonly merchantName?: string | undefined
+}
+
+type Prepared<Ask> = PreparedForCard & Ask
+
+export interface Used {
+  /** After the movement. */
+  readonly view: CardView
+  readonly transfer: Transfer
+  readonly command: Prepared<CardUse>
+}
+
+interface Kind<Ask> {
+  readonly name: string
+  readonly transferKind: 'card_spend' | 'card_refund'
+  readonly eventType: 'card.spent' | 'card.refunded'
+  /** Pure; throws the failure when the card cannot be used so. */
+  readonly check: (view: CardView, use: Prepared<Ask>, now: Date) => void
+}
+
+export const CardReceipt = Type.Object(
+  {
+    transactionId: Type.String(),
+    svcCardId: Type.String(),
+    amount: Type.Number({ description: 'Rupees' }),
+    channel: Type.Optional(Type.Enum([...CHANNELS])),
+    merchantName: Type.Optional(Type.String()),
+    otbBalance: Type.Number({ description: 'Rupees that the card has left, exact' }),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'CardReceipt', additionalProperties: false },
+)
+
+const rupees = (paise: bigint): number => Number(paise) / 100
+
+/** What a terminal prints, and the event reports: the card by its id, never by its number. */
+export const receiptToWire = ({ view, transfer, command }: Used) => ({
+  transactionId: transfer.transferId,
+  svcCardId: view.card.svcCardId,
+  amount: rupees(transfer.amountPaise),
+  ...(command.channel && { channel: command.channel }),
+  ...(command.merchantName !== undefined && { merchantName: command.merchantName }),
+  otbBalance: rupees(view.balancePaise),
+  createdOn: rfc3339(transfer.createdAt, command.timeZone),
+})
+
+/** Spending and refunding, but for their rules: the card is locked before the ledger accounts, as everywhere. */
+export const cardUse = <Ask extends CardUse>({ name, transferKind, eventType, check }: Kind<Ask>) =>
+  command<Ask, Prepared<Ask>, CardViews, Used>({
+    name,
+    prepare(tools) {
+      const partnerOf = cardPartnerLookup(tools.database)
+      const preparationOf = cardPreparation(tools)
+      return async (ask: Ask): Promise<Prepared<Ask>> => {
+        const partnerId = (await partnerOf(ask.svcCardId)) ?? fail('card_not_found')
+        return { ...ask, ...preparationOf(partnerId, ask.svcCardId) }
+      }
+    },
+    lock: lockForUse,
+    decide(views, command, now): Used {
+      const view = viewOf(views, command)
+      check(view, command, now)
+      const transfer = transferOf(transferKind, command, now)
+      return { view: moved(view, transfer), transfer, command }
+    },
+    apply: (views, { view }) => void views.set(view.card.svcCardId, view),
+    save(tx, decisions) {
+      saveJournals(
+        tx,
+        decisions[0]!.command.timeZone,
+        decisions.map(({ transfer }) => journalOf(transfer)),
+      )
+      saveEvents(
+        tx,
+        decisions.map((used) => ({
+          eventId: used.command.ids.event,
+          tenantId: used.command.tenantId,
+          type: eventType,
+          objectId: used.command.svcCardId,
+          payload: receiptToWire(used),
+          createdAt: used.transfer.createdAt,
+        })),
+      )
+    },
+  })
+
+async function lockForUse(tx: BatchTx, uses: readonly PreparedForCard[]): Promise<ByTenant<CardViews>> {
+  const locked = await lockCards(tx, uses)
+  await lockAccounts(
+    tx,
+    locked.flatMap(({ partnerId, svcCardId }) => [
+      account('card', partnerId, svcCardId),
+      account('card_settlement', partnerId),
+    ]),
+  )
+  return readLocked(tx, locked, uses)
+}
+
+function transferOf(
+  kind: Kind<CardUse>['transferKind'],
+  { tenantId, svcCardId, ids, amountPaise }: Prepared<CardUse>,
+  now: Date,
+): Transfer {
+  const [card, settlement] = [accountId('card', svcCardId), accountId('card_settlement', tenantId)]
+  const [debitAccountId, creditAccountId] = kind === 'card_spend' ? [card, settlement] : [settlement, card]
+  return {
+    transferId: ids.transfer,
+    tenantId,
+    kind,
+    debitAccountId,
+    creditAccountId,
+    amountPaise,
+    objectId: svcCardId,
+    createdAt: now,
+  }
+}
+
+/** Later uses of the same batch see this one. */
+function moved(view: CardView, { kind, amountPaise }: Transfer): CardView {
+  const spent = kind === 'card_spend' ? amountPaise : -amountPaise
+  const { dayPaise, monthPaise, yearPaise, lifePaise } = view.usage
+  return {
+    ...view,
+    balancePaise: view.balancePaise - spent,
+    usage: {
+      dayPaise: dayPaise + spent,
+      monthPaise: monthPaise + spent,
+      yearPaise: yearPaise + spent,
+      lifePaise: lifePaise + spent,
+    },
+  }
+}

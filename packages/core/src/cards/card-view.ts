@@ -1,0 +1,76 @@
+import type { Clock } from '@svc/kernel/time'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import type { Database, Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
+import type { CardView, Usage } from './card-record.ts'
+
+type ViewRow = Card & CardView['account'] & Usage & { readonly balancePaise: bigint }
+
+const spentSince = (unit: string) =>
+  `coalesce(sum(amount) filter (where at >= date_trunc('${unit}', $3::timestamptz, $4)), 0)::bigint`
+
+// The balance is a subquery, not a join: `||` is not leakproof, so row-level security keeps a join on it from using the
+// index of the accounts, and all of a partner's were read for one card.
+const VIEWS = statement<ViewRow>(
+  'card_views',
+  `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
+     used.*, (
+       select l.balance from ledger_accounts l
+       where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as "balancePaise"
+   from cards c
+   join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
+   join companies co on co.company_id = c.company_id and co.partner_id = c.partner_id
+   cross join lateral (
+     select ${spentSince('day')} as "dayPaise", ${spentSince('month')} as "monthPaise", ${spentSince('year')} as "yearPaise",
+       coalesce(sum(amount), 0)::bigint as "lifePaise"
+     from (
+       select case t.kind when 'card_refund' then -t.amount else t.amount end as amount, t.created_at as at
+       from ledger_transfers t
+       where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')) moves
+   ) used
+   where (c.partner_id, c.svc_card_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+
+function toView(row: ViewRow): CardView {
+  const { companyName, accountType, binType, programme, balancePaise, ...rest } = row
+  const { dayPaise, monthPaise, yearPaise, lifePaise, ...card } = rest
+  return {
+    card,
+    account: { companyName, accountType, binType, programme },
+    balancePaise,
+    usage: { dayPaise, monthPaise, yearPaise, lifePaise },
+  }
+}
+
+/** Cards with their surroundings, balances and what they spent; days, months and years are those of the zone. */
+export async function readCardViews(
+  tx: Tx,
+  keys: readonly CardKey[],
+  now: Date,
+  timeZone: string,
+): Promise<CardView[]> {
+  const rows = await tx.query(VIEWS, [...cards.keys(keys), now, timeZone])
+  return rows.map(toView)
+}
+
+/** Lookup of a partner's own cards; `undefined` for those of others and for ids that cannot be ours. */
+export function cardLookup(
+  database: Database,
+  clock: Clock,
+  timeZone: string,
+): (partnerId: string, svcCardId: string) => Promise<CardView | undefined> {
+  const views = new BatchedLookup<CardView>(
+    (keys) =>
+      database.read(
+        keys.map((key) => key.tenantId),
+        (tx) => {
+          const found = keys.map(({ tenantId: partnerId, id: svcCardId }) => ({ partnerId, svcCardId }))
+          return readCardViews(tx, found, new Date(clock.now()), timeZone)
+        },
+      ),
+    ({ card }) => ({ tenantId: card.partnerId, id: card.svcCardId }),
+  )
+  return async (partnerId, svcCardId) =>
+    looksLikeCardId(svcCardId) ? views.get(partnerId, svcCardId) : undefined
+}

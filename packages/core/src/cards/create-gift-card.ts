@@ -1,0 +1,215 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { invariant } from '@svc/kernel/invariant'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import { plainTimestamp } from '@svc/kernel/time'
+import { command } from '@svc/platform/command'
+import { saveEvents } from '@svc/platform/outbox'
+import { account, accountId } from '../ledger/accounts.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { newUser, newUserId, profileOf, type User, users } from '../tenants/user.ts'
+import { type Card, cards } from './card.ts'
+import {
+  addUser,
+  type CreateGiftCard,
+  type DrawnNumber,
+  type GiftCardOrder,
+  type Issued,
+  type IssuingState,
+  lockIssuing,
+  type PreparedGiftCard,
+} from './card-issuing.ts'
+import { drawCardNumber, maskCardNumber } from './card-number.ts'
+import { toCardRecord, UNUSED } from './card-record.ts'
+
+/** Numbers drawn for each card: the first that is free is used, so that a collision costs no retry. */
+const NUMBERS_DRAWN = 3
+
+/** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
+export const createGiftCard = command({
+  name: 'createGiftCard',
+
+  prepare({ clock, config, keyring, random }) {
+    const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
+    const draw = (cardId: string): DrawnNumber => {
+      const number = drawCardNumber(config.CARD_BIN, random)
+      return {
+        encrypted: () => keyring.encrypt('card_number', Buffer.from(number), cardId),
+        digest: keyring.digest('card_number_digest', number),
+        masked: maskCardNumber(number),
+      }
+    }
+    return (ask: CreateGiftCard): PreparedGiftCard => {
+      requireWithinLimit(ask.order.loadPaise, loadMaxPaise)
+      const nowMs = clock.now()
+      const card = newId('card', nowMs, random)
+      return {
+        ...ask,
+        tenantId: ask.partnerId,
+        loadMaxPaise,
+        validityMonths: config.CARD_VALIDITY_MONTHS,
+        numbers: Array.from({ length: NUMBERS_DRAWN }, () => draw(card)),
+        ids: {
+          card,
+          token: newId('crd', nowMs, random),
+          user: newUserId(nowMs, random),
+          transfer: newId('trf', nowMs, random),
+          event: newId('evt', nowMs, random),
+        },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    }
+  },
+
+  lock: lockIssuing,
+  decide,
+
+  apply(state, { number, newUser, transfer, command: { sealHash } }) {
+    const { debitAccountId, amountPaise } = transfer
+    state.balances.set(debitAccountId, (state.balances.get(debitAccountId) ?? 0n) - amountPaise)
+    state.takenNumbers.add(number.digest.toString('base64'))
+    if (sealHash) state.usedJwes.add(sealHash.toString('base64'))
+    if (newUser) addUser(state.users, newUser)
+  },
+
+  save(tx, decisions) {
+    const opens = decisions.map(({ card }) => account('card', card.partnerId, card.svcCardId))
+    const journals = decisions.map(({ transfer }) => journalOf(transfer))
+    const events = decisions.map((issued) => ({
+      eventId: issued.command.ids.event,
+      tenantId: issued.card.partnerId,
+      type: 'card.created' as const,
+      objectId: issued.card.svcCardId,
+      payload: issued.record,
+      createdAt: issued.card.createdAt,
+    }))
+    users.insert(
+      tx,
+      decisions.flatMap((issued) => issued.newUser ?? []),
+    )
+    saveJournals(tx, decisions[0]!.command.timeZone, journals, opens)
+    cards.insert(
+      tx,
+      decisions.map(({ card, number, command: { sealHash = null } }) => ({
+        ...card,
+        numberSealed: number.encrypted(),
+        numberDigest: number.digest,
+        sealHash,
+      })),
+    )
+    saveEvents(tx, events)
+  },
+})
+
+/** Decision C7. */
+export function requireWithinLimit(loadPaise: Paise | undefined, loadMaxPaise: Paise): void {
+  if (loadPaise !== undefined && loadPaise > loadMaxPaise)
+    fail('load_over_limit', {
+      description: `A gift card holds at most ${formatRupees(loadMaxPaise)} rupees`,
+    })
+}
+
+/** Rules: who may get which card, and whether its account can pay for it. */
+function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issued {
+  const { tenantId, order, sealHash } = command
+  if (sealHash && state.usedJwes.has(sealHash.toString('base64'))) fail('encrypted_request_replayed')
+  if (!state.companies.has(order.companyId)) fail('company_not_found')
+  const cardAccount = state.accounts.get(order.cardAccountId)
+  if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')
+  const known = knownUser(state, order)
+  const user = known ?? userOf(command)
+  const loadPaise = order.loadPaise ?? cardAccount.denominationPaise
+  requireWithinLimit(loadPaise, command.loadMaxPaise)
+  const funding = accountId('card_funding', order.cardAccountId)
+  if ((state.balances.get(funding) ?? 0n) < loadPaise) fail('insufficient_funds')
+  const number = command.numbers.find(({ digest }) => !state.takenNumbers.has(digest.toString('base64')))
+  invariant(number, 'every drawn card number is taken: widen the BIN range')
+  const transfer: Transfer = {
+    transferId: command.ids.transfer,
+    tenantId,
+    kind: 'card_load',
+    debitAccountId: funding,
+    creditAccountId: accountId('card', command.ids.card),
+    amountPaise: loadPaise,
+    objectId: command.ids.card,
+    createdAt: now,
+  }
+  const card = newCard(command, { user, loadPaise, masked: number.masked, now })
+  const view = { card, account: cardAccount, balancePaise: loadPaise, usage: UNUSED }
+  return {
+    card,
+    number,
+    newUser: known ? undefined : user,
+    transfer,
+    record: toCardRecord(view, command.timeZone),
+    command,
+  }
+}
+
+/** Decision C9: by id, else by mobile or e-mail within the company. */
+function knownUser(
+  { users }: IssuingState,
+  { companyId, userId, holder: { mobile, email } }: GiftCardOrder,
+): User | undefined {
+  if (userId !== undefined) {
+    const user = users.byId.get(userId)
+    return user?.companyId === companyId ? user : fail('user_not_found')
+  }
+  return (
+    (mobile === undefined ? undefined : users.byMobile.get(companyId, mobile)) ??
+    (email === undefined ? undefined : users.byEmail.get(companyId, email.toLowerCase()))
+  )
+}
+
+function userOf({ partnerId, order: { companyId, holder }, ids }: PreparedGiftCard): User {
+  return newUser({ userId: ids.user, partnerId, companyId, profile: holder })
+}
+
+interface Facts {
+  readonly user: User
+  readonly loadPaise: Paise
+  readonly masked: string
+  readonly now: Date
+}
+
+/** Decision C10: a virtual card is usable at once, a physical one waits for its activation. */
+function newCard(
+  { partnerId, order, ids, timeZone, validityMonths }: PreparedGiftCard,
+  { user, loadPaise, masked, now }: Facts,
+): Card {
+  const { physical } = order
+  // Counted from the month of the business zone, so that a card is never good for less than it should be.
+  const [year, month] = plainTimestamp(now, timeZone).split('-').map(Number)
+  const lastMonth = new Date(Date.UTC(year!, month! - 1 + validityMonths, 1))
+  return {
+    svcCardId: ids.card,
+    partnerId,
+    companyId: order.companyId,
+    cardAccountId: order.cardAccountId,
+    userId: user.userId,
+    maskedNumber: masked,
+    token: ids.token,
+    expiryMonth: lastMonth.getUTCMonth() + 1,
+    expiryYear: lastMonth.getUTCFullYear(),
+    status: physical ? 'AP' : 'UL',
+    kycStatus: 'NOT_UPLOADED',
+    physical,
+    activated: !physical,
+    // What the order leaves out is taken from what is known of the user.
+    holder: { ...profileOf(user), ...order.holder },
+    physicalRequestedAt: physical ? now : null,
+    loadPaise,
+    loadTransferId: ids.transfer,
+    posAllowed: true,
+    posAllowedAdmin: true,
+    atmAllowed: false,
+    atmAllowedAdmin: false,
+    onlineAllowed: true,
+    onlineAllowedAdmin: true,
+    blockCode: '',
+    remarks: '',
+    createdAt: now,
+    modifiedAt: now,
+  }
+}

@@ -1,0 +1,19 @@
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import type { Database } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type CardKey, looksLikeCardId } from './card.ts'
+
+const PARTNERS = statement<CardKey>(
+  'card_partners',
+  'select svc_card_id as "svcCardId", partner_id as "partnerId" from cards where svc_card_id = any ($1)',
+)
+
+/** Whose card it is, for those who stand above the partners: the sandbox's terminal and operators. */
+export function cardPartnerLookup(database: Database): (svcCardId: string) => Promise<string | undefined> {
+  const partners = new BatchedLookup<CardKey>(
+    (keys) => database.operate((tx) => tx.query(PARTNERS, [keys.map(({ id }) => id)])),
+    ({ svcCardId: id }) => ({ tenantId: '', id }),
+  )
+  return async (svcCardId) =>
+    looksLikeCardId(svcCardId) ? (await partners.get('', svcCardId))?.partnerId : undefined
+}

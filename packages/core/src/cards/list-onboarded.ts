@@ -1,0 +1,50 @@
+import type { Paise } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { RowOf } from '@svc/platform/db/table'
+import { type Company, companies } from '../tenants/company.ts'
+import { type User, users } from '../tenants/user.ts'
+import { cardAccounts } from './card-account.ts'
+
+const COMPANIES = statement<Company>(
+  'companies_list',
+  `select ${companies.columns} from companies co
+   where ($1::text is null or co.partner_id = $1) and ($2::text is null or co.company_id = $2) order by co.company_id`,
+)
+
+/** Companies of a partner, or of all. */
+export const listCompanies = (tx: Tx, partnerId?: string): Promise<Company[]> =>
+  tx.query(COMPANIES, [partnerId, null])
+
+export const findCompany = async (tx: Tx, companyId: string): Promise<Company | undefined> =>
+  (await tx.query(COMPANIES, [null, companyId]))[0]
+
+const USERS = statement<User>(
+  'users_of_company',
+  `select ${users.columns} from users u where u.company_id = $1 order by u.user_id`,
+)
+
+export const listUsers = (tx: Tx, companyId: string): Promise<User[]> => tx.query(USERS, [companyId])
+
+export type FundedAccount = Omit<RowOf<typeof cardAccounts>, 'createdAt'> & {
+  /** What is left for cards. */
+  readonly balancePaise: Paise
+  readonly cards: number
+}
+
+const ACCOUNTS = statement<FundedAccount>(
+  'card_accounts_list',
+  `select ${cardAccounts.columns}, l.balance as "balancePaise",
+     (select count(*)::int from cards c where c.partner_id = a.partner_id and c.company_id = a.company_id
+       and c.card_account_id = a.card_account_id) as cards
+   from card_accounts a join ledger_accounts l on l.account_id = 'card_funding:' || a.card_account_id
+   where ($1::text is null or a.company_id = $1) and ($2::text is null or a.card_account_id = $2)
+   order by a.card_account_id`,
+)
+
+/** Card accounts of a company, or of all, with what they have left. */
+export const listCardAccounts = (tx: Tx, companyId?: string): Promise<FundedAccount[]> =>
+  tx.query(ACCOUNTS, [companyId, null])
+
+export const findFundedAccount = async (tx: Tx, cardAccountId: string): Promise<FundedAccount | undefined> =>
+  (await tx.query(ACCOUNTS, [null, cardAccountId]))[0]

@@ -1,0 +1,113 @@
+import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+
+const CARDS = subjects('cards', 'cards')
+const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where seal_hash is not null')
+
+/** What must be true between cards and the ledger; the checks that `svc reconcile` adds for this area. */
+export const CARD_CHECKS: readonly Check[] = [
+  check(
+    'card_loads',
+    CARDS,
+    'Every card was loaded once, with its load, from its card account',
+    (chosen) => `select c.svc_card_id as subject, count(t.transfer_id) || ' loads, ' ||
+         count(t.transfer_id) filter (where t.transfer_id = c.load_transfer_id and t.amount = c.load_paise
+           and t.tenant_id = c.partner_id and t.credit_account_id = 'card:' || c.svc_card_id
+           and t.debit_account_id = 'card_funding:' || c.card_account_id) || ' of them fitting' as detail
+       from cards c left join ledger_transfers t on t.object_id = c.svc_card_id and t.kind = 'card_load'
+       where ${chosen('c.svc_card_id')}
+       group by c.svc_card_id, c.partner_id
+       having count(t.transfer_id) <> 1
+         or count(t.transfer_id) filter (where t.transfer_id = c.load_transfer_id and t.amount = c.load_paise
+           and t.tenant_id = c.partner_id and t.credit_account_id = 'card:' || c.svc_card_id
+           and t.debit_account_id = 'card_funding:' || c.card_account_id) <> 1 limit 100`,
+  ),
+  check(
+    'card_balances',
+    CARDS,
+    'Every card has its load less what it spent and more what it was refunded, and never less than nothing',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, 'balance ' || coalesce(l.balance::text, 'missing') || ', load ' || c.load_paise
+         || ', spent ' || u.spent || ', refunded ' || u.refunded as detail
+       from cards c left join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
+       cross join lateral (
+         select coalesce(sum(t.amount) filter (where t.kind = 'card_spend'
+             and t.debit_account_id = 'card:' || c.svc_card_id), 0) as spent,
+           coalesce(sum(t.amount) filter (where t.kind = 'card_refund'
+             and t.credit_account_id = 'card:' || c.svc_card_id), 0) as refunded
+         from ledger_transfers t where t.object_id = c.svc_card_id) u
+       where ${chosen('c.svc_card_id')}
+         and (l.balance is distinct from c.load_paise - u.spent + u.refunded or l.balance < 0 or u.refunded > u.spent)
+       limit 100`,
+  ),
+  check(
+    'card_accounts',
+    ACCOUNTS,
+    'Every card account of the ledger is a card’s',
+    (chosen) => `select l.account_id as subject, 'balance ' || l.balance || ', and no card' as detail
+       from ledger_accounts l left join cards c on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
+       where l.kind = 'card' and c.svc_card_id is null and ${chosen('l.account_id')} limit 100`,
+  ),
+  check(
+    'card_owners',
+    CARDS,
+    'Company, card account and user of a card belong together and to its partner',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, 'partner ' || c.partner_id || ', company ' || c.company_id || ', account '
+         || c.card_account_id || ', user ' || c.user_id as detail
+       from cards c join companies co using (company_id) join card_accounts a using (card_account_id)
+         join users u using (user_id)
+       where ${chosen('c.svc_card_id')} and (co.partner_id <> c.partner_id or a.partner_id <> c.partner_id or u.partner_id <> c.partner_id
+         or a.company_id <> c.company_id or u.company_id <> c.company_id) limit 100`,
+  ),
+  check(
+    'card_history',
+    CARDS,
+    'The history of a card leads to the state that it has',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, h.field || ' is ' || s.value || ', its history ends with ' || h.to_value as detail
+       from (select distinct on (svc_card_id, field) svc_card_id, field, to_value from card_changes
+             where ${chosen('svc_card_id')}
+             order by svc_card_id, field, created_at desc, change_id desc) h
+       join cards c using (svc_card_id)
+       cross join lateral (select case h.field when 'cardStatus' then c.status when 'kycStatus' then c.kyc_status
+         when 'cardActivated' then c.activated::text
+         when 'posAllowed' then c.pos_allowed::text when 'posAllowedAdmin' then c.pos_allowed_admin::text
+         when 'atmAllowed' then c.atm_allowed::text when 'atmAllowedAdmin' then c.atm_allowed_admin::text
+         when 'onlineAllowed' then c.online_allowed::text
+         when 'onlineAllowedAdmin' then c.online_allowed_admin::text end as value) s
+       where s.value is distinct from h.to_value limit 100`,
+  ),
+  check(
+    'card_events',
+    CARDS,
+    'Every card was told of when it was issued, and for each change of its status, each spend and each refund',
+    (chosen) => `with happened as (
+         select c.svc_card_id, 1 as created,
+           (select count(*) from card_changes h where h.svc_card_id = c.svc_card_id and h.field = 'cardStatus') as changed,
+           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_spend') as spent,
+           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_refund') as refunded
+         from cards c
+         where ${chosen('c.svc_card_id')} and ${allEventsKept('c.partner_id', 'c.created_at')}),
+       told as (
+         select object_id as svc_card_id, count(*) filter (where type = 'card.created') as created,
+           count(*) filter (where type = 'card.status_changed') as changed,
+           count(*) filter (where type = 'card.spent') as spent, count(*) filter (where type = 'card.refunded') as refunded
+         from outbox where ${chosen('object_id')} group by object_id)
+       select svc_card_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join told t using (svc_card_id)
+       where (h.created, h.changed, h.spent, h.refunded) is distinct from (t.created, t.changed, t.spent, t.refunded)
+       limit 100`,
+  ),
+  check(
+    'card_answers',
+    KEPT_ORDERS,
+    'Every answer that is kept to a sealed order has its one card',
+    (chosen) => `select k.key as subject, count(c.svc_card_id) || ' cards' as detail
+       from idempotency_keys k left join cards c on c.partner_id = k.tenant_id and c.seal_hash = k.seal_hash
+       where k.seal_hash is not null and k.status = 200 and ${chosen('k.key')}
+       group by k.tenant_id, k.route, k.key having count(c.svc_card_id) <> 1 limit 100`,
+  ),
+]

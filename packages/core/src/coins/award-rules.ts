@@ -1,0 +1,60 @@
+import { fail } from '@svc/contract/errors'
+import { type CoinConfig, coversInstant } from './coin-config.ts'
+
+/** An event that happened to a user, for which coins are asked. */
+export interface CoinEvent {
+  readonly partnerId: string
+  readonly companyId: string
+  readonly event: string
+  readonly occurredAt: Date
+}
+
+export type Verdict = 'APPLIES' | 'OUTRANKED' | 'NOT_YET_VALID' | 'NO_LONGER_VALID'
+
+/** A configuration that was looked at, and what came of it. */
+export interface Considered {
+  readonly config: CoinConfig
+  readonly verdict: Verdict
+}
+
+/**
+ * The active configurations of an event and which of them applies: the company's own outranks the partner's fallback
+ * (decision K3). Constraints see to it that at most one of each kind is valid at an instant.
+ */
+export function considerConfigs(configs: readonly CoinConfig[], asked: CoinEvent): Considered[] {
+  const own = configs.filter(
+    (config) =>
+      config.partnerId === asked.partnerId &&
+      config.event === asked.event &&
+      config.status === 'ACTIVE' &&
+      (config.companyId === null || config.companyId === asked.companyId),
+  )
+  const custom = own.some(
+    (config) => config.configuration === 'CUSTOM' && coversInstant(config, asked.occurredAt),
+  )
+  return own.map((config) => ({ config, verdict: verdictOn(config, asked.occurredAt, custom) }))
+}
+
+function verdictOn(config: CoinConfig, at: Date, hasCustom: boolean): Verdict {
+  if (config.validFrom > at) return 'NOT_YET_VALID'
+  if (!coversInstant(config, at)) return 'NO_LONGER_VALID'
+  return hasCustom && config.configuration === 'DEFAULT' ? 'OUTRANKED' : 'APPLIES'
+}
+
+/** Decisions K5, K8: an award that would go over the day's limit is refused whole, and no other configuration steps in. */
+export function chooseConfig(
+  considered: readonly Considered[],
+  awardedToday: (coinConfigId: string) => bigint,
+): CoinConfig {
+  const config = considered.find(({ verdict }) => verdict === 'APPLIES')?.config ?? fail('no_coin_config')
+  const { perUserDailyLimit, amount, coinConfigId } = config
+  if (perUserDailyLimit !== null && awardedToday(coinConfigId) + amount > perUserDailyLimit)
+    fail('coin_daily_limit_reached')
+  return config
+}
+
+const DAY_MS = 86_400_000
+
+/** Decision K9: days of 24 hours from the award on. */
+export const expiryOf = ({ coinsExpireAfterDays }: CoinConfig, now: Date): Date | null =>
+  coinsExpireAfterDays === null ? null : new Date(now.getTime() + coinsExpireAfterDays * DAY_MS)

@@ -1,0 +1,102 @@
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { command, type OpenCommand } from '@svc/platform/command'
+import { statement } from '@svc/platform/db/statement'
+import { Loop } from '@svc/platform/loop'
+import type { CoreServices } from '@svc/platform/services'
+import { expireDue, type WalletChange } from './wallet.ts'
+import { lockCoinAccounts, lockWallets, saveWalletChanges, type WalletNeed } from './wallet-store.ts'
+
+const EVERY_MS = 60_000
+/** Lots that one query returns at most; the sweep queries again while there are more. */
+const LOTS_A_QUERY = 1_000
+
+interface ExpireCoins {
+  readonly partnerId: string
+  readonly userId: string
+}
+
+interface PreparedExpiry extends WalletNeed {
+  readonly timeZone: string
+}
+
+interface Expired {
+  readonly change: WalletChange
+  readonly timeZone: string
+}
+
+/** Writes off what remains of a user's lots past their time (decision K9). */
+export const expireCoins = command({
+  name: 'expireCoins',
+
+  prepare:
+    ({ clock, config }) =>
+    ({ partnerId, userId }: ExpireCoins): PreparedExpiry => ({
+      tenantId: partnerId,
+      userId,
+      coins: 0n,
+      clockOffsetMs: clock.offsetMs(),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  async lock(tx, needs) {
+    const wallets = await lockWallets(tx, needs)
+    await lockCoinAccounts(tx, needs, wallets, undefined)
+    return wallets
+  },
+  decide: (wallets, { userId, timeZone }, now): Expired => ({
+    change: expireDue(wallets.get(userId)!, now),
+    timeZone,
+  }),
+  apply: (wallets, { change: { wallet } }) => void wallets.set(wallet.userId, wallet),
+  save: (tx, decisions) =>
+    saveWalletChanges(
+      tx,
+      decisions[0]!.timeZone,
+      decisions.map(({ change }) => change).filter(({ entries }) => entries.length > 0),
+    ),
+})
+
+const DUE = statement<ExpireCoins>(
+  'directory_coins_due',
+  'select partner_id as "partnerId", user_id as "userId" from directory_coins_due($1, $2)',
+)
+
+/**
+ * Expires coins past their time. Balances and redemptions do not depend on it: they never count such coins. The sweep
+ * brings ledger and history up to date, and publishes `coins.expired`.
+ */
+export class CoinSweep {
+  readonly #services: CoreServices
+  readonly #expire: OpenCommand<ExpireCoins, Expired>
+  readonly loop: Loop
+  #sweeping: Promise<number> | undefined
+
+  constructor(services: CoreServices) {
+    this.#services = services
+    this.#expire = services.commands.open(expireCoins)
+    const work = async () => void (await this.sweep())
+    this.loop = new Loop({ name: 'expire_coins', everyMs: EVERY_MS, work }, services)
+  }
+
+  /** Expires all that is due now; returns how many users had such coins. One sweep at a time. */
+  sweep(): Promise<number> {
+    this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
+    return this.#sweeping
+  }
+
+  async #sweepAll(): Promise<number> {
+    const { database, clock } = this.#services
+    const swept = new ByTenant(() => new Set<string>())
+    let users = 0
+    while (!this.loop.stopping.aborted) {
+      const due = await database.directory(DUE, [new Date(clock.now()), LOTS_A_QUERY])
+      // A user is due again only when the database's clock is behind ours: the next sweep will do.
+      const fresh = due.filter(({ partnerId, userId }) => !swept.of(partnerId).has(userId))
+      if (fresh.length === 0) break
+      await Promise.all(fresh.map((user) => this.#expire.run(user)))
+      for (const { partnerId, userId } of fresh) swept.of(partnerId).add(userId)
+      users += fresh.length
+    }
+    return users
+  }
+}

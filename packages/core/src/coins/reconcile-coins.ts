@@ -1,0 +1,131 @@
+import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+
+const WALLETS = subjects('wallets', 'coin_wallets')
+const LOTS = subjects('lots of coins', 'coin_lots')
+const REDEMPTIONS = subjects('redemptions of coins', 'coin_redemptions')
+
+/** What must be true between lots, wallets, histories and the ledger; the checks that `svc reconcile` adds for coins. */
+export const COIN_CHECKS: readonly Check[] = [
+  check(
+    'coin_balances',
+    WALLETS,
+    'The coins that remain in a user’s lots are the balance of the user’s ledger account',
+    (
+      chosen,
+    ) => `with lots as (select user_id, sum(remaining) as coins from coin_lots where ${chosen('user_id')} group by user_id),
+         accounts as (select substr(account_id, 7) as user_id, balance from ledger_accounts
+           where kind = 'coins' and ${chosen('substr(account_id, 7)')})
+       select coalesce(l.user_id, a.user_id) as subject,
+         'in lots ' || coalesce(l.coins, 0) || ', in the ledger ' || coalesce(a.balance, 0) as detail
+       from lots l full join accounts a using (user_id) where coalesce(l.coins, 0) <> coalesce(a.balance, 0) limit 100`,
+  ),
+  check(
+    'coin_wallets',
+    WALLETS,
+    'The totals of a wallet are those of its lots',
+    (chosen) => `with lots as (
+         select user_id, sum(amount) as allocated, sum(spent) as spent, sum(expired) as expired
+         from coin_lots where ${chosen('user_id')} group by 1),
+       wallets as (select * from coin_wallets where ${chosen('user_id')})
+       select coalesce(l.user_id, w.user_id) as subject, 'wallet ' || coalesce(w.allocated, 0) || ' ' ||
+         coalesce(w.spent, 0) || ' ' || coalesce(w.expired, 0) || ', lots ' || coalesce(l.allocated, 0) || ' ' ||
+         coalesce(l.spent, 0) || ' ' || coalesce(l.expired, 0) as detail
+       from lots l full join wallets w using (user_id)
+       where (l.allocated, l.spent, l.expired) is distinct from (w.allocated, w.spent, w.expired) limit 100`,
+  ),
+  check(
+    'coin_uses',
+    LOTS,
+    'What a lot says is spent is what redemptions took from it',
+    (
+      chosen,
+    ) => `select l.lot_id as subject, 'spent ' || l.spent || ', used ' || coalesce(sum(u.amount), 0) as detail
+       from coin_lots l left join coin_lot_uses u using (lot_id, partner_id) where ${chosen('l.user_id')}
+       group by l.lot_id, l.partner_id having l.spent <> coalesce(sum(u.amount), 0) limit 100`,
+  ),
+  check(
+    'coin_redemptions',
+    REDEMPTIONS,
+    'The coins of a redemption are those that it took from lots of the same user',
+    (
+      chosen,
+    ) => `select r.redemption_id as subject, 'redeemed ' || r.amount || ', taken ' || coalesce(sum(l.taken), 0) as detail
+       from coin_redemptions r left join lateral (
+         select u.amount as taken from coin_lot_uses u join coin_lots o using (lot_id, partner_id)
+         where u.redemption_id = r.redemption_id and u.partner_id = r.partner_id and o.user_id = r.user_id) as l on true
+       where ${chosen('r.user_id')}
+       group by r.redemption_id, r.partner_id having r.amount <> coalesce(sum(l.taken), 0) limit 100`,
+  ),
+  check(
+    'coin_transfers',
+    WALLETS,
+    'Every allocation, redemption and expiry of coins has its one transfer, of the same amount and user',
+    (chosen) => `with moves as (
+         select 'coin_allocation' as kind, lot_id as object_id, user_id, amount from coin_lots where ${chosen('user_id')}
+         union all select 'coin_redemption', redemption_id, user_id, amount from coin_redemptions where ${chosen('user_id')}
+         union all select 'coin_expiry', lot_id, user_id, expired from coin_lots where expired > 0 and ${chosen('user_id')}),
+         transfers as (
+         select kind, object_id, amount, substr(case kind when 'coin_allocation' then credit_account_id
+           else debit_account_id end, 7) as user_id
+         from ledger_transfers where unit = 'COIN'
+           and (${chosen('substr(debit_account_id, 7)')} or ${chosen('substr(credit_account_id, 7)')}))
+       select coalesce(m.object_id, t.object_id) as subject, coalesce(m.kind, t.kind) || ': moved ' ||
+         coalesce(m.amount, 0) || ', transferred ' || coalesce(t.amount, 0) as detail
+       from moves m full join transfers t using (kind, object_id, user_id, amount)
+       where m.object_id is null or t.object_id is null limit 100`,
+  ),
+  check(
+    'coin_history',
+    WALLETS,
+    'A user’s history has no gaps and adds up, line by line, to the balance',
+    (chosen) => `with lines as (
+         select user_id, entry, balance_after, row_number() over w as place,
+           sum(case kind when 'ALLOCATED' then amount else -amount end) over w as balance
+         from coin_entries where ${chosen('user_id')} window w as (partition by user_id order by entry))
+       select user_id || ' ' || entry as subject, 'says ' || balance_after || ', adds up to ' || balance as detail
+       from lines where entry <> place or balance_after <> balance limit 100`,
+  ),
+  check(
+    'coin_late_uses',
+    REDEMPTIONS,
+    'No redemption took coins from a lot past its time',
+    (
+      chosen,
+    ) => `select u.redemption_id || ' ' || u.lot_id as subject, 'expired ' || l.expires_at || ', spent ' || r.created_at as detail
+       from coin_lot_uses u join coin_lots l using (partner_id, lot_id)
+         join coin_redemptions r using (partner_id, redemption_id)
+       where l.expires_at <= r.created_at and ${chosen('r.user_id')} limit 100`,
+  ),
+  check(
+    'coin_daily_limits',
+    WALLETS,
+    'No user got more of a configuration in a day than the limit of the revision that awarded it',
+    (chosen) => `with days as (
+         select l.user_id, l.coin_config_id, l.business_day, l.entry, r.per_user_daily_limit,
+           sum(l.amount) over (partition by l.user_id, l.coin_config_id, l.business_day order by l.entry) as coins
+         from coin_lots l join coin_config_revisions r using (partner_id, coin_config_id, revision)
+         where ${chosen('l.user_id')})
+       select user_id || ' ' || coin_config_id || ' ' || business_day as subject,
+         'awarded ' || coins || ', limit ' || per_user_daily_limit as detail
+       from days where coins > per_user_daily_limit limit 100`,
+  ),
+  check(
+    'coin_events',
+    WALLETS,
+    'Every allocation and redemption of coins was told of once, and every expiry at least with others',
+    (chosen) => `with happened as (
+         select user_id, count(*) filter (where kind = 'ALLOCATED') as allocated,
+           count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired
+         from coin_entries where ${chosen('user_id')} group by partner_id, user_id
+         having ${allEventsKept('partner_id', 'min(created_at)')}),
+       told as (
+         select object_id as user_id, count(*) filter (where type = 'coins.allocated') as allocated,
+           count(*) filter (where type = 'coins.redeemed') as redeemed,
+           coalesce(sum(jsonb_array_length(payload->'allocations')) filter (where type = 'coins.expired'), 0) as expired
+         from outbox where type in ('coins.allocated', 'coins.redeemed', 'coins.expired') and ${chosen('object_id')}
+         group by object_id)
+       select user_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join told t using (user_id)
+       where (h.allocated, h.redeemed, h.expired) is distinct from (t.allocated, t.redeemed, t.expired) limit 100`,
+  ),
+]

@@ -1,0 +1,179 @@
+import { ByTenant, idsByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import type { BatchTx } from '@svc/platform/db/batch'
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import type { RowOf } from '@svc/platform/db/table'
+import { saveEvents } from '@svc/platform/outbox'
+import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { coinLots } from './allocation.ts'
+import { coinEntries, coinWallets, type Lot, type Wallet, type WalletChange } from './wallet.ts'
+
+type WalletRow = RowOf<typeof coinWallets>
+
+const LOCK = coinWallets.lock('lock')
+
+// Those that are due, now or in a moment; and of the others as many, oldest first, as so many coins can need.
+const LOTS = statement<Lot>(
+  'coin_lots_open',
+  `with wanted as (
+     select partner_id, user_id, sum(coins)::bigint as coins,
+       statement_timestamp() + $4::double precision * interval '1 millisecond' + interval '1 minute' as until
+     from unnest($1::text[], $2::text[], $3::bigint[]) as w (partner_id, user_id, coins) group by 1, 2)
+   select l.lot_id as "lotId", l.partner_id as "partnerId", l.user_id as "userId", l.entry, l.remaining, l.spent,
+     l.expired, l.expires_at as "expiresAt"
+   from wanted w cross join lateral (
+     (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
+        and o.expires_at <= w.until)
+     union all
+     (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
+        and (o.expires_at is null or o.expires_at > w.until) order by o.entry limit w.coins)) as l
+   order by l.entry`,
+)
+// Sent before `LOTS`, so that its time is no later than the one that `LOTS` reads to.
+const READY_UNTIL = statement<{ until: Date }>(
+  'coin_lots_ready_until',
+  `select statement_timestamp() + $1::double precision * interval '1 millisecond' + interval '1 minute' as until`,
+)
+
+/** A user whose wallet a command changes, and the coins that it takes out. */
+export interface WalletNeed {
+  readonly tenantId: string
+  readonly userId: string
+  readonly coins: bigint
+  /** What the service's clock is ahead of the database's, in milliseconds. */
+  readonly clockOffsetMs: number
+}
+
+/** Wallets of a partner, by user. */
+export type Wallets = Map<string, Wallet>
+
+const tenantOf = (need: WalletNeed) => need.tenantId
+const userOf = (need: WalletNeed) => need.userId
+
+const walletOf = ({ tenantId, userId }: WalletNeed) => ({ partnerId: tenantId, userId })
+
+/** Locks the wallets, in order of user: every command on coins locks them first. */
+export async function lockWallets(tx: BatchTx, needs: readonly WalletNeed[]): Promise<ByTenant<Wallets>> {
+  if (needs.length === 0) return new ByTenant(() => new Map())
+  return withLots(tx, needs, await coinWallets.lockRows(tx, LOCK, needs.map(walletOf)))
+}
+
+/** As `lockWallets`, without a lock. */
+export async function readWallets(tx: Tx, needs: readonly WalletNeed[]): Promise<ByTenant<Wallets>> {
+  const rows = await tx.query(coinWallets.find, coinWallets.keys(needs.map(walletOf)))
+  return withLots(tx, needs, coinWallets.byTenant(rows))
+}
+
+async function withLots(
+  tx: Tx,
+  needs: readonly WalletNeed[],
+  known: ByTenant<Map<string, WalletRow>>,
+): Promise<ByTenant<Wallets>> {
+  const offsetMs = needs[0]!.clockOffsetMs
+  const [times, lots] = await Promise.all([
+    tx.query(READY_UNTIL, [offsetMs]),
+    tx.query(LOTS, [...columns(needs, tenantOf, userOf, (need) => need.coins), offsetMs]),
+  ])
+  const readyUntil = times[0]!.until
+  const open = lotsByUser(lots)
+  const wallets = new ByTenant((): Wallets => new Map())
+  for (const { tenantId, userId } of needs) {
+    const row = known.of(tenantId).get(userId)
+    wallets.of(tenantId).set(userId, {
+      partnerId: tenantId,
+      userId,
+      exists: row !== undefined,
+      entries: row?.entries ?? 0n,
+      allocated: row?.allocated ?? 0n,
+      spent: row?.spent ?? 0n,
+      expired: row?.expired ?? 0n,
+      lots: (row && open.of(tenantId).get(userId)) ?? [],
+      readyUntil,
+    })
+  }
+  return wallets
+}
+
+function lotsByUser(rows: readonly Lot[]): ByTenant<Map<string, Lot[]>> {
+  const lots = new ByTenant(() => new Map<string, Lot[]>())
+  for (const lot of rows) {
+    const ofTenant = lots.of(lot.partnerId)
+    const known = ofTenant.get(lot.userId)
+    if (known) known.push(lot)
+    else ofTenant.set(lot.userId, [lot])
+  }
+  return lots
+}
+
+/**
+ * Locks the accounts that changes of these wallets move, after the wallets: users' accounts sort before their
+ * partners'. Returns the balances of those that exist.
+ */
+export function lockCoinAccounts(
+  tx: BatchTx,
+  needs: readonly WalletNeed[],
+  wallets: ByTenant<Wallets>,
+  other: 'coins_issued' | 'coins_redeemed' | undefined,
+): Promise<ByTenant<Map<string, bigint>>> {
+  const accounts: Account[] = []
+  for (const { tenantId, userId } of needs) {
+    const { readyUntil, lots } = wallets.of(tenantId).get(userId)!
+    accounts.push(account('coins', tenantId, userId))
+    if (other) accounts.push(account(other, tenantId))
+    // Most commands meet nothing that is due; those of other commit queues need not wait for them.
+    if (lots.some(({ expiresAt }) => expiresAt !== null && expiresAt <= readyUntil))
+      accounts.push(account('coins_expired', tenantId))
+  }
+  return lockAccounts(tx, accounts)
+}
+
+const updateTotals = coinWallets.updates(['entries', 'allocated', 'spent', 'expired'])
+const updateLots = coinLots.updates(['remaining', 'spent', 'expired'])
+
+/** Writes what commands changed in wallets, in their order; new lots are inserted by the command that creates them. */
+export function saveWalletChanges(tx: Writes, timeZone: string, changes: readonly WalletChange[]): void {
+  if (changes.length === 0) return
+  const partnerOf = (row: { readonly partnerId: string }) => row.partnerId
+  const last = lastOfEach(
+    changes.map(({ wallet }) => wallet),
+    partnerOf,
+    (wallet) => wallet.userId,
+  )
+  const isNew = idsByTenant(
+    changes.filter(({ before }) => !before.exists).map(({ before }) => before),
+    partnerOf,
+    (wallet) => wallet.userId,
+  )
+  // A plain insert on purpose: when another process wrote the user's first coins meanwhile, the batch runs again.
+  coinWallets.insert(
+    tx,
+    last.filter((wallet) => isNew.of(wallet.partnerId).has(wallet.userId)),
+  )
+  updateTotals(
+    tx,
+    last.filter((wallet) => !isNew.of(wallet.partnerId).has(wallet.userId)),
+  )
+  updateLots(
+    tx,
+    lastOfEach(
+      changes.flatMap(({ lots }) => lots),
+      partnerOf,
+      (lot) => lot.lotId,
+    ),
+  )
+  coinEntries.insert(
+    tx,
+    changes.flatMap(({ entries }) => entries),
+  )
+  saveJournals(
+    tx,
+    timeZone,
+    changes.flatMap(({ journals }) => journals),
+    changes.flatMap(({ opens }) => opens),
+  )
+  saveEvents(
+    tx,
+    changes.flatMap(({ events }) => events),
+  )
+}

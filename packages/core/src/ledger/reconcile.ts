@@ -1,0 +1,173 @@
+import type { Database, Tx } from '@svc/platform/db/database'
+import { type Statement, statement } from '@svc/platform/db/statement'
+
+export interface Difference {
+  subject: string
+  detail: string
+}
+
+/** What a check looks at: a name in the plural, and how many there are. */
+export interface Subject {
+  readonly name: string
+  readonly count: Statement<{ count: bigint }>
+}
+
+/** Something that must be true; the statement answers the rows for which it is not, at most a hundred. */
+export interface Check {
+  readonly check: string
+  readonly differences: Statement<Difference>
+  readonly of?: Subject
+  /** The same for some of the subjects only, whose ids are `$1`; absent where only the whole can tell. */
+  readonly differencesOf?: Statement<Difference>
+}
+
+export const subjects = (name: string, from: string): Subject => ({
+  name,
+  count: statement(`count_${name.replaceAll(' ', '_')}`, `select count(*) from ${from}`),
+})
+
+/** The condition that no event of what is as old as `since` has been forgotten yet: so old feeds lose their beginnings. */
+export const allEventsKept = (tenantId: string, since: string): string =>
+  `not exists (select from event_counters f where f.tenant_id = ${tenantId} and f.forgotten_at >= ${since})`
+
+/**
+ * One check, written once: `text` gets a function that makes the condition for the subject's id, which holds all of them
+ * or those that are asked for.
+ */
+export function check(
+  name: string,
+  of: Subject,
+  promise: string,
+  text: (chosen: (id: string) => string) => string,
+): Check {
+  return {
+    check: promise,
+    of,
+    differences: statement(
+      `reconcile_${name}`,
+      text(() => 'true'),
+    ),
+    differencesOf: statement(
+      `reconcile_${name}_of`,
+      text((id) => `${id} = any ($1)`),
+    ),
+  }
+}
+
+export const ACCOUNTS = subjects('ledger accounts', 'ledger_accounts')
+const TRANSFERS = subjects('transfers', 'ledger_transfers')
+const JOURNALS = subjects('journals', 'journals')
+
+/** What must be true of every ledger. */
+export const LEDGER_CHECKS: readonly Check[] = [
+  {
+    check: 'All balances of a unit add up to zero',
+    of: ACCOUNTS,
+    differences: statement(
+      'reconcile_sum',
+      `select unit as subject, 'the balances add up to ' || sum(balance) as detail
+       from ledger_accounts group by unit having sum(balance) <> 0`,
+    ),
+  },
+  check(
+    'balances',
+    ACCOUNTS,
+    'Every balance equals the transfers of its account',
+    (chosen) => `with moved as (
+       select account_id, sum(amount) as amount from (
+         select credit_account_id as account_id, amount from ledger_transfers where ${chosen('credit_account_id')}
+         union all
+         select debit_account_id, -amount from ledger_transfers where ${chosen('debit_account_id')}) as sides
+       group by account_id)
+     select a.account_id as subject, 'balance ' || a.balance || ', transfers ' || coalesce(m.amount, 0) as detail
+     from ledger_accounts a left join moved m using (account_id)
+     where ${chosen('a.account_id')} and a.balance <> coalesce(m.amount, 0) limit 100`,
+  ),
+  check(
+    'floors',
+    ACCOUNTS,
+    'No balance is under its floor',
+    (chosen) => `select account_id as subject, 'balance ' || balance || ', floor ' || floor as detail
+     from ledger_accounts where ${chosen('account_id')} and balance < floor limit 100`,
+  ),
+  {
+    check: 'Both sides of a transfer have its unit and its tenant',
+    of: TRANSFERS,
+    differences: statement(
+      'reconcile_sides',
+      `select t.transfer_id as subject, 'between ' || d.account_id || ' and ' || c.account_id as detail
+       from ledger_transfers t join ledger_accounts d on d.account_id = t.debit_account_id
+         join ledger_accounts c on c.account_id = t.credit_account_id
+       where d.unit <> t.unit or c.unit <> t.unit or d.tenant_id <> t.tenant_id or c.tenant_id <> t.tenant_id limit 100`,
+    ),
+  },
+  {
+    check: 'Every journal has the legs that it names, and every transfer is a leg of a journal of its tenant',
+    of: JOURNALS,
+    differences: statement(
+      'reconcile_journals',
+      `with moved as (
+         select tenant_id, journal_id, count(*) as legs, max(leg) as last from ledger_transfers group by 1, 2)
+       select coalesce(j.journal_id, m.journal_id) as subject,
+         'names ' || coalesce(j.legs, 0) || ', has ' || coalesce(m.legs, 0) as detail
+       from journals j full join moved m on m.tenant_id = j.tenant_id and m.journal_id = j.journal_id
+       where j.legs is distinct from m.legs or j.legs is distinct from m.last limit 100`,
+    ),
+  },
+  {
+    check: 'A journal that reverses another moves the same back, in the same units, and once',
+    of: JOURNALS,
+    differences: statement(
+      'reconcile_reversals',
+      `with reversals as (
+         select tenant_id, journal_id, reverses from journals where reverses is not null),
+       sides as (
+         select r.tenant_id, r.journal_id, s.account_id, s.unit, sum(s.amount) as amount
+         from reversals r join ledger_transfers t
+           on t.tenant_id = r.tenant_id and t.journal_id in (r.journal_id, r.reverses)
+         cross join lateral (values
+           (t.debit_account_id, t.unit, -t.amount), (t.credit_account_id, t.unit, t.amount)) as s (account_id, unit, amount)
+         group by 1, 2, 3, 4)
+       select journal_id as subject, account_id || ' is left with ' || amount as detail
+       from sides where amount <> 0
+       union all
+       select r.journal_id, 'reverses ' || r.reverses || ', as another does'
+       from (select *, count(*) over (partition by tenant_id, reverses) as times from reversals) r
+       where r.times > 1 limit 100`,
+    ),
+  },
+]
+
+const COUNTS = statement<{ accounts: bigint; transfers: bigint }>(
+  'reconcile_counts',
+  'select (select count(*) from ledger_accounts) as accounts, (select count(*) from ledger_transfers) as transfers',
+)
+
+export interface Reconciliation {
+  readonly ok: boolean
+  readonly accounts: number
+  readonly transfers: number
+  readonly checks: readonly {
+    readonly check: string
+    readonly ok: boolean
+    readonly differences: readonly Difference[]
+  }[]
+}
+
+/** Proves the books, all tenants', on one snapshot. `extra` are the checks of the slices, which know their nouns. */
+export function reconcile(database: Database, extra: readonly Check[] = []): Promise<Reconciliation> {
+  return database.report(async (tx: Tx) => {
+    const [counts] = await tx.query(COUNTS)
+    const checks = []
+    for (const { check: promise, differences } of [...LEDGER_CHECKS, ...extra]) {
+      const found = await tx.query(differences)
+      checks.push({ check: promise, ok: found.length === 0, differences: found })
+    }
+    return {
+      ok: checks.every(({ ok }) => ok),
+      accounts: Number(counts!.accounts),
+      transfers: Number(counts!.transfers),
+      checks,
+    }
+  }, 'repeatable read')
+}

@@ -1,0 +1,320 @@
+import { fail } from '@svc/contract/errors'
+import { type IdPrefix, newId } from '@svc/contract/id-kinds'
+import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { type Paise, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import { statement } from '@svc/platform/db/statement'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { type Credit, contradicts, type QuarantineReason, type ReadNotice } from './credit-notice.ts'
+import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
+import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
+import {
+  type Assignment,
+  assignNotices,
+  keepNotices,
+  noticeDigest,
+  noticeIdOf,
+  type RailNotice,
+} from './rail-notice.ts'
+import { type Payable, refusalOf } from './refuse-credit.ts'
+
+/** The tenant of credits that fit no merchant. */
+const PLATFORM_TENANT = 'house'
+
+/** A signed notice with what can be read of it. */
+interface AcceptPaymentAsk {
+  readonly notice: Buffer
+  readonly read: ReadNotice
+  /** An operator says what a notice in quarantine means. */
+  readonly assigns?: Omit<Assignment, 'paymentId'>
+}
+
+interface AcceptPayment extends PreparedCommand {
+  readonly ask: AcceptPaymentAsk
+  readonly credit: Credit | undefined
+  readonly digest: Buffer
+  readonly qrCodeId: string | null
+  /** Largest amount that a code of a merchant of this category accepts. */
+  readonly capPaiseOf: (mcc: string) => Paise
+  readonly graceMs: number
+  readonly ids: {
+    readonly payment: string
+    readonly transfer: string
+    readonly event: string
+    readonly cancelled: string
+  }
+  readonly timeZone: string
+}
+
+type Known = Payment & { readonly noticeDigest: Buffer | null }
+
+interface State {
+  /** By code. */
+  readonly codes: Map<string, Payable>
+  /** By UTR, and the same for all tenants: a UTR names one credit, whoever it is for (decision Q11). */
+  readonly known: Map<string, Known>
+}
+
+interface Recorded {
+  /** Absent when the notice went to quarantine. */
+  readonly payment: Known | undefined
+  /** What is kept of a notice that is no new payment. */
+  readonly kept: RailNotice | undefined
+  /** Of the code that the credit names. */
+  readonly facts: CodeFacts
+  readonly isNew: boolean
+  /** The code after an accepted payment. */
+  readonly code: Payable | undefined
+  readonly transfer: Transfer | undefined
+  readonly command: AcceptPayment
+}
+
+interface CodeDirectoryRow {
+  readonly tr: string
+  readonly merchant_id: string
+  readonly qr_code_id: string
+}
+interface PayeeRow {
+  readonly vpa: string
+  readonly merchant_id: string
+}
+
+const CODES = statement<CodeDirectoryRow>('directory_qr_codes', 'select * from directory_qr_codes($1)')
+const PAYEES = statement<PayeeRow>('directory_payees', 'select * from directory_payees($1)')
+const KNOWN = statement<Known>(
+  'directory_payments',
+  `select ${payments.columns}, sha256(p.notice) as "noticeDigest" from directory_payments($1) p`,
+)
+
+const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
+  select: 'm.mcc, t.disabled_at as "disabledAt"',
+  joins: 'join merchants m using (merchant_id) join tenants t on t.tenant_id = q.merchant_id',
+})
+
+/**
+ * Records a credit that a bank reports (decision Q11): the money stays (`ACCEPTED`), has to be sent back
+ * (`REFUND_PENDING`), or fits no code (`SUSPENSE`). A notice that cannot be read goes to quarantine.
+ */
+export const acceptPayment = command({
+  name: 'acceptPayment',
+
+  prepare({ clock, config, database, random }) {
+    const codes = new BatchedLookup<CodeDirectoryRow>(
+      (keys) => database.directory(CODES, [keys.map(({ id }) => id)]),
+      ({ tr }) => ({ tenantId: '', id: tr }),
+    )
+    const payees = new BatchedLookup<PayeeRow>(
+      (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
+      ({ vpa }) => ({ tenantId: '', id: vpa }),
+    )
+    const caps = config.QR_AMOUNT_CAPS
+    return async (ask: AcceptPaymentAsk): Promise<AcceptPayment> => {
+      const credit = 'credit' in ask.read ? ask.read.credit : undefined
+      const code = credit && credit.tr !== '' ? await codes.get('', credit.tr) : undefined
+      const vpa = code ? undefined : credit?.payeeVpa?.toLowerCase()
+      const payee = vpa === undefined ? undefined : await payees.get('', vpa)
+      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
+      return {
+        ask,
+        credit,
+        digest: noticeDigest(ask.notice),
+        tenantId: code?.merchant_id ?? payee?.merchant_id ?? PLATFORM_TENANT,
+        otherTenantId: ask.assigns?.noticeTenantId,
+        qrCodeId: code?.qr_code_id ?? null,
+        capPaiseOf: (mcc) => caps.get(mcc) ?? caps.get('default')!,
+        graceMs: config.RAIL_GRACE_SECONDS * 1_000,
+        ids: { payment: id('pay'), transfer: id('trf'), event: id('evt'), cancelled: id('evt') },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    }
+  },
+
+  lock,
+  decide,
+  apply({ codes, known }, { payment, code }) {
+    if (payment) known.set(payment.utr, payment)
+    if (code) codes.set(code.qrCodeId, code)
+  },
+
+  save(tx, decisions) {
+    const recorded = decisions.filter((decision) => decision.isNew)
+    const codes = lastOfEach(
+      recorded.flatMap(({ code }) => code ?? []),
+      (code) => code.merchantId,
+      (code) => code.qrCodeId,
+    )
+    updateQrCodes(tx, codes)
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      recorded.flatMap(({ transfer, payment }) => (transfer ? journalOf(transfer, payment!.utr) : [])),
+    )
+    payments.insert(
+      tx,
+      recorded.flatMap(({ payment, command }) =>
+        payment ? [{ ...payment, notice: command.ask.notice }] : [],
+      ),
+    )
+    saveEvents(tx, recorded.flatMap(eventsOf))
+    keepNotices(
+      tx,
+      decisions.flatMap(({ kept }) => kept ?? []),
+    )
+    const assigned = recorded.flatMap(({ payment, command: { ask } }) =>
+      payment && ask.assigns ? [{ ...ask.assigns, payment }] : [],
+    )
+    if (assigned.length > 0)
+      assignNotices(
+        tx,
+        assigned.map(({ payment: { paymentId }, ...assignment }) => ({ ...assignment, paymentId })),
+        assigned[0]!.payment.createdAt,
+      )
+  },
+})
+
+async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<ByTenant<State>> {
+  const credits = commands.flatMap(({ credit, tenantId, qrCodeId }) =>
+    credit ? [{ utr: credit.utr, tenantId, qrCodeId }] : [],
+  )
+  const toCodes = credits.flatMap(({ tenantId: merchantId, qrCodeId }) =>
+    qrCodeId === null ? [] : [{ merchantId, qrCodeId }],
+  )
+  const locking = qrCodes.lockRows(tx, LOCK, toCodes)
+  const knowing = tx.query(KNOWN, [credits.map(({ utr }) => utr)])
+  const accounts = lockAccounts(
+    tx,
+    credits.flatMap(({ tenantId, qrCodeId }) => {
+      const kinds =
+        qrCodeId === null
+          ? (['upi_clearing', 'suspense'] as const)
+          : (['upi_clearing', 'payable', 'upi_refunds'] as const)
+      return kinds.map((kind) => account(kind, tenantId))
+    }),
+  )
+  // They travel together; the server takes them in this order, codes before accounts.
+  const [ofTenants, rows] = await Promise.all([locking, knowing, accounts])
+  const known = new Map(rows.map((payment) => [payment.utr, payment]))
+  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known }))
+}
+
+const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
+
+/** A notice that is no new payment, with the payment that it is about. */
+const keptAs = (
+  command: AcceptPayment,
+  about: Known | undefined,
+  reason: QuarantineReason | null,
+  now: Date,
+): RailNotice => ({
+  tenantId: command.tenantId,
+  noticeId: noticeIdOf(command.digest),
+  body: command.ask.notice,
+  status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
+  reason,
+  utr: command.credit?.utr ?? null,
+  paymentId: about?.paymentId ?? null,
+  flags: command.credit?.flags ?? [],
+  receivedAt: now,
+  assignedAt: null,
+  assignedBy: null,
+})
+
+function decide({ codes, known }: State, command: AcceptPayment, now: Date): Recorded {
+  const { ask, credit, digest, ids } = command
+  const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
+  if (!credit) {
+    const reason = 'unreadable' in ask.read ? ask.read.unreadable : null
+    return { ...nothingNew, payment: undefined, kept: keptAs(command, undefined, reason, now) }
+  }
+  const first = known.get(credit.utr)
+  if (first) {
+    if (ask.assigns) fail('utr_conflict')
+    if (contradicts(first, credit)) {
+      const kept = keptAs(command, first, 'contradicts_earlier_notice', now)
+      return { ...nothingNew, payment: undefined, kept }
+    }
+    const isSame = first.noticeDigest === null || first.noticeDigest.equals(digest)
+    return { ...nothingNew, payment: first, kept: isSame ? undefined : keptAs(command, first, null, now) }
+  }
+  const code = command.qrCodeId === null ? undefined : codes.get(command.qrCodeId)
+  const reason = code ? refusalOf(code, credit, command, now) : 'unknown_code'
+  const { utr, tr, amountPaise, payerVpa, transactionAt, flags } = credit
+  const payment: Known = {
+    paymentId: ids.payment,
+    merchantId: command.tenantId,
+    qrCodeId: command.qrCodeId,
+    utr,
+    tr,
+    amountPaise,
+    payerVpa,
+    status: !code ? 'SUSPENSE' : reason ? 'REFUND_PENDING' : 'ACCEPTED',
+    reason: reason ?? null,
+    createdAt: now,
+    refundedAt: null,
+    transactionAt,
+    flags,
+    noticeDigest: digest,
+  }
+  return {
+    payment,
+    kept: undefined,
+    facts: code ?? NO_CODE,
+    isNew: true,
+    code: code && !reason ? credited(code, payment) : undefined,
+    transfer: transferOf(payment, ids.transfer),
+    command,
+  }
+}
+
+/** A single-use code is used up by its one payment, and says so by its status (decision Q5). */
+const credited = <C extends QrCode>(code: C, { amountPaise, utr, createdAt: now }: Payment): C => ({
+  ...code,
+  acceptedCount: code.acceptedCount + 1,
+  acceptedPaise: paise(code.acceptedPaise + amountPaise),
+  lastUtr: utr,
+  revision: code.revision + 1,
+  ...(code.multipleUse ? {} : { status: 'CANCELLED', closeReason: 'paid', closedAt: now, modifiedAt: now }),
+})
+
+const CREDIT_TO = { ACCEPTED: 'payable', REFUND_PENDING: 'upi_refunds', SUSPENSE: 'suspense' } as const
+
+function transferOf(payment: Payment, transferId: string): Transfer {
+  const { merchantId: tenantId, amountPaise, createdAt } = payment
+  return {
+    transferId,
+    tenantId,
+    kind: 'upi_credit',
+    debitAccountId: accountId('upi_clearing', tenantId),
+    creditAccountId: accountId(CREDIT_TO[payment.status as keyof typeof CREDIT_TO], tenantId),
+    amountPaise,
+    objectId: payment.paymentId,
+    createdAt,
+  }
+}
+
+function eventsOf({ payment, facts, code, command: { ids, timeZone } }: Recorded): OutboxEvent[] {
+  if (!payment) return []
+  const { referenceNumber, customParams } = facts
+  const record = { ...payment, referenceNumber, customParams }
+  // A merchant learns of a late credit when it arrives, not when the bank confirms its refund.
+  if (!code)
+    return [
+      paymentEvent(payment.qrCodeId === null ? 'suspended' : 'refund_pending', record, ids.event, timeZone),
+    ]
+  const event: OutboxEvent = {
+    eventId: ids.event,
+    tenantId: payment.merchantId,
+    type: 'qr_code.credited',
+    objectId: code.qrCodeId,
+    payload: paymentRecordToWire(record, timeZone),
+    createdAt: payment.createdAt,
+  }
+  return code.status === 'CANCELLED'
+    ? [event, closedEvent(code, 'payment', ids.cancelled, timeZone)]
+    : [event]
+}

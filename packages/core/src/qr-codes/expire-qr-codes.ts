@@ -1,0 +1,101 @@
+import { newId } from '@svc/contract/id-kinds'
+import { columns, statement } from '@svc/platform/db/statement'
+import { Loop } from '@svc/platform/loop'
+import { saveEvents } from '@svc/platform/outbox'
+import type { CoreServices } from '@svc/platform/services'
+import { type QrCode, qrCodeEvent, qrCodes } from './qr-code.ts'
+
+const EVERY_MS = 1_000
+const CODES_A_SWEEP = 500
+
+const EXPIRED = statement<{ merchant_id: string; qr_code_id: string }>(
+  'directory_qr_codes_expired',
+  'select * from directory_qr_codes_expired($1, $2)',
+)
+const TO_CLOSE = statement<{ merchant_id: string; qr_code_id: string }>(
+  'directory_qr_codes_to_close',
+  'select * from directory_qr_codes_to_close($1, $2)',
+)
+const CLOSE = statement<{ closed: bigint }>(
+  'qr_codes_expired_close',
+  `with closed as (
+     update qr_codes q set close_reason = 'expired', closed_at = clock_timestamp(), revision = q.revision + 1
+     where q.qr_code_id in (
+       select c.qr_code_id from qr_codes c
+       where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
+         and c.expiry_at <= $3 and c.close_reason is null and c.status = 'ACTIVE'
+       order by c.qr_code_id for no key update skip locked)
+       and q.merchant_id = any ($1)
+     returning 1)
+   select count(*) as closed from closed`,
+)
+// Codes that another process or a payment holds are left to the next sweep.
+const ANNOUNCE = statement<QrCode>(
+  'qr_codes_expired_tell',
+  `update qr_codes q set expiry_told = true
+   where q.qr_code_id in (
+     select c.qr_code_id from qr_codes c
+     where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
+       and c.expiry_at <= $3 and not c.expiry_told and c.status = 'ACTIVE'
+     order by c.qr_code_id for no key update skip locked)
+     and q.merchant_id = any ($1)
+   returning ${qrCodes.columns}`,
+)
+
+/**
+ * Tells `qr_code.expired` of every active code whose time has passed: exactly once, since the mark on the code and the
+ * event are of one transaction. An expired code keeps its status (decision Q4). Answers how many were told.
+ */
+export async function expireQrCodes({ clock, config, database, random }: CoreServices): Promise<number> {
+  const now = new Date(clock.now())
+  const due = await database.directory(EXPIRED, [now, CODES_A_SWEEP])
+  if (due.length === 0) return 0
+  return database.write(
+    due.map((code) => code.merchant_id),
+    async (tx) => {
+      const keys = columns(
+        due,
+        (code) => code.merchant_id,
+        (code) => code.qr_code_id,
+      )
+      const reported = await tx.query(ANNOUNCE, [...keys, now])
+      const events = reported.map((code) => {
+        const eventId = newId('evt', now.getTime(), random)
+        return qrCodeEvent('expired', code, eventId, config.BUSINESS_TIME_ZONE, now)
+      })
+      saveEvents(tx, events)
+      return reported.length
+    },
+  )
+}
+
+/**
+ * Closes expired codes once the rail's grace has passed, under their row lock: from then on no payment is accepted, and
+ * a receipt says so. Returns how many were closed.
+ */
+export async function closeExpiredQrCodes({ clock, config, database }: CoreServices): Promise<number> {
+  const before = new Date(clock.now() - config.RAIL_GRACE_SECONDS * 1_000)
+  const due = await database.directory(TO_CLOSE, [before, CODES_A_SWEEP])
+  if (due.length === 0) return 0
+  const merchantIds = due.map((code) => code.merchant_id)
+  return database.write(merchantIds, async (tx) => {
+    const [row] = await tx.query(CLOSE, [merchantIds, due.map((code) => code.qr_code_id), before])
+    return Number(row!.closed)
+  })
+}
+
+/** Publishes and closes expired QR codes of every merchant. */
+export const expireQrCodesLoop = (services: CoreServices): Loop =>
+  new Loop(
+    {
+      name: 'expire_qr_codes',
+      everyMs: EVERY_MS,
+      work: async () => {
+        const published = await expireQrCodes(services)
+        const closed = await closeExpiredQrCodes(services)
+        return published === CODES_A_SWEEP || closed === CODES_A_SWEEP
+      },
+      atStart: true,
+    },
+    services,
+  )

@@ -1,0 +1,42 @@
+import { fail } from '@svc/contract/errors'
+import type { Paise } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type Credit, canonicalReference } from './credit-notice.ts'
+import { type RailNotice, railNotices } from './rail-notice.ts'
+
+const FIND = statement<RailNotice>(
+  'rail_notices_by_id',
+  `select ${railNotices.columns} from rail_notices n where n.notice_id = $1 limit 1`,
+)
+
+/** For operators: a notice of any tenant. */
+export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice | undefined> =>
+  (await tx.query(FIND, [noticeId]))[0]
+
+/** What an operator reads in a notice that the service could not. */
+export interface Reading {
+  readonly utr: string
+  readonly amountPaise: Paise
+  readonly tr?: string | undefined
+  readonly payeeVpa?: string | undefined
+}
+
+/** What `acceptPayment` is asked when an operator assigns a notice in quarantine. */
+export function assignmentOf(notice: RailNotice | undefined, reading: Reading, actor: string) {
+  const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice ?? fail('notice_not_found')
+  if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
+  const utr = canonicalReference(reading.utr)
+  if (utr.length < 6 || utr.length > 35)
+    fail('validation_failed', { description: 'utr: must have 6 to 35 letters and digits' })
+  const credit: Credit = {
+    utr,
+    tr: canonicalReference(reading.tr ?? ''),
+    amountPaise: reading.amountPaise,
+    payerVpa: null,
+    payeeVpa: reading.payeeVpa ?? null,
+    transactionAt: null,
+    flags,
+  }
+  return { notice: body, read: { credit }, assigns: { noticeTenantId, noticeId, actor } }
+}

@@ -1,0 +1,148 @@
+import { paiseToWire } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import {
+  bytes,
+  generated,
+  instant,
+  nullable,
+  paise,
+  type RowOf,
+  secret,
+  table,
+  text,
+  textOf,
+  texts,
+} from '@svc/platform/db/table'
+import type { OutboxEvent } from '@svc/platform/outbox'
+import { Type } from 'typebox'
+import type { NoticeFlag } from './credit-notice.ts'
+
+/** Why a credit could not be taken. */
+export type RefusalReason =
+  | 'qr_code_cancelled'
+  | 'paid_before_cancel'
+  | 'qr_code_expired'
+  | 'qr_code_used'
+  | 'amount_mismatch'
+  | 'amount_over_limit'
+  | 'merchant_disabled'
+  | 'unknown_code'
+
+/** Credits that the rail reported, whatever became of them (decision Q11). */
+export const payments = table(
+  'payments',
+  'p',
+  ['merchantId', 'paymentId'],
+  {
+    paymentId: text,
+    /** The merchant, or the platform for a credit that fits no code. */
+    merchantId: text,
+    qrCodeId: nullable(text),
+    /** The bank's reference: one names one credit, ever. */
+    utr: text,
+    /** The code's reference as the rail sent it. */
+    tr: text,
+    amountPaise: paise,
+    /** Absent or masked, as the bank reports it. */
+    payerVpa: nullable(text),
+    status: textOf<'ACCEPTED' | 'REFUND_PENDING' | 'REFUNDED' | 'SUSPENSE'>(),
+    reason: nullable(textOf<RefusalReason>()),
+    /** When the payer's bank made the transaction; `createdAt` is when we learned of it (decision R4). */
+    transactionAt: nullable(instant),
+    flags: texts<NoticeFlag>(),
+    /** The notice as the bank signed it. */
+    notice: secret(nullable(bytes)),
+    createdAt: instant,
+    refundedAt: generated(nullable(instant)),
+  },
+  ['utr'],
+)
+export type Payment = RowOf<typeof payments>
+
+export const PaymentResponse = Type.Object(
+  {
+    paymentId: Type.String(),
+    utr: Type.String({ description: 'The bank’s reference' }),
+    amount: Type.Number({ description: 'Rupees' }),
+    payerVpa: Type.Optional(Type.String({ description: 'As the bank reports it: it may be masked' })),
+    status: Type.Enum(['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE']),
+    reason: Type.Optional(
+      Type.Enum(
+        [
+          'qr_code_cancelled',
+          'paid_before_cancel',
+          'qr_code_expired',
+          'qr_code_used',
+          'amount_mismatch',
+          'amount_over_limit',
+          'merchant_disabled',
+          'unknown_code',
+        ],
+        { description: 'Why the credit was not accepted; absent when it was' },
+      ),
+    ),
+    transactionOn: Type.Optional(Type.String({ description: 'When the payer’s bank made the transaction' })),
+    createdOn: Type.String({
+      description: 'When the notice came; RFC 3339 with milliseconds and zone offset',
+    }),
+    refundedOn: Type.Optional(Type.String({ description: 'When the rail confirmed the refund' })),
+  },
+  { title: 'Payment', additionalProperties: false },
+)
+
+/** What a payment's record says of its code, so that a merchant finds the order without another request. */
+export interface CodeFacts {
+  readonly referenceNumber: string | null
+  readonly customParams: Readonly<Record<string, string>> | null
+}
+/** The select list of `CodeFacts`, of a code `q`. */
+export const CODE_FACTS = `q.reference_number as "referenceNumber", q.custom_params as "customParams"`
+
+/** A payment as a resource of its own, and what its events carry. */
+export const PaymentRecord = Type.Object(
+  {
+    ...PaymentResponse.properties,
+    qrCodeId: Type.Optional(Type.String({ description: 'Absent when the credit fitted no code' })),
+    referenceNumber: Type.Optional(Type.String({ description: 'Of the code' })),
+    customParams: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Of the code' })),
+  },
+  { title: 'PaymentRecord', additionalProperties: false },
+)
+
+export const paymentRecordToWire = (payment: Payment & CodeFacts, timeZone: string) => ({
+  ...paymentToWire(payment, timeZone),
+  qrCodeId: payment.qrCodeId ?? undefined,
+  referenceNumber: payment.referenceNumber ?? undefined,
+  customParams: payment.customParams ?? undefined,
+})
+
+/** An event about a payment; those of one payment are delivered in order. */
+export const paymentEvent = (
+  type: 'refund_pending' | 'refunded' | 'suspended',
+  payment: Payment & CodeFacts,
+  eventId: string,
+  timeZone: string,
+): OutboxEvent => ({
+  eventId,
+  tenantId: payment.merchantId,
+  type: `payment.${type}`,
+  objectId: payment.paymentId,
+  payload: paymentRecordToWire(payment, timeZone),
+  createdAt: type === 'refunded' ? payment.refundedAt! : payment.createdAt,
+})
+
+const ID = /^pay_[0-9a-z]{26}$/
+/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+export const looksLikePaymentId = (text: string): boolean => ID.test(text)
+
+export const paymentToWire = (payment: Payment, timeZone: string) => ({
+  paymentId: payment.paymentId,
+  utr: payment.utr,
+  amount: paiseToWire(payment.amountPaise),
+  payerVpa: payment.payerVpa ?? undefined,
+  status: payment.status,
+  reason: payment.reason ?? undefined,
+  transactionOn: payment.transactionAt ? rfc3339(payment.transactionAt, timeZone) : undefined,
+  createdOn: rfc3339(payment.createdAt, timeZone),
+  refundedOn: payment.refundedAt ? rfc3339(payment.refundedAt, timeZone) : undefined,
+})

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { base32 } from '@svc/kernel/ids'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Writes } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import { bytes, instant, nullable, type RowOf, table, text, textOf, texts } from '@svc/platform/db/table'
+import { Type } from 'typebox'
+import type { NoticeFlag, QuarantineReason } from './credit-notice.ts'
+
+/** Signed notices that are no payment by themselves (decision Q11). */
+export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], {
+  tenantId: text,
+  noticeId: text,
+  body: bytes,
+  status: textOf<'QUARANTINED' | 'ASSIGNED' | 'DUPLICATE'>(),
+  reason: nullable(textOf<QuarantineReason>()),
+  utr: nullable(text),
+  /** The payment that it repeats, contradicts or became. */
+  paymentId: nullable(text),
+  flags: texts<NoticeFlag>(),
+  receivedAt: instant,
+  assignedAt: nullable(instant),
+  assignedBy: nullable(text),
+})
+export type RailNotice = RowOf<typeof railNotices>
+
+export const noticeDigest = (body: Uint8Array): Buffer => createHash('sha256').update(body).digest()
+
+/** The same bytes are the same notice, however often the bank sends them. */
+export const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+
+const KEEP = statement(
+  'rail_notices_keep',
+  `insert into rail_notices (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at)
+   select k.tenant_id, k.notice_id, k.body, k.status, k.reason, k.utr, k.payment_id, k.flags::text[], k.received_at
+   from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+     $9::timestamptz[]) as k (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at)
+   order by k.tenant_id, k.notice_id
+   on conflict (tenant_id, notice_id) do nothing`,
+)
+
+/** Stores notices, each once. */
+export function keepNotices(tx: Writes, notices: readonly RailNotice[]): void {
+  if (notices.length === 0) return
+  tx.write(
+    KEEP,
+    columns(
+      notices,
+      (n) => n.tenantId,
+      (n) => n.noticeId,
+      (n) => n.body,
+      (n) => n.status,
+      (n) => n.reason,
+      (n) => n.utr,
+      (n) => n.paymentId,
+      (n) => `{${n.flags.join(',')}}`,
+      (n) => n.receivedAt,
+    ),
+  )
+}
+
+const ASSIGN = statement(
+  'rail_notices_assign',
+  `with assigned as (
+     update rail_notices n set status = 'ASSIGNED', payment_id = a.payment_id, assigned_at = $4, assigned_by = a.actor
+     from unnest($1::text[], $2::text[], $3::text[], $5::text[]) as a (notice_id, payment_id, actor, tenant_id)
+     where n.tenant_id = a.tenant_id and n.notice_id = a.notice_id and n.status = 'QUARANTINED'
+     returning 1)
+   select require_count(count(*), cardinality($1), 'a notice was assigned meanwhile') from assigned`,
+)
+
+export interface Assignment {
+  /** Of the notice; the payment may be another tenant's. */
+  readonly noticeTenantId: string
+  readonly noticeId: string
+  readonly actor: string
+  readonly paymentId: string
+}
+
+/** Marks quarantined notices as assigned; a second assignment of one fails the transaction. */
+export function assignNotices(tx: Writes, assignments: readonly Assignment[], now: Date): void {
+  if (assignments.length === 0) return
+  tx.write(ASSIGN, [
+    ...columns(
+      assignments,
+      (a) => a.noticeId,
+      (a) => a.paymentId,
+      (a) => a.actor,
+    ),
+    now,
+    assignments.map((a) => a.noticeTenantId),
+  ])
+}
+
+/** What the bank is told of a notice that is no payment. */
+export const KeptNotice = Type.Object(
+  {
+    noticeId: Type.String(),
+    status: Type.Enum(['QUARANTINED', 'ASSIGNED', 'DUPLICATE']),
+    reason: Type.Optional(
+      Type.Enum([
+        'not_json',
+        'not_a_credit',
+        'reference_unreadable',
+        'amount_unreadable',
+        'contradicts_earlier_notice',
+      ]),
+    ),
+  },
+  { title: 'RailNotice', additionalProperties: false },
+)
+
+/** The record that operators see. */
+export const NoticeRecord = Type.Object(
+  {
+    ...KeptNotice.properties,
+    utr: Type.Optional(Type.String({ description: 'The bank’s reference, where it can be read' })),
+    paymentId: Type.Optional(Type.String({ description: 'The payment that it contradicts, or became' })),
+    flags: Type.Array(Type.String()),
+    body: Type.String({ description: 'The notice as the bank signed it' }),
+    receivedOn: Type.String(),
+    assignedOn: Type.Optional(Type.String()),
+    assignedBy: Type.Optional(Type.String()),
+  },
+  { title: 'NoticeRecord', additionalProperties: false },
+)
+
+export const keptToWire = ({ noticeId, status, reason }: RailNotice) => ({
+  noticeId,
+  status,
+  reason: reason ?? undefined,
+})
+
+export const noticeToWire = (notice: RailNotice, timeZone: string) => ({
+  ...keptToWire(notice),
+  utr: notice.utr ?? undefined,
+  paymentId: notice.paymentId ?? undefined,
+  flags: notice.flags,
+  body: notice.body.toString('utf8'),
+  receivedOn: rfc3339(notice.receivedAt, timeZone),
+  assignedOn: notice.assignedAt ? rfc3339(notice.assignedAt, timeZone) : undefined,
+  assignedBy: notice.assignedBy ?? undefined,
+})

@@ -1,0 +1,72 @@
+import { newId } from '@svc/contract/id-kinds'
+import { base32 } from '@svc/kernel/ids'
+import { required } from '@svc/kernel/invariant'
+import type { Secret } from '@svc/kernel/secret'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { instant, type RowOf, stamped, table, text } from '@svc/platform/db/table'
+import { account, openAccounts } from '../ledger/accounts.ts'
+import { issueApiKey, type KeyMaker } from './api-key.ts'
+import { insertTenant, setTenantDisabled } from './tenant.ts'
+
+const merchants = table('merchants', 'm', ['merchantId'], {
+  merchantId: text,
+  name: text,
+  /** Virtual payment address to which its QR codes are paid. */
+  vpa: text,
+  /** Merchant category code, ISO 18245. */
+  mcc: text,
+  /** Public half of its credentials: names the merchant, authorises nothing (decision A6). */
+  accessKey: text,
+  createdAt: stamped(instant),
+})
+export type Merchant = RowOf<typeof merchants> & { readonly disabledAt: Date | null }
+
+const SELECT = `select ${merchants.columns}, t.disabled_at as "disabledAt"
+  from merchants m join tenants t on t.tenant_id = m.merchant_id`
+const LIST = statement<Merchant>('merchants_list', `${SELECT} order by m.merchant_id`)
+const FIND = statement<Merchant>('merchant_find', `${SELECT} where m.merchant_id = $1`)
+
+export interface NewMerchant {
+  readonly name: string
+  readonly vpa: string
+  readonly mcc: string
+}
+
+/** Registers a merchant with its ledger accounts and a first API key, which is shown here and never again. */
+export async function createMerchant(
+  tx: Tx,
+  maker: KeyMaker,
+  { name, vpa, mcc }: NewMerchant,
+): Promise<{ merchant: Merchant; apiKey: { apiKeyId: string; secret: Secret } }> {
+  const merchantId = newId('mer', Date.now(), maker.random)
+  const accessKey = `mak_${base32(maker.random(15))}`
+  insertTenant(tx, merchantId, 'merchant')
+  merchants.insert(tx, [{ merchantId, name, vpa, mcc, accessKey }])
+  // Each tenant has its own clearing account, so that no row is shared by all payments.
+  const kinds = ['upi_clearing', 'payable', 'upi_refunds', 'suspense'] as const
+  openAccounts(
+    tx,
+    kinds.map((kind) => account(kind, merchantId)),
+  )
+  const apiKey = await issueApiKey(tx, maker, merchantId, 'first key')
+  const merchant = required(await findMerchant(tx, merchantId), 'a new merchant is found')
+  return { merchant, apiKey }
+}
+
+export const listMerchants = (tx: Tx): Promise<Merchant[]> => tx.query(LIST)
+
+export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant | undefined> {
+  const [merchant] = await tx.query(FIND, [merchantId])
+  return merchant
+}
+
+/** A disabled merchant gets no tokens and its codes take no payments; enabling gives both back. */
+export async function setMerchantDisabled(
+  tx: Tx,
+  merchantId: string,
+  disabled: boolean,
+): Promise<Merchant | undefined> {
+  await setTenantDisabled(tx, merchantId, 'merchant', disabled)
+  return findMerchant(tx, merchantId)
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '@svc/kernel/time'
+import type { Database } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+
+/**
+ * Old enough that a token of a key revoked before has expired: the longest life of a token, and a day by which the clock
+ * of the database may have been wrong. Looked back from the earlier of its clock and ours.
+ */
+const REVOKED = statement<{ subject: string }>(
+  'directory_revoked',
+  `select subject from directory_revoked(least($1, now()) - interval '49 hours')`,
+)
+
+/** From this age on the list is read anew in the background. */
+const REFRESH_AFTER_MS = 400
+/** From this age on nobody is let in before it is read anew: the promise is one second (decision A4). */
+const STALE_AFTER_MS = 900
+
+/**
+ * Which credentials and tenants must not be let in any more although their tokens have not expired. Read when someone
+ * asks, never by a timer, so that an idle process costs the database nothing.
+ */
+export class Revocations {
+  readonly #database: Database
+  readonly #clock: Clock
+  #revoked: ReadonlySet<string> = new Set()
+  /** When the read that gave the list began, in `performance.now()` time. */
+  #readAtMs = Number.NEGATIVE_INFINITY
+  #reading: Promise<void> | undefined
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** Whether any of these subjects is revoked, as of less than a second ago; a yes is as of this call. */
+  async includes(...subjects: string[]): Promise<boolean> {
+    const age = performance.now() - this.#readAtMs
+    if (age > REFRESH_AFTER_MS) {
+      const reading = (this.#reading ??= this.#read())
+      if (age > STALE_AFTER_MS) await reading
+      else reading.catch(() => undefined)
+    }
+    // A read that took long began too early to be trusted: read again, this time awaited.
+    if (performance.now() - this.#readAtMs > STALE_AFTER_MS) await (this.#reading ??= this.#read())
+    const listed = () => subjects.some((subject) => this.#revoked.has(subject))
+    if (!listed()) return false
+    // A tenant that was let in again got its new token by a look of now, and must not be turned away by one of before.
+    // Who is turned away waits for the read after that which may be under way; all who wait share it.
+    await this.#reading?.catch(() => undefined)
+    await (this.#reading ??= this.#read())
+    return listed()
+  }
+
+  async #read(): Promise<void> {
+    const beganAtMs = performance.now()
+    try {
+      const rows = await this.#database.directory(REVOKED, [new Date(this.#clock.now())])
+      this.#revoked = new Set(rows.map((row) => row.subject))
+      this.#readAtMs = beganAtMs
+    } finally {
+      this.#reading = undefined
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { generated, instant, nullable, stamped, table, text, textOf } from '@svc/platform/db/table'
+
+const tenants = table('tenants', 't', ['tenantId'], {
+  tenantId: text,
+  kind: textOf<'house' | 'merchant' | 'partner'>(),
+  createdAt: stamped(instant),
+  disabledAt: generated(nullable(instant)),
+})
+const SET_DISABLED = statement<{ tenant_id: string }>(
+  'tenant_set_disabled',
+  `update tenants set disabled_at = case when $3 then coalesce(disabled_at, clock_timestamp()) end
+   where tenant_id = $1 and kind = $2 returning tenant_id`,
+)
+
+const FIND = statement<{ kind: TenantKind }>(
+  'tenant_find',
+  `select kind from tenants where tenant_id = $1 and kind <> 'house'`,
+)
+
+export type TenantKind = 'merchant' | 'partner'
+
+/** Enters a tenant in the directory of who exists. */
+export const insertTenant = (tx: Writes, tenantId: string, kind: TenantKind): void =>
+  tenants.insert(tx, [{ tenantId, kind }])
+
+/** A disabled tenant gets no tokens, and its tokens die within a second in every process. False when there is none. */
+export async function setTenantDisabled(
+  tx: Tx,
+  tenantId: string,
+  kind: TenantKind,
+  disabled: boolean,
+): Promise<boolean> {
+  return (await tx.query(SET_DISABLED, [tenantId, kind, disabled])).length > 0
+}
+
+/** What kind of tenant has this id; `undefined` when there is none. */
+export async function findTenant(tx: Tx, tenantId: string): Promise<TenantKind | undefined> {
+  const [tenant] = await tx.query(FIND, [tenantId])
+  return tenant?.kind
+}

@@ -1,0 +1,98 @@
+import { newId } from '@svc/contract/id-kinds'
+import { type ByTenant, byTenant } from '@svc/kernel/by-tenant'
+import { type RandomBytes } from '@svc/kernel/ids'
+import type { Tx, Writes } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import { instant, type NewRowOf, nullable, stamped, table, text } from '@svc/platform/db/table'
+
+/** Holders of cards: employees of a company of a partner. */
+export const users = table('users', 'u', ['partnerId', 'userId'], {
+  userId: text,
+  partnerId: text,
+  companyId: text,
+  email: nullable(text),
+  mobile: nullable(text),
+  title: nullable(text),
+  firstName: nullable(text),
+  middleName: nullable(text),
+  lastName: nullable(text),
+  gender: nullable(text),
+  specialDate: nullable(text),
+  taxPan: nullable(text),
+  createdAt: stamped(instant),
+})
+export type User = NewRowOf<typeof users>
+
+/** What is known of a user, under the names of requests; absent means not known. */
+export interface Profile {
+  readonly email?: string
+  readonly mobile?: string
+  readonly title?: string
+  readonly firstName?: string
+  readonly middleName?: string
+  readonly lastName?: string
+  readonly gender?: string
+  readonly specialDate?: string
+  /** The user's tax number; never a card's (decision C16). */
+  readonly pan?: string
+}
+
+export interface NewUser extends Pick<User, 'userId' | 'partnerId' | 'companyId'> {
+  readonly profile: Profile
+}
+
+export const newUser = ({ userId, partnerId, companyId, profile }: NewUser): User => ({
+  userId,
+  partnerId,
+  companyId,
+  email: profile.email ?? null,
+  mobile: profile.mobile ?? null,
+  title: profile.title ?? null,
+  firstName: profile.firstName ?? null,
+  middleName: profile.middleName ?? null,
+  lastName: profile.lastName ?? null,
+  gender: profile.gender ?? null,
+  specialDate: profile.specialDate ?? null,
+  taxPan: profile.pan ?? null,
+})
+
+export const insertUsers = (tx: Writes, created: readonly NewUser[]): void =>
+  users.insert(tx, created.map(newUser))
+
+const PROFILE = [
+  'email',
+  'mobile',
+  'title',
+  'firstName',
+  'middleName',
+  'lastName',
+  'gender',
+  'specialDate',
+] as const
+
+/** The fields of a user that are known. */
+export const profileOf = (user: User): Profile => ({
+  ...Object.fromEntries(PROFILE.flatMap((name) => (user[name] === null ? [] : [[name, user[name]]]))),
+  ...(user.taxPan !== null && { pan: user.taxPan }),
+})
+
+export const newUserId = (nowMs: number, random: RandomBytes): string => newId('usr', nowMs, random)
+
+interface UserKey {
+  readonly tenantId: string
+  readonly userId: string
+}
+
+const COMPANIES_OF = statement<UserKey & Pick<User, 'companyId'>>(
+  'users_companies',
+  `select partner_id as "tenantId", user_id as "userId", company_id as "companyId" from users
+   where (partner_id, user_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const tenantOf = ({ tenantId }: UserKey) => tenantId
+const userOf = ({ userId }: UserKey) => userId
+
+/** The company of each user that exists, by partner and user. */
+export async function findUsers(tx: Tx, wanted: readonly UserKey[]): Promise<ByTenant<Map<string, string>>> {
+  const rows = await tx.query(COMPANIES_OF, columns(wanted, tenantOf, userOf))
+  return byTenant(rows, tenantOf, userOf, ({ companyId }) => companyId)
+}

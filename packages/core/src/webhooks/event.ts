@@ -1,0 +1,49 @@
+import { EVENT_TYPES } from '@svc/contract/events'
+import { rfc3339 } from '@svc/kernel/time'
+import { statement } from '@svc/platform/db/statement'
+import { type NumberedEvent, outbox } from '@svc/platform/outbox'
+import { Type } from 'typebox'
+
+/** A numbered event, as the feed, the stream and webhooks tell it. */
+export const EventResponse = Type.Object(
+  {
+    id: Type.String({ description: 'Unique; the `webhook-id` of every delivery' }),
+    sequence: Type.Integer({ description: 'Its number in the tenant’s feed: 1, 2, 3 … without gaps' }),
+    type: Type.Enum(EVENT_TYPES),
+    createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
+    data: Type.Unsafe<object>({
+      type: 'object',
+      description: 'The record as the API returns it; see the event reference',
+    }),
+  },
+  { title: 'Event', additionalProperties: false },
+)
+
+export const eventToWire = (event: NumberedEvent, timeZone: string) => ({
+  id: event.eventId,
+  sequence: Number(event.sequence),
+  type: event.type,
+  createdOn: rfc3339(event.createdAt, timeZone),
+  data: event.payload,
+})
+
+/** A tenant's events after a number, of one type or of all. */
+export const FEED = statement<NumberedEvent>(
+  'events_feed',
+  `select ${outbox.columns} from outbox o
+   where o.tenant_id = $1 and o.sequence > $2 and ($3::text is null or o.type = $3)
+   order by o.sequence limit $4`,
+)
+
+/** Numbers come as text in `Last-Event-ID` and in a query, where the end of the feed has a name, too. */
+export const SEQUENCE_PATTERN = '^[0-9]{1,15}$'
+export const SEQUENCE_MAX = 999_999_999_999_999
+export const POSITION_PATTERN = '^(?:latest|[0-9]{1,15})$'
+/** As callers see it: the `next` of a page is a number. */
+export const POSITION_DOCUMENTED = {
+  anyOf: [
+    { type: 'integer', minimum: 0, maximum: SEQUENCE_MAX },
+    { type: 'string', enum: ['latest'] },
+  ],
+}
+export const POSITION_RULE = 'must be a sequence number or latest'

@@ -1,0 +1,62 @@
+import { fail } from '@svc/contract/errors'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { CoreServices } from '@svc/platform/services'
+
+const HORIZON = statement<{ forgotten_sequence: bigint; forgotten_at: Date | null; last_sequence: bigint }>(
+  'events_horizon',
+  'select forgotten_sequence, forgotten_at, last_sequence from event_counters where tenant_id = $1',
+)
+const FORGET = statement<{ forgotten: bigint }>('events_forget', 'select forget_events($1) as forgotten')
+
+/** The end of a feed, as a position that a caller may ask for. */
+export const LATEST = 'latest'
+
+/**
+ * The number after which a reader begins: as asked, the newest, or without `after` the last one that is not kept.
+ * Refuses a position whose next event is no longer kept, or that the feed has not reached: the next page would hide a
+ * gap (decision E6). Called after the page was read, so an event that was deleted since then counts as missing.
+ */
+export async function feedPosition(tx: Tx, tenantId: string, after: string | undefined): Promise<bigint> {
+  const [row] = await tx.query(HORIZON, [tenantId])
+  const { forgotten_sequence: forgotten, last_sequence: last } = row ?? {
+    forgotten_sequence: 0n,
+    last_sequence: 0n,
+  }
+  if (after === undefined) return forgotten
+  if (after === LATEST) return last
+  const position = BigInt(after)
+  if (position < forgotten)
+    fail('events_forgotten', {
+      description: `Events up to number ${forgotten} are no longer kept; go on with after=${forgotten}`,
+    })
+  if (position > last)
+    fail('events_ahead', {
+      description: `The feed ends at number ${last}, before the position that was sent; continue with after=${last}`,
+    })
+  return position
+}
+
+/** The same for a range of time. */
+export async function requireKeptSince(
+  tx: Tx,
+  tenantId: string,
+  from: Date,
+  timeZone: string,
+): Promise<void> {
+  const [row] = await tx.query(HORIZON, [tenantId])
+  if (row?.forgotten_at && from <= row.forgotten_at)
+    fail('events_forgotten', {
+      description: `Events up to ${rfc3339(row.forgotten_at, timeZone)} are no longer kept; begin after that`,
+    })
+}
+
+/** Forgets events that are older than the setting says. Any process may, at any time. */
+export async function forgetEvents({ clock, config, database }: CoreServices): Promise<bigint> {
+  const before = new Date(clock.now() - config.EVENTS_DAYS * 86_400_000)
+  let all = 0n
+  for (let last = 1n; last > 0n; all += last)
+    last = (await database.directory(FORGET, [before], 'silence'))[0]!.forgotten
+  return all
+}

@@ -1,0 +1,35 @@
+import { statement } from '@svc/platform/db/statement'
+import { Loop } from '@svc/platform/loop'
+import type { CoreServices } from '@svc/platform/services'
+
+const NUMBER = statement<{ given: number }>('events_number', 'select number_events($1, $2) as given')
+
+const EVENTS_A_CALL = 2_000
+/** With all processes together at most so long from a commit to its number, in milliseconds. */
+const POLL_MS = 100
+
+/**
+ * Numbers committed events, tenant by tenant, and queues them for the endpoints (decision E1). Every process runs one;
+ * the database lets one at a time number, so any of them may die at any moment.
+ */
+export class Relay {
+  readonly #services: CoreServices
+  readonly #onNumbered: () => void
+  readonly loop: Loop
+
+  constructor(services: CoreServices, onNumbered: () => void) {
+    this.#services = services
+    this.#onNumbered = onNumbered
+    const work = () => this.#number()
+    this.loop = new Loop({ name: 'number_events', everyMs: POLL_MS, work, atStart: true }, services)
+  }
+
+  /** Numbers some events. Returns whether there may be more. */
+  async #number(): Promise<boolean> {
+    const { clock, database } = this.#services
+    const [row] = await database.directory(NUMBER, [EVENTS_A_CALL, new Date(clock.now())])
+    const { given } = row!
+    if (given > 0) this.#onNumbered()
+    return given === EVENTS_A_CALL
+  }
+}

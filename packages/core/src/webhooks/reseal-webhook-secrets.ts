@@ -1,0 +1,76 @@
+import type { EncryptedRows } from '@svc/platform/crypto/key-rotation'
+import { encryptedWith } from '@svc/platform/crypto/keyring'
+import { statement } from '@svc/platform/db/statement'
+import { headersEncryptedFor } from './endpoint.ts'
+import { secretEncryptedFor } from './endpoint-secrets.ts'
+
+const ROWS = 500
+
+interface Place {
+  /** For the names of its statements. */
+  readonly name: string
+  readonly table: string
+  readonly id: string
+  readonly column: string
+  readonly encryptedFor: (id: string) => string
+}
+
+/** Of rows that the newest key did not seal, a bounded number in a transaction, locked in order of id. */
+function encryptedColumn({ name, table, id, column, encryptedFor: sealedFor }: Place): EncryptedRows {
+  const COUNT = statement<{ rows: bigint }>(
+    `${name}_sealed_with`,
+    `select count(*) as rows from ${table} where substr(${column}, 1, length($1::bytea)) = $1`,
+  )
+  const FORMER = statement<{ id: string; sealed: Buffer }>(
+    `${name}_to_reseal`,
+    `select ${id} as id, ${column} as sealed from ${table}
+     where ${id} > $1 and substr(${column}, 1, length($2::bytea)) <> $2
+     order by ${id} limit $3 for no key update`,
+  )
+  const REENCRYPT = statement(
+    `${name}_reseal`,
+    `update ${table} t set ${column} = n.sealed
+     from unnest($1::text[], $2::bytea[]) as n (id, sealed) where t.${id} = n.id`,
+  )
+  return {
+    purpose: 'webhook_secret',
+    async count(tx, prefix) {
+      return (await tx.query(COUNT, [prefix]))[0]!.rows
+    },
+    async reencrypt(tx, keyring, after) {
+      const found = await tx.query(FORMER, [
+        after,
+        encryptedWith(keyring.newest('webhook_secret').keyId),
+        ROWS,
+      ])
+      if (found.length === 0) return { rows: 0 }
+      const encrypted = found.map((row) =>
+        keyring.encrypt(
+          'webhook_secret',
+          keyring.open('webhook_secret', row.sealed, sealedFor(row.id)),
+          sealedFor(row.id),
+        ),
+      )
+      await tx.query(REENCRYPT, [found.map((row) => row.id), encrypted])
+      return { rows: found.length, ...(found.length === ROWS && { last: found.at(-1)!.id }) }
+    },
+  }
+}
+
+/** What the key of webhook secrets seals: signing secrets, and the headers that tenants have sent along. */
+export const WEBHOOK_SECRETS: readonly EncryptedRows[] = [
+  encryptedColumn({
+    name: 'webhook_secrets',
+    table: 'webhook_secrets',
+    id: 'secret_id',
+    column: 'sealed',
+    encryptedFor: secretEncryptedFor,
+  }),
+  encryptedColumn({
+    name: 'webhook_headers',
+    table: 'webhook_endpoints',
+    id: 'endpoint_id',
+    column: 'headers_sealed',
+    encryptedFor: headersEncryptedFor,
+  }),
+]

@@ -1,0 +1,170 @@
+import { lookup as dnsLookup } from 'node:dns'
+import { isIP } from 'node:net'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
+
+export interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+/** Answers every address of a name. */
+export type Resolve = (hostname: string) => Promise<readonly Address[]>
+
+export interface SenderOptions {
+  readonly mayReach: (address: string) => boolean
+  /** For the whole attempt: name, connection, request and answer. */
+  readonly timeoutMs: number
+  readonly connections: number
+  readonly resolve?: Resolve
+}
+
+export interface Sent {
+  /** Absent when there was no answer. */
+  readonly status?: number
+  /** In words, when there was none. */
+  readonly failure?: string
+  readonly excerpt: string
+  readonly retryAfter?: string
+  readonly durationMs: number
+}
+
+const EXCERPT_BYTES = 1_024
+
+class AddressRefused extends Error {}
+
+const systemResolve: Resolve = (hostname) =>
+  new Promise((resolve, reject) => {
+    dnsLookup(hostname, { all: true, verbatim: true }, (error, found) =>
+      error ? reject(error) : resolve(found),
+    )
+  })
+
+/**
+ * Posts to one origin. The addresses of its name are looked up and checked for every connection, and the connection goes
+ * to the very addresses that were checked: a name that changes its mind in between changes nothing. Redirects are not
+ * followed, answers are cut off, time is bounded.
+ */
+export class Sender {
+  readonly #pool: Pool
+  readonly #url: URL
+  readonly #timeoutMs: number
+  readonly #closing = new AbortController()
+
+  constructor(url: string, { mayReach, timeoutMs, connections, resolve = systemResolve }: SenderOptions) {
+    this.#url = new URL(url)
+    this.#timeoutMs = timeoutMs
+    this.#pool = new Pool(this.#url.origin, {
+      connections,
+      pipelining: 1,
+      maxHeaderSize: 16_384,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      keepAliveTimeout: 4_000,
+      connect: checkedConnector(mayReach, resolve, timeoutMs),
+    })
+  }
+
+  async post(body: Buffer, headers: Record<string, string>): Promise<Sent> {
+    const startedAtMs = performance.now()
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)])
+    const took = () => Math.round(performance.now() - startedAtMs)
+    try {
+      const path = `${this.#url.pathname}${this.#url.search}`
+      const response = await this.#pool.request({ method: 'POST', path, headers, body, signal })
+      const excerpt = await readExcerpt(response.body)
+      const retryAfter = response.headers['retry-after']
+      return {
+        status: response.statusCode,
+        excerpt,
+        durationMs: took(),
+        ...(typeof retryAfter === 'string' && { retryAfter }),
+      }
+    } catch (error) {
+      return { failure: inWords(error), excerpt: '', durationMs: took() }
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  /** Breaks off what is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#pool.destroy()
+  }
+}
+
+type Connect = ReturnType<typeof buildConnector>
+
+function checkedConnector(
+  mayReach: (address: string) => boolean,
+  resolve: Resolve,
+  timeoutMs: number,
+): Connect {
+  const connect = (checked: readonly Address[]) =>
+    buildConnector({
+      timeout: timeoutMs,
+      // Never asks again: what was checked is what is connected to.
+      lookup: (_, options, done) => {
+        if (options.all) done(null, [...checked])
+        else done(null, checked[0]!.address, checked[0]!.family)
+      },
+    })
+  return (options, settle) => {
+    const hostname = options.hostname.replace(/^\[|\]$/g, '')
+    const family = isIP(hostname)
+    const found = family === 0 ? resolve(hostname) : Promise.resolve([{ address: hostname, family }])
+    found.then(
+      (addresses) => {
+        // One that may not be reached spoils the name: it is not for us to choose among an attacker's answers.
+        if (addresses.length === 0 || !addresses.every(({ address }) => mayReach(address)))
+          settle(new AddressRefused('the address is not public'), null)
+        else connect(addresses)(options, settle)
+      },
+      (error: Error) => settle(error, null),
+    )
+  }
+}
+
+/** The first bytes of an answer as printable text; the rest is not waited for. */
+async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part)
+      size += part.length
+      if (size > EXCERPT_BYTES) break
+    }
+  } catch {
+    // The status has been read, and it is what counts.
+  }
+  if (!body.destroyed) body.destroy()
+  const text = Buffer.concat(parts).subarray(0, EXCERPT_BYTES).toString('utf8')
+  return text.replace(/[^\P{C}\n\t]/gu, '\u{fffd}')
+}
+
+const BY_CODE: Record<string, string> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the name does not exist',
+  EAI_AGAIN: 'the name could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  EPROTO: 'TLS failed',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'no answer in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_SOCKET: 'the connection was closed before the answer',
+}
+
+/** Private details of our side (resolver, sockets) are not for the tenant. */
+function inWords(error: unknown): string {
+  if (error instanceof AddressRefused) return error.message
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
+  if (error instanceof Error && error.name === 'AbortError') return 'the service was shutting down'
+  const code = (error as { code?: string }).code ?? ''
+  return BY_CODE[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed (${code})` : 'no valid answer')
+}

@@ -1,0 +1,112 @@
+import { createHash, createSecretKey } from 'node:crypto'
+import { decryptJwe, encrypt } from '@svc/jwe/jwe'
+import { DecryptionFailed } from '@svc/jwe/jwe-error'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  encryptWithHeader,
+  jweKey,
+  kinds,
+  pairs,
+  plaintext,
+  recorder,
+  rejection,
+  secret,
+} from './compact-jwes.ts'
+import { agreed, b64, epk, good, HEADER_ATTACKS, LOW_ORDER_POINTS, point } from './forged.ts'
+
+describe('a hostile header', () => {
+  test.each(HEADER_ATTACKS)(
+    '%s: refused as %s, 1,000 times, without a look at any key',
+    async (_name, fault, header) => {
+      const { seen, find } = recorder('A256KW', secret)
+      const text = encryptWithHeader(header)
+      for (let i = 0; i < 1_000; i++) {
+        const rejected = await decryptJwe(text, find).then(
+          () => 'it opened',
+          (error: unknown) => (error instanceof DecryptionFailed ? error.reason : error),
+        )
+        if (rejected !== fault) expect(rejected).toBe(fault)
+      }
+      expect(seen).toEqual({ looked: [], keyReads: 0 })
+    },
+  )
+
+  test('the maker of these attacks makes seals that open when the header is good', async () => {
+    const opened = await decryptJwe(
+      encryptWithHeader({ ...good, typ: 'JOSE', cty: 'json' }),
+      recorder('A256KW', secret).find,
+    )
+    expect(opened.plaintext).toEqual(plaintext)
+  })
+
+  test('any JSON at all for a header is refused or opens, and never fails in another way', async () => {
+    const member = fc.constantFrom('alg', 'enc', 'kid', 'epk', 'apu', 'zip', 'crit', 'typ')
+    const value = fc.oneof(
+      fc.constantFrom('A256KW', 'A256GCM', 'ECDH-ES+A256KW', 'key-1', epk, point),
+      fc.jsonValue(),
+    )
+    const headers = fc.oneof(fc.dictionary(member, value), fc.jsonValue())
+    await fc.assert(
+      fc.asyncProperty(headers, async (header) => {
+        const text = encryptWithHeader(JSON.stringify(header))
+        await decryptJwe(text, recorder('A256KW', secret).find).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(DecryptionFailed)
+        })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each(kinds)(
+    '%s (%s) named for a key of another algorithm: the key is found, and never used',
+    async (alg, kind, encryption) => {
+      const text = await encrypt(plaintext, jweKey(alg, encryption))
+      for (const [otherAlg, otherKind, , other] of kinds.filter(([candidate]) => candidate !== alg)) {
+        const { seen, find } = recorder(otherAlg, other)
+        expect((await rejection(text, find)).reason, `${kind} for ${otherKind}`).toBe('algorithm')
+        expect(seen).toEqual({ looked: ['key-1'], keyReads: 0 })
+      }
+    },
+  )
+
+  test('a public key of ours taken for a shared secret opens nothing', async () => {
+    const published = pairs.RSA.publicKey.export({ format: 'der', type: 'spki' })
+    const forged = encryptWithHeader(good, createSecretKey(createHash('sha256').update(published).digest()))
+    expect((await rejection(forged, recorder('RSA-OAEP-256', pairs.RSA.privateKey).find)).reason).toBe(
+      'algorithm',
+    )
+  })
+})
+
+describe('the ephemeral key of a seal', () => {
+  const p256 = () => jweKey('ECDH-ES+A256KW', pairs['P-256'].privateKey)
+  const x25519 = () => jweKey('ECDH-ES+A256KW', pairs.X25519.privateKey)
+  const hex = (text: string) => b64(Buffer.from(text, 'hex'))
+
+  test.each([
+    ['x and y swapped', point.y, point.x],
+    ['the point at infinity, as zeros', hex('00'.repeat(32)), hex('00'.repeat(32))],
+    ['x beyond the field', hex('ff'.repeat(32)), point.y],
+    // A point of another curve of the same form: the invalid-curve attack on ECDH-ES (RFC 8725 §2.5).
+    ['y plus one', point.x, b64(plusOne(Buffer.from(point.y!, 'base64url')))],
+  ])('a P-256 key that is no point of the curve (%s) is refused', async (_name, x, y) => {
+    const text = encryptWithHeader({ ...agreed, epk: { kty: 'EC', crv: 'P-256', x, y } })
+    expect((await rejection(text, p256)).reason).toBe('header')
+  })
+
+  test.each(LOW_ORDER_POINTS)('the X25519 key %s of low order is refused', async (low) => {
+    const text = encryptWithHeader({ ...agreed, epk: { ...epk, x: hex(low) } })
+    expect((await rejection(text, x25519)).reason).toBe('header')
+  })
+
+  test('a key on the other curve is refused', async () => {
+    expect((await rejection(encryptWithHeader(agreed), p256)).reason).toBe('header')
+    expect((await rejection(encryptWithHeader({ ...agreed, epk: point }), x25519)).reason).toBe('header')
+  })
+})
+
+function plusOne(bytes: Buffer): Buffer {
+  const sum = BigInt(`0x${bytes.toString('hex')}`) + 1n
+  return Buffer.from(sum.toString(16).padStart(64, '0').slice(-64), 'hex')
+}

@@ -1,0 +1,118 @@
+import { isUtf8 } from 'node:buffer'
+
+const DEPTH_MAX = 20
+/** Fields and elements together: no operation has a tenth of them, and each costs time before anybody is authenticated. */
+const VALUES_MAX = 500
+const DIGITS_MAX = 15
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const LONE_SURROGATE = /\p{Surrogate}/u
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/** A text that is not JSON as this service reads it; the message names the position, never the content. */
+export class JsonRejected extends Error {
+  override name = 'JsonRejected'
+}
+
+const reject = (description: string): never => {
+  throw new JsonRejected(description)
+}
+
+/**
+ * JSON.parse, less what it lets through and money calls must not: duplicate keys, control characters, lone
+ * surrogates, invalid UTF-8, numbers that a double cannot hold exactly, nesting deeper than 20, more than 500 fields and
+ * elements (decision C14). Throws `JsonRejected`.
+ */
+export function parseStrictJson(body: Buffer): unknown {
+  if (!isUtf8(body)) return reject('The body is not valid UTF-8')
+  const text = body.toString('utf8')
+  const fault = findFault(text)
+  if (fault?.fatal) return reject(fault.description)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return reject('The body is not well-formed JSON')
+  }
+  return fault ? reject(fault.description) : value
+}
+
+interface Fault {
+  readonly description: string
+  /** True when the text must not even be parsed. */
+  readonly fatal: boolean
+}
+
+/** Walks the tokens; on text that is not JSON it may find anything, since the parser refuses that text anyway. */
+function findFault(text: string): Fault | undefined {
+  const scopes: (Set<string> | undefined)[] = []
+  let values = 0
+  let fault: Fault | undefined
+  const note = (description: string, fatal = false) => (fault ??= { description, fatal })
+  for (let at = 0; at < text.length; ) {
+    const char = text[at]!
+    if (char === '"') {
+      const end = endOfString(text, at)
+      const string = decode(text.slice(at, end))
+      if (string !== undefined && CONTROL.test(string))
+        note(`A string at position ${at} holds a control character`)
+      if (string !== undefined && LONE_SURROGATE.test(string))
+        note(`A string at position ${at} holds half of a surrogate pair`)
+      at = skipSpace(text, end)
+      const keys = scopes.at(-1)
+      if (text[at] === ':' && keys && string !== undefined) {
+        if (string === '__proto__') note(`The key at position ${at} is not allowed`)
+        if (keys.has(string)) note(`An object has the same key twice, at position ${at}`)
+        keys.add(string)
+      }
+    } else if (char === '{' || char === '[') {
+      scopes.push(char === '{' ? new Set() : undefined)
+      if (scopes.length > DEPTH_MAX)
+        return { description: `The body is nested deeper than ${DEPTH_MAX} levels`, fatal: true }
+      at++
+    } else if (char === '}' || char === ']') {
+      scopes.pop()
+      at++
+    } else if (char === ',') {
+      if (++values >= VALUES_MAX)
+        return { description: `The body has more than ${VALUES_MAX} fields and elements`, fatal: true }
+      at++
+    } else if (char === '-' || (char >= '0' && char <= '9')) {
+      NUMBER.lastIndex = at
+      const number = NUMBER.exec(text)?.[0] ?? char
+      if (!isExact(number))
+        note(`The number at position ${at} has more than ${DIGITS_MAX} significant digits or is out of range`)
+      at += number.length
+    } else at++
+  }
+  return fault
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '"') return at + 1
+  }
+  return text.length
+}
+
+function decode(literal: string): string | undefined {
+  if (!literal.includes('\\')) return literal.slice(1, -1)
+  try {
+    return JSON.parse(literal) as string
+  } catch {
+    return undefined
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from
+  while (at < text.length && ' \t\r\n'.includes(text[at]!)) at++
+  return at
+}
+
+function isExact(number: string): boolean {
+  const mantissa = number.split(/[eE]/, 1)[0]!.replace(/[-.]/g, '').replace(/^0+/, '')
+  const value = Number(number)
+  // 1e-400 is not zero, though a double makes it so.
+  return mantissa.length <= DIGITS_MAX && Number.isFinite(value) && (value !== 0 || mantissa === '')
+}

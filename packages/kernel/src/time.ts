@@ -1,0 +1,129 @@
+/** The time as the process sees it, in milliseconds since 1970. Tests and the simulation move it. */
+export interface Clock {
+  now(): number
+  /** Milliseconds to add to the database's time, so that a moved clock moves the whole service. */
+  offsetMs(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now(), offsetMs: () => 0 }
+
+/** A clock that people may move: tests, the simulation. */
+export class MovableClock implements Clock {
+  #offsetMs = 0
+
+  now(): number {
+    return Date.now() + this.#offsetMs
+  }
+
+  offsetMs(): number {
+    return this.#offsetMs
+  }
+
+  advance(ms: number): void {
+    this.#offsetMs += ms
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(zone: string): Intl.DateTimeFormat {
+  let found = formats.get(zone)
+  if (!found) {
+    found = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+    formats.set(zone, found)
+  }
+  return found
+}
+
+/** How far a zone's clocks are ahead of UTC, and as RFC 3339 writes it. */
+interface Offset {
+  readonly ms: number
+  readonly text: string
+}
+
+/** Offsets change at most at quarter hours, so one answer serves all instants of that quarter. */
+const offsets = new Map<string, Offset>()
+
+function offsetOf(instant: Date, zone: string): Offset {
+  const quarter = `${zone}:${Math.floor(instant.getTime() / 900_000)}`
+  let offset = offsets.get(quarter)
+  if (!offset) {
+    if (offsets.size > 10_000) offsets.clear()
+    offset = askOffset(instant, zone)
+    offsets.set(quarter, offset)
+  }
+  return offset
+}
+
+function askOffset(instant: Date, zone: string): Offset {
+  const p: Record<string, string> = {}
+  for (const { type, value } of format(zone).formatToParts(instant)) p[type] = value
+  const wall = Date.UTC(+p['year']!, +p['month']! - 1, +p['day']!, +p['hour']!, +p['minute']!, +p['second']!)
+  const minutes = Math.round((wall - Math.floor(instant.getTime() / 1000) * 1000) / 60_000)
+  const size = Math.abs(minutes)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return {
+    ms: minutes * 60_000,
+    text: `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`,
+  }
+}
+
+/** A date whose UTC fields are what the zone's clocks show at the instant. */
+const wallClock = (instant: Date, zone: string): Date =>
+  new Date(instant.getTime() + offsetOf(instant, zone).ms)
+
+/** `YYYY-MM-DD HH:MM:SS` in the zone: the spec's form of `errorResponse.timestamp` (section 2.2). */
+export const plainTimestamp = (instant: Date, zone: string): string =>
+  wallClock(instant, zone).toISOString().slice(0, 19).replace('T', ' ')
+
+/** `YYYY-MM-DD` in the zone. */
+export const calendarDay = (instant: Date, zone: string): string =>
+  wallClock(instant, zone).toISOString().slice(0, 10)
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
+export function wordyTimestamp(instant: Date, zone: string): string {
+  const wall = wallClock(instant, zone)
+  const hour = wall.getUTCHours()
+  const clock = `${hour % 12 || 12}${wall.toISOString().slice(13, 19)} ${hour < 12 ? 'AM' : 'PM'}`
+  return `${MONTHS[wall.getUTCMonth()]} ${wall.getUTCDate()}, ${wall.getUTCFullYear()} ${clock}`
+}
+
+/** RFC 3339 with milliseconds and the zone's offset, `2026-04-01T15:04:05.123+05:30` (decision Q7). */
+export const rfc3339 = (instant: Date, zone: string): string =>
+  wallClock(instant, zone).toISOString().replace('Z', offsetOf(instant, zone).text)
+
+/**
+ * The instants that requests may name (decision Q7): in every zone a response writes them with a year of four digits.
+ */
+export const EARLIEST = new Date('1900-01-01T00:00:00.000Z')
+export const LATEST = new Date('9999-12-30T23:59:59.999Z')
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i
+
+/**
+ * Reads RFC 3339 with a zone; what is finer than a millisecond is cut off. `undefined` for anything else: days that no
+ * calendar has, leap seconds, which `Date` does not know, and instants out of the range.
+ */
+export function parseRfc3339(text: string): Date | undefined {
+  const match = RFC3339.exec(text)
+  if (!match) return undefined
+  const [, dateTime = '', fraction = '', sign, hours, minutes] = match
+  const wall = `${dateTime.toUpperCase()}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+  const wallMs = Date.parse(wall)
+  // `Date` counts 30 February and hour 24 on into the next month or day.
+  if (Number.isNaN(wallMs) || new Date(wallMs).toISOString() !== wall) return undefined
+  const aheadMs = sign === undefined ? 0 : (Number(hours) * 60 + Number(minutes)) * 60_000
+  const instant = new Date(sign === '-' ? wallMs + aheadMs : wallMs - aheadMs)
+  return instant >= EARLIEST && instant <= LATEST ? instant : undefined
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '@svc/contract/config'
+import { Failure } from '@svc/contract/errors'
+import type { RandomBytes } from '@svc/kernel/ids'
+import type { Clock } from '@svc/kernel/time'
+import type { CommandAudit } from './audit.ts'
+import type { Keyring } from './crypto/keyring.ts'
+import type { CommandSpec, PreparedCommand } from './db/batch.ts'
+import { CommitQueue, type CommitQueueServices } from './db/commit-queue.ts'
+import type { Database } from './db/database.ts'
+import type { HttpResponse, ResponseKey } from './db/idempotency-store.ts'
+import type { BoundedWaits } from './deadlines.ts'
+import type { Log } from './log.ts'
+
+/** What a command may use before its transaction: everything that is not pure, and no transport. */
+export interface CommandTools {
+  readonly config: Config
+  readonly database: Database
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly log: Log
+}
+
+/**
+ * Something the product can do, for whoever asks: the API, the console, the command line, bulk jobs, the sandbox.
+ * `Ask` is what is wanted; the outcome is the decision `D`. It knows no HTTP, envelope or idempotency header.
+ */
+export interface Command<Ask, C extends PreparedCommand, S, D> extends CommandSpec<C, S, D> {
+  /** Prepares what is asked: slow pure work, lookups and everything drawn by chance, before the transaction. */
+  readonly prepare: (tools: CommandTools) => (ask: Ask) => Promise<C> | C
+}
+
+/** Infers the types of a command. */
+export const command = <Ask, C extends PreparedCommand, S, D>(
+  definition: Command<Ask, C, S, D>,
+): Command<Ask, C, S, D> => definition
+
+/** A command as its callers see it. */
+// oxlint-disable-next-line typescript/no-explicit-any -- what is prepared and locked is the command's own affair
+export type AnyCommand<Ask, D> = Command<Ask, any, any, D>
+
+/** How a response is made of a decision, and kept for repeats. */
+export interface Responding<D, Ask> {
+  readonly reply: (decision: D) => HttpResponse
+  /** The caller's idempotency key; without one nothing is kept. */
+  readonly retry: ResponseKey | undefined
+  /** Who asks on a tenant's behalf. */
+  readonly audit?: ((ask: Ask) => CommandAudit<D>) | undefined
+  /** When the caller gets a response at the latest, in `performance.now()` time; by default after COMMAND_TIMEOUT_MS. */
+  readonly deadlineMs?: number | undefined
+}
+
+/** A command in one composition of the service: one commit queue, whoever asks. */
+export interface OpenCommand<Ask, D> {
+  /** Resolves with the decision once it is committed; rejects with a `Failure`. `audit`: who asks on a tenant's behalf. */
+  run(ask: Ask, audit?: CommandAudit<D>): Promise<D>
+  /** The same, with the response; a repeat of its key gets the first response. */
+  respond(ask: Ask | Promise<Ask>, responding: Responding<D, Ask>): Promise<HttpResponse>
+  /** How many were submitted so far, by all callers. */
+  submitted(): number
+  /** Resolves once no command has been submitted, has waited or was in progress for so long, in milliseconds. */
+  quiet(forMs: number): Promise<void>
+}
+
+/** The caller waits no longer, and nothing was begun that could still happen (decision R8). */
+export const tooLate = (): Failure => new Failure('temporarily_unavailable', { retryAfterSeconds: 1 })
+
+/** Every command of one composition of the service: the only way to a lock. */
+export class Commands {
+  readonly #tools: CommandTools
+  readonly #queues: CommitQueueServices
+  readonly #waits: BoundedWaits
+  readonly #open = new Map<unknown, unknown>()
+
+  constructor(tools: CommandTools, queues: CommitQueueServices, waits: BoundedWaits) {
+    this.#tools = tools
+    this.#queues = queues
+    this.#waits = waits
+  }
+
+  open<Ask, D>(command: AnyCommand<Ask, D>): OpenCommand<Ask, D> {
+    const known = this.#open.get(command)
+    if (known) return known as OpenCommand<Ask, D>
+    const opened = openCommand(command, this.#tools, this.#queues, this.#waits)
+    this.#open.set(command, opened)
+    return opened
+  }
+}
+
+function openCommand<Ask, C extends PreparedCommand, S, D>(
+  command: Command<Ask, C, S, D>,
+  tools: CommandTools,
+  queues: CommitQueueServices,
+  waits: BoundedWaits,
+): OpenCommand<Ask, D> {
+  const queue = new CommitQueue<C, S, D>(command, queues)
+  const prepare = command.prepare(tools)
+  let submitted = 0
+  const { commandTimeoutMs } = queues.limits
+  const preparing = (ask: Ask, audit?: (ask: Ask) => CommandAudit<D>): Promise<C> | C => {
+    const ready = prepare(ask)
+    if (!audit) return ready
+    const withAudit = (prepared: C): C => ({ ...prepared, audit: audit(ask) })
+    return ready instanceof Promise ? ready.then(withAudit) : withAudit(ready)
+  }
+  const prepared = (
+    ask: Ask | Promise<Ask>,
+    deadlineMs: number,
+    audit?: (ask: Ask) => CommandAudit<D>,
+  ): Promise<C> | C => {
+    const work = ask instanceof Promise ? ask.then((asked) => preparing(asked, audit)) : preparing(ask, audit)
+    return waits.within(deadlineMs, work, tooLate)
+  }
+  return {
+    async run(ask, audit) {
+      submitted++
+      const deadlineMs = performance.now() + commandTimeoutMs
+      return queue.submit(await prepared(ask, deadlineMs, audit && (() => audit)), deadlineMs)
+    },
+    async respond(ask, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
+      submitted++
+      return queue.respond(await prepared(ask, deadlineMs, audit), reply, retry, deadlineMs)
+    },
+    submitted: () => submitted,
+    async quiet(forMs) {
+      for (let before = -1; before !== submitted; await sleep(forMs)) {
+        await queue.drain()
+        before = submitted
+      }
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { type Database, LOCK_TIMEOUT, sqlState, type Tx } from '../db/database.ts'
+import { statement } from '../db/statement.ts'
+import { encryptedWith, KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes } from './keyring.ts'
+
+/** Digests and sessions are look-up keys: what was stored under them cannot be made again from what is kept. */
+export const ROTATABLE = [
+  'card_number',
+  'partner_key',
+  'stored_answer',
+  'token_signing',
+  'seal_p256',
+  'seal_x25519',
+  'seal_rsa',
+  'webhook_secret',
+  'webhook_signing',
+  'receipt_signing',
+  'bulk_row',
+] as const satisfies readonly KeyPurpose[]
+export type RotatablePurpose = (typeof ROTATABLE)[number]
+
+/** A new key seals only after every process has read it twice over. */
+export const KEY_LEAD_MS = 2 * KEYRING_REFRESH_MS
+
+/** One place whose rows are sealed with the data keys of a purpose. */
+export interface EncryptedRows {
+  readonly purpose: RotatablePurpose
+  /** Rows that begin so. */
+  count(tx: Tx, encryptedWith: Buffer): Promise<bigint>
+  /** Seals rows anew that the newest key did not seal, after this id; answers how many, and from where to go on. */
+  reencrypt?(tx: Tx, keyring: Keyring, after: string): Promise<Reencrypted>
+}
+
+export interface Reencrypted {
+  readonly rows: number
+  /** Absent when there are no more. */
+  readonly last?: string
+}
+
+export interface KeyFacts {
+  readonly keyId: string
+  readonly purpose: KeyPurpose
+  readonly effectiveAt: Date
+  readonly retiredAt: Date | null
+  /** By the database's clock. */
+  readonly effectiveForMs: number
+}
+
+interface FactsRow {
+  key_id: string
+  purpose: KeyPurpose
+  effective_at: Date
+  retired_at: Date | null
+  effective_for_ms: number
+}
+
+const FACTS = statement<FactsRow>(
+  'keyring_facts',
+  `select key_id, purpose, effective_at, retired_at,
+     (extract(epoch from clock_timestamp() - effective_at) * 1000)::float8 as effective_for_ms
+   from keyring order by purpose, effective_at, key_id`,
+)
+const LOCK = statement('keyring_rotation_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
+const RETIRE = statement(
+  'keyring_retire',
+  'update keyring set retired_at = clock_timestamp() where key_id = $1 and retired_at is null',
+)
+
+/** Every key, without its secret, the oldest of each purpose first. */
+export async function listKeys(tx: Tx): Promise<KeyFacts[]> {
+  return (await tx.query(FACTS)).map((row) => ({
+    keyId: row.key_id,
+    purpose: row.purpose,
+    effectiveAt: row.effective_at,
+    retiredAt: row.retired_at,
+    effectiveForMs: row.effective_for_ms,
+  }))
+}
+
+/** Live keys of a purpose, the oldest first. */
+export const liveKeys = (keys: readonly KeyFacts[], purpose: KeyPurpose): KeyFacts[] =>
+  keys.filter((key) => key.purpose === purpose && key.retiredAt === null)
+
+/** Adds the next key of a purpose, unless a rotation is under way: two live keys at once (decision C4). */
+export async function beginRotation(
+  database: Database,
+  keyring: Keyring,
+  purpose: RotatablePurpose,
+): Promise<{ begun: boolean }> {
+  // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
+  const bytes = newKeyBytes(purpose)
+  return database.operate(async (tx) => {
+    await tx.query(LOCK)
+    if (liveKeys(await listKeys(tx), purpose).length > 1) return { begun: false }
+    await keyring.add(tx, purpose, KEY_LEAD_MS, bytes)
+    return { begun: true }
+  })
+}
+
+/** Each waits as long for a row as a command does: two seconds. */
+const REENCRYPT_TRIES = 30
+
+/** Seals the next rows anew, in a transaction of its own; waits longer for one that somebody holds than a command would. */
+export async function reencryptSome(
+  database: Database,
+  keyring: Keyring,
+  rows: EncryptedRows,
+  after: string,
+): Promise<Reencrypted> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await database.operate((tx) => rows.reencrypt!(tx, keyring, after))
+    } catch (error) {
+      if (sqlState(error) !== LOCK_TIMEOUT || tries === REENCRYPT_TRIES) throw error
+    }
+  }
+}
+
+/** How many rows a key still seals, in all places together; `undefined` where nothing tells. */
+export async function usesOf(
+  tx: Tx,
+  rows: readonly EncryptedRows[],
+  { keyId, purpose }: KeyFacts,
+): Promise<bigint | undefined> {
+  const places = rows.filter((encrypted) => encrypted.purpose === purpose)
+  if (places.length === 0) return undefined
+  let uses = 0n
+  for (const place of places) uses += await place.count(tx, encryptedWith(keyId))
+  return uses
+}
+
+/** How many rows a rotation has before it: all that the newest key did not seal. */
+export async function formerRows(tx: Tx, rows: EncryptedRows): Promise<bigint> {
+  let count = 0n
+  for (const { keyId } of liveKeys(await listKeys(tx), rows.purpose).slice(0, -1))
+    count += await rows.count(tx, encryptedWith(keyId))
+  return count
+}
+
+export async function retireKey(tx: Tx, keyId: string): Promise<void> {
+  await tx.query(RETIRE, [keyId])
+}

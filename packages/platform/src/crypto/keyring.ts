@@ -1,0 +1,221 @@
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { type JweKeyPairKind, newJweKeyPair } from '@svc/jwe/keys'
+import { groupBy } from '@svc/kernel/group-by'
+import { invariant } from '@svc/kernel/invariant'
+import type { Database, Tx } from '../db/database.ts'
+import { readEpoch } from '../db/epoch.ts'
+import { statement } from '../db/statement.ts'
+import { Loop, type LoopTools } from '../loop.ts'
+import { encryptBytes, type MasterKeys, openBytes } from './master-keys.ts'
+
+/** What a data key is for; a key serves one purpose only. */
+export type KeyPurpose = keyof typeof MAKE
+
+export interface DataKey {
+  readonly keyId: string
+  readonly purpose: KeyPurpose
+  /** 32 secret bytes, or for key pairs the private key in PKCS #8. */
+  readonly bytes: Buffer
+}
+
+interface KeyRow {
+  key_id: string
+  purpose: KeyPurpose
+  wrapped: Buffer
+  wrapped_by: string
+  due_ms: number
+  retired: boolean
+}
+
+// A retired key goes on opening for a day: a process that was cut off may have sealed with it to the last.
+const LOAD = statement<KeyRow>(
+  'keyring_load',
+  `select key_id, purpose, wrapped, wrapped_by, retired_at is not null as retired,
+     (extract(epoch from effective_at - clock_timestamp()) * 1000)::float8 as due_ms
+   from keyring where retired_at is null or retired_at > clock_timestamp() - interval '1 day'
+   order by effective_at, key_id`,
+)
+const LOCK = statement('keyring_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
+const ADD = statement(
+  'keyring_add',
+  `insert into keyring (key_id, purpose, wrapped, wrapped_by, effective_at)
+   values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')`,
+)
+
+const secret = () => randomBytes(32)
+const pair = (kind: JweKeyPairKind) => () =>
+  newJweKeyPair(kind).privateKey.export({ format: 'der', type: 'pkcs8' })
+const signingPair = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })
+const MAKE = {
+  api_key_digest: secret,
+  stored_answer: secret,
+  token_signing: secret,
+  session: secret,
+  upi_rail: secret,
+  partner_key: secret,
+  card_number: secret,
+  card_number_digest: secret,
+  webhook_secret: secret,
+  webhook_signing: signingPair,
+  receipt_signing: signingPair,
+  bulk_row: secret,
+  seal_p256: pair('P-256'),
+  seal_x25519: pair('X25519'),
+  seal_rsa: pair('RSA'),
+} as const
+/** The secret of a new key, drawn by chance. An RSA key takes seconds on a busy machine. */
+export const newKeyBytes = (purpose: KeyPurpose): Buffer => MAKE[purpose]()
+
+const PURPOSES = Object.keys(MAKE) as KeyPurpose[]
+const context = (keyId: string, purpose: string) => `data key ${purpose} ${keyId}`
+
+/** How often a process reads the keyring anew, in milliseconds; a new key seals later than that. */
+export const KEYRING_REFRESH_MS = 5_000
+
+interface LoadedKey extends DataKey {
+  /** In `performance.now()` time, so that steps of the wall clock change nothing. */
+  readonly effectiveAtMs: number
+  readonly retired: boolean
+}
+
+/**
+ * The service's data keys (envelope encryption): random, kept in the database wrapped by the master key, held open in
+ * memory. The newest effective one of a purpose seals; all of them open.
+ */
+export class Keyring {
+  readonly #database: Database
+  readonly #masterKeys: MasterKeys
+  #byId: ReadonlyMap<string, LoadedKey> = new Map()
+  /** Not retired, in order of their effect. */
+  #live: ReadonlyMap<KeyPurpose, readonly LoadedKey[]> = new Map()
+  #refreshing: Promise<void> | undefined
+  /** Which data these keys belong to: a restore brings others. */
+  readonly epoch: string
+
+  private constructor(database: Database, masterKeys: MasterKeys, epoch: string) {
+    this.epoch = epoch
+    this.#database = database
+    this.#masterKeys = masterKeys
+  }
+
+  /** Loads all keys, and makes those that are missing; only one of several starting processes makes them. */
+  static async open(database: Database, masterKeys: MasterKeys, rsaKey?: Promise<Buffer>): Promise<Keyring> {
+    const keyring = new Keyring(database, masterKeys, await readEpoch(database))
+    await keyring.refresh()
+    const missing = PURPOSES.filter((purpose) => !keyring.#live.has(purpose))
+    if (missing.length > 0) {
+      // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
+      const made = new Map<KeyPurpose, Buffer>()
+      for (const purpose of missing)
+        made.set(purpose, purpose === 'seal_rsa' && rsaKey ? await rsaKey : newKeyBytes(purpose))
+      await database.write([], async (tx) => {
+        await tx.query(LOCK)
+        const present = new Set((await tx.query(LOAD)).flatMap((row) => (row.retired ? [] : row.purpose)))
+        for (const purpose of missing.filter((p) => !present.has(p)))
+          await keyring.add(tx, purpose, 0, made.get(purpose)!)
+      })
+      await keyring.refresh()
+    }
+    return keyring
+  }
+
+  /** Adds a key that seals from `leadMs` on; processes learn of it by their next refresh. Answers its id. */
+  async add(tx: Tx, purpose: KeyPurpose, leadMs: number, bytes: Buffer): Promise<string> {
+    const keyId = newId('dk', Date.now(), randomBytes)
+    const wrapped = this.#masterKeys.wrap(bytes, context(keyId, purpose))
+    await tx.query(ADD, [keyId, purpose, wrapped, this.#masterKeys.currentId, leadMs])
+    return keyId
+  }
+
+  /** Reads the keyring anew; calls at the same time share one read. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#load().finally(() => (this.#refreshing = undefined))
+    return this.#refreshing
+  }
+
+  /** Loads the keys that other processes add. */
+  refreshLoop(tools: LoopTools): Loop {
+    const work = () => this.refresh()
+    return new Loop({ name: 'keyring_refresh', everyMs: KEYRING_REFRESH_MS, work }, tools)
+  }
+
+  async #load(): Promise<void> {
+    const rows = await this.#database.directory(LOAD, [], 'silence')
+    const loaded = rows.map((row) => this.#loaded(row))
+    this.#byId = new Map(loaded.map((key) => [key.keyId, key]))
+    this.#live = groupBy(
+      loaded.filter((key) => !key.retired),
+      (key) => key.purpose,
+    )
+  }
+
+  /** A key that is known stays the same object, so that what is derived from it can be kept with it. */
+  #loaded({
+    key_id: keyId,
+    purpose,
+    wrapped,
+    wrapped_by: wrappedBy,
+    due_ms: dueMs,
+    retired,
+  }: KeyRow): LoadedKey {
+    const known = this.#byId.get(keyId)
+    if (known?.retired === retired) return known
+    const bytes = known?.bytes ?? this.#masterKeys.unwrap(wrapped, wrappedBy, context(keyId, purpose))
+    return { keyId, purpose, bytes, effectiveAtMs: performance.now() + dueMs, retired }
+  }
+
+  /** All that are in use; one that seals only later is among them. */
+  all(purpose: KeyPurpose): readonly DataKey[] {
+    return this.#live.get(purpose) ?? []
+  }
+
+  /** Those that every process knows: what is told to others. */
+  effective(purpose: KeyPurpose): readonly DataKey[] {
+    const now = performance.now()
+    return (this.#live.get(purpose) ?? []).filter((key) => key.effectiveAtMs <= now)
+  }
+
+  newest(purpose: KeyPurpose): DataKey {
+    const key = this.effective(purpose).at(-1)
+    invariant(key, `no data key for ${purpose}`)
+    return key
+  }
+
+  /** Key id, `0x00`, then the sealed bytes. The context must be the same when it is opened. */
+  encrypt(purpose: KeyPurpose, plain: Uint8Array, encryptedFor: string): Buffer {
+    const key = this.newest(purpose)
+    return Buffer.concat([encryptedWith(key.keyId), encryptBytes(key.bytes, plain, encryptedFor)])
+  }
+
+  open(purpose: KeyPurpose, encrypted: Buffer, encryptedFor: string): Buffer {
+    const end = encrypted.indexOf(0)
+    const key = this.#byId.get(encrypted.subarray(0, end).toString())
+    if (!key) {
+      // Made after the last refresh: the next attempt has it.
+      this.refresh().catch(() => undefined)
+      return fail('temporarily_unavailable', {
+        retryAfterSeconds: 1,
+        cause: new Error(`sealed with a ${purpose} key that is not known`),
+      })
+    }
+    invariant(key.purpose === purpose, `sealed with a key that is not a ${purpose} key`)
+    return openBytes(key.bytes, encrypted.subarray(end + 1), encryptedFor)
+  }
+
+  /** For what is never sealed anew: look-ups by digest, and sessions, which must outlive a rotation. */
+  oldest(purpose: KeyPurpose): DataKey {
+    const [key] = this.all(purpose)
+    invariant(key, `no data key for ${purpose}`)
+    return key
+  }
+
+  /** Keyed digest for equality look-ups. Always with the oldest key: a look-up must find what was stored before. */
+  digest(purpose: KeyPurpose, text: string): Buffer {
+    return createHmac('sha256', this.oldest(purpose).bytes).update(text).digest()
+  }
+}
+
+/** How everything begins that this key sealed: to find it, and to tell it from what others sealed. */
+export const encryptedWith = (keyId: string): Buffer => Buffer.from(`${keyId}\0`)

@@ -1,0 +1,401 @@
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
+import { ConnectionPool, DatabaseUnavailable, type Lease, type Limit } from './connection-pool.ts'
+import { NotDurable, type Replication, requireDurable } from './durable.ts'
+import { POSITION, Replica } from './replica.ts'
+import { DatabaseClient } from './server-locator.ts'
+import { setSession } from './session.ts'
+import { type Statement, statement } from './statement.ts'
+
+/** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
+export interface AuditedBy {
+  readonly actor: string
+  readonly requestId?: string
+}
+
+/** Makes connections, as `pg.Client` does. */
+export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
+
+/** Takes statements whose rows nobody reads. */
+export interface Writes {
+  /** Not waited for: it travels with what follows, in this order. When it fails the transaction fails at its end. */
+  write(statement: Statement, values?: readonly unknown[]): void
+}
+
+/** A transaction of the service or the operator. Rows come back typed as the statement says. */
+export interface Tx extends Writes {
+  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
+}
+
+/** SQLSTATE of a wait for a row that took too long. */
+export const LOCK_TIMEOUT = '55P03'
+
+/** SQLSTATE of a query that a standby cancels because it holds up the replay; on a primary of a serialization failure. */
+const RECOVERY_CONFLICT = '40001'
+
+/** SQLSTATE of a write on a server that takes none, such as a standby. */
+const READ_ONLY = '25006'
+
+/** SQLSTATE of an error that the server sent; `undefined` for lost connections and all else. */
+export const sqlState = (error: unknown): string | undefined =>
+  error instanceof pg.DatabaseError ? error.code : undefined
+
+const GONE = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '53100',
+  '58030',
+  READ_ONLY,
+  '25P03',
+  '08006',
+  '08003',
+  '08001',
+  '08004',
+])
+const GONE_BY_CODE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+/** Whether the database, rather than the statement, is the trouble: gone, starting, full, out of connections. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return true
+  const state = sqlState(error)
+  if (state !== undefined) return GONE.has(state)
+  if (error instanceof NotDurable) return true
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable)
+  const code = (error as NodeJS.ErrnoException).code
+  return (
+    (code !== undefined && GONE_BY_CODE.has(code)) ||
+    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(
+      error.message,
+    )
+  )
+}
+
+/** Whether the connection should not be used again, although it works: its server takes no writes. */
+export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY
+
+const TENANT = /^[a-z0-9_]{1,64}$/
+
+/** The literal for `svc.tenants`. Tenant ids are ours, so any other form is our own mistake. */
+export function tenantSet(tenants: Iterable<string>): string {
+  const ids = [...new Set(tenants)]
+  for (const id of ids) if (!TENANT.test(id)) throw new Error('malformed tenant id')
+  return ids.join(',')
+}
+
+const READ = 'begin read only'
+
+const DISK_FULL = '53100'
+const REQUIRE_ROOM = statement('require_room', 'select require_room()')
+
+/** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
+export class ClientTx implements Tx {
+  readonly #client: pg.PoolClient
+  readonly #writing: Promise<unknown>[] = []
+  #firstFailure: unknown
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  /** The first failure of a statement: those that travelled with it only say that the transaction is aborted. */
+  get firstFailure(): unknown {
+    return this.#firstFailure
+  }
+
+  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
+    try {
+      return (await this.#client.query({ name, text, values: values as unknown[] })).rows as Row[]
+    } catch (error) {
+      this.#firstFailure ??= error
+      throw error
+    }
+  }
+
+  write(statement: Statement, values: readonly unknown[] = []): void {
+    const writing = this.query(statement, values)
+    writing.catch(() => undefined)
+    this.#writing.push(writing)
+  }
+
+  /** Resolves once every write is done; rejects when one has failed. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing.splice(0))
+  }
+}
+
+export interface DatabaseOptions {
+  /** Whom the audit names for transactions of the operator that do not say whose they are. */
+  readonly actor?: string
+  /** The simulation gives one of its own. */
+  readonly Client?: ConnectionClass | undefined
+  /** Every connection is refused on which acknowledged writes may be lost; by default none is. */
+  readonly durable?: Replication | undefined
+  /** How long reports wait for a standby to catch up before they read the primary, in milliseconds. */
+  readonly replicaWaitMs?: number
+  /** Longest time for one transaction that a request waits for, with its connection, in milliseconds. */
+  readonly requestMs?: number
+}
+
+const REQUEST_MS = 30_000
+const REPLICA_WAIT_MS = 1_000
+const REPLICA_CONNECT_MS_MIN = 1_000
+
+/**
+ * One database under two roles: `svc_service`, which sees the tenants that its transaction names, and
+ * `svc_operator`, which sees all. Connections are pipelined: statements that are not awaited in between travel together.
+ */
+export class Database {
+  readonly address: DatabaseAddress
+  /** Longest time for one transaction that a request waits for. */
+  readonly requestMs: number
+  readonly #log: Log
+  readonly #poolSize: number
+  readonly #Client: ConnectionClass
+  readonly #actor: string
+  readonly #durable: Replication | undefined
+  readonly #service: ConnectionPool
+  #operator: ConnectionPool | undefined
+  #forOperators: ConnectionPool | undefined
+  #background: ConnectionPool | undefined
+  readonly #replicas = new Map<Role, ConnectionPool>()
+  /** Where reports are read, with `DATABASE_READ_URL`. */
+  readonly replica: Replica | undefined
+  /** A write found no room, and none has been seen since. */
+  #full = false
+
+  constructor(
+    address: DatabaseAddress,
+    poolSize: number,
+    log: Log,
+    {
+      actor = 'service',
+      Client = DatabaseClient,
+      requestMs = REQUEST_MS,
+      durable,
+      replicaWaitMs = REPLICA_WAIT_MS,
+    }: DatabaseOptions = {},
+  ) {
+    this.address = address
+    this.#log = log
+    this.#poolSize = poolSize
+    this.#Client = Client
+    this.#actor = actor
+    this.requestMs = requestMs
+    this.#durable = durable
+    this.#service = this.#pool('svc_service', poolSize)
+    if ('url' in address && address.replicaUrl !== undefined)
+      this.replica = new Replica((role) => this.#replicaPool(role, replicaWaitMs), replicaWaitMs, log)
+  }
+
+  #pool(role: Role, max: number, login: Login = role): ConnectionPool {
+    const durable = this.#durable
+    const config = {
+      ...connectionOptions(this.address, role, login),
+      max,
+      idleTimeoutMillis: 60_000,
+      pipeline: true,
+      Client: this.#Client,
+    }
+    const onConnect = async (client: pg.ClientBase) => {
+      if ('url' in this.address) await setSession(client, role, config.options ?? '')
+      if (durable) await requireDurable(client, durable)
+    }
+    return new ConnectionPool({ ...config, onConnect } as object, this.#log)
+  }
+
+  #operatorPool(): ConnectionPool {
+    return (this.#operator ??= this.#pool('svc_operator', this.#operators))
+  }
+
+  #replicaPool(role: Role, waitMs: number): ConnectionPool {
+    const known = this.#replicas.get(role)
+    if (known) return known
+    const config = {
+      ...connectionOptions(this.address, role, 'replica'),
+      connectionTimeoutMillis: Math.max(REPLICA_CONNECT_MS_MIN, waitMs),
+      max: this.#operators,
+      idleTimeoutMillis: 60_000,
+      pipeline: true,
+      Client: this.#Client,
+    }
+    const onConnect = (client: pg.ClientBase) => setSession(client, role, config.options ?? '')
+    const pool = new ConnectionPool({ ...config, onConnect } as object, this.#log, 'standby')
+    this.#replicas.set(role, pool)
+    return pool
+  }
+
+  /**
+   * A connection of the service for a batch; the caller releases it, with the error when it is broken. A batch with
+   * commands of operators uses their login, the only one that may name them in the audit (decision O3).
+   */
+  lease(forOperators: boolean): Promise<Lease> {
+    if (!forOperators) return this.#service.lease(this.requestMs)
+    this.#forOperators ??= this.#pool('svc_service', this.#operators, 'svc_operator')
+    return this.#forOperators.lease(this.requestMs)
+  }
+
+  /** Whether there is a login for operators. */
+  get hasOperators(): boolean {
+    return 'host' in this.address || this.address.operatorUrl !== undefined
+  }
+
+  /** Connections for operators, of either kind. */
+  get #operators(): number {
+    return Math.max(2, Math.floor(this.#poolSize / 4))
+  }
+
+  /** Statements of the service on behalf of these tenants, read-only, in one transaction. */
+  async read<T>(
+    tenants: Iterable<string>,
+    work: (tx: Tx) => Promise<T>,
+    limit: Limit = this.requestMs,
+  ): Promise<T> {
+    const begin = `${READ}; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#transaction(await this.#service.lease(limit), begin, work)
+  }
+
+  /** Statements of the service that need no tenant: the directory, the keyring. */
+  async directory<Row>(
+    { name, text }: Statement<Row>,
+    values: readonly unknown[] = [],
+    limit: Limit = this.requestMs,
+  ): Promise<Row[]> {
+    const { client, release } = await this.#service.lease(limit)
+    let broken: Error | undefined
+    try {
+      return (await client.query({ name, text, values: values as unknown[] })).rows as Row[]
+    } catch (error) {
+      broken = error as Error
+      throw error
+    } finally {
+      release(broken)
+    }
+  }
+
+  /** A transaction of the service on behalf of these tenants, outside of any batch. */
+  async write<T>(
+    tenants: Iterable<string>,
+    work: (tx: Tx) => Promise<T>,
+    limit: Limit = this.requestMs,
+  ): Promise<T> {
+    const begin = `begin; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#transaction(await this.#service.lease(limit), begin, work)
+  }
+
+  /**
+   * A transaction of the operator, who sees every tenant: command line, reconciliation, console. What it changes is
+   * audited under the name that is given.
+   */
+  async operate<T>(
+    work: (tx: Tx) => Promise<T>,
+    mode: 'read committed' | 'repeatable read' = 'read committed',
+    { actor, requestId = '' }: AuditedBy = { actor: this.#actor },
+    limit: Limit = 'silence',
+  ): Promise<T> {
+    const [who, request] = [pg.escapeLiteral(actor), pg.escapeLiteral(requestId)]
+    const begin = `begin isolation level ${mode}; set local svc.actor = ${who}; set local svc.request_id = ${request}`
+    return this.#transaction(await this.#operatorPool().lease(limit), begin, work)
+  }
+
+  /**
+   * A report or a list for operators, read-only and never the base of a decision: on a standby that has all that was
+   * committed before, else on the primary.
+   */
+  report<T>(
+    work: (tx: Tx) => Promise<T>,
+    mode: 'read committed' | 'repeatable read' = 'read committed',
+    limit: Limit = 'silence',
+  ): Promise<T> {
+    const begin = `begin isolation level ${mode} read only; set local svc.actor = ${pg.escapeLiteral(this.#actor)}`
+    return this.#readLarge('svc_operator', begin, work, limit)
+  }
+
+  /** As `read`, for what reads much and decides nothing: on a standby that has all that was committed before, if there is one. */
+  readLarge<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>, limit: Limit): Promise<T> {
+    const begin = `${READ}; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#readLarge('svc_service', begin, work, limit)
+  }
+
+  async #readLarge<T>(role: Role, begin: string, work: (tx: Tx) => Promise<T>, limit: Limit): Promise<T> {
+    const position = async () => (await this.directory(POSITION))[0]!.position
+    const lease = await this.replica?.lease(role, limit, position)
+    if (lease)
+      try {
+        return await this.#transaction(lease, begin, work)
+      } catch (error) {
+        if (!isUnavailable(error) && sqlState(error) !== RECOVERY_CONFLICT) throw error
+        this.replica!.failed(error)
+      }
+    const pool = role === 'svc_operator' ? this.#operatorPool() : this.#service
+    return this.#transaction(await pool.lease(limit), begin, work)
+  }
+
+  /** As `write`, on a connection of its own, not waiting for the disk: for what is nice to have, beside the traffic. */
+  async writeAside<T>(tenants: Iterable<string>, work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#background ??= this.#pool('svc_service', 1)
+    const begin = `begin; set local synchronous_commit = off; set local svc.tenants = '${tenantSet(tenants)}'`
+    return this.#transaction(await this.#background.lease('silence'), begin, work)
+  }
+
+  async #transaction<T>({ client, release }: Lease, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const tx = new ClientTx(client)
+    let broken: Error | undefined
+    try {
+      // Not awaited: it travels in the same packet as the first statement, whose failure would show it too.
+      const begun = client.query(begin)
+      begun.catch(() => undefined)
+      const result = await work(tx)
+      await tx.written()
+      await begun
+      // A reader need not wait for the end of its transaction: whoever has the connection next queues behind it.
+      if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)
+      else await client.query('commit')
+      return result
+    } catch (error) {
+      this.noteFailure(tx.firstFailure ?? error)
+      await client.query('rollback').catch((failed: Error) => (broken = failed))
+      if (isReadOnly(tx.firstFailure)) broken ??= tx.firstFailure as Error
+      throw tx.firstFailure ?? error
+    } finally {
+      release(broken)
+    }
+  }
+
+  /** To be told of every write that failed. */
+  noteFailure(error: unknown): void {
+    if (sqlState(error) === DISK_FULL) this.#full = true
+    if (isReadOnly(error)) this.#service.dropIdle()
+  }
+
+  /** After a write that found no room: throws until there is some again. */
+  async expectRoom(): Promise<void> {
+    if (!this.#full) return
+    await this.directory(REQUIRE_ROOM)
+    this.#full = false
+  }
+
+  async close(): Promise<void> {
+    const pools = [
+      this.#service,
+      this.#operator,
+      this.#forOperators,
+      this.#background,
+      ...this.#replicas.values(),
+    ]
+    await Promise.all(pools.map(async (pool) => pool?.close()))
+  }
+}

@@ -1,0 +1,15 @@
+import type { EncryptedRows } from '../crypto/key-rotation.ts'
+import { statement } from './statement.ts'
+
+const COUNT = statement<{ rows: bigint }>(
+  'stored_responses_encrypted_with',
+  'select count(*) as rows from idempotency_keys where substr(response, 1, length($1::bytea)) = $1',
+)
+
+/** Stored responses are not re-encrypted: they expire soon, and their key with them. */
+export const STORED_RESPONSES: EncryptedRows = {
+  purpose: 'stored_answer',
+  async count(tx, prefix) {
+    return (await tx.query(COUNT, [prefix]))[0]!.rows
+  },
+}

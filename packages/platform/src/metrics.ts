@@ -1,0 +1,116 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { CommitQueueState } from './db/commit-queue-state.ts'
+
+/** What `/metrics` tells, in the Prometheus text format. One per running service. */
+export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'svc_' })
+  const registers = [registry]
+  /** Read when Prometheus asks, so that it is right also while a batch hangs. */
+  const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['queue'] as const,
+      registers,
+      collect() {
+        for (const queue of queues) this.set({ queue: queue.name }, read(queue))
+      },
+    })
+  const requests = new Histogram({
+    name: 'svc_http_request_seconds',
+    help: 'Time from the headers of a request to its response, by operation and status',
+    labelNames: ['operation', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  })
+  return {
+    registry,
+    observeRequest: requestObserver(requests),
+    loopLastSuccess: new Gauge({
+      name: 'svc_loop_last_success_timestamp_seconds',
+      help: 'When the background loop last succeeded, in seconds since 1970',
+      labelNames: ['loop'] as const,
+      registers,
+    }),
+    loopFailures: new Counter({
+      name: 'svc_loop_failures_total',
+      help: 'Failed runs of the background loop',
+      labelNames: ['loop'] as const,
+      registers,
+    }),
+    failures: new Counter({
+      name: 'svc_failures_total',
+      help: 'Failures answered, by operation and error word',
+      labelNames: ['operation', 'error'] as const,
+      registers,
+    }),
+    batchCommands: new Histogram({
+      name: 'svc_batch_commands',
+      help: 'Commands that went together into one transaction',
+      labelNames: ['queue'] as const,
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    }),
+    batchSeconds: new Histogram({
+      name: 'svc_batch_seconds',
+      help: 'Time of one batch from BEGIN to COMMIT',
+      labelNames: ['queue'] as const,
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5],
+      registers,
+    }),
+    batchTroubles: new Counter({
+      name: 'svc_batch_troubles_total',
+      help: 'Batches that met something: held (rows locked by others), split, retried, settled (outcome of a lost COMMIT found)',
+      labelNames: ['queue', 'trouble'] as const,
+      registers,
+    }),
+    railSignaturesRejected: new Counter({
+      name: 'svc_rail_signatures_rejected_total',
+      help: 'Notices of the rail with a wrong signature: a forged one, or one of our keys is wrong',
+      registers,
+    }),
+    requestLogDropped: new Counter({
+      name: 'svc_request_log_dropped_total',
+      help: 'Requests that were not entered in the request log, for want of room or time',
+      registers,
+    }),
+    rateLimitShared: new Gauge({
+      name: 'svc_rate_limit_shared',
+      help: 'Whether requests are counted for all processes together: 1, or 0 where RATE_LIMIT_URL is not set or does not answer',
+      registers,
+    }),
+    queued: commitQueueGauge('svc_queued_commands', 'Commands waiting for a batch', ({ queued }) => queued),
+    inFlight: commitQueueGauge(
+      'svc_commands_in_flight',
+      'Commands of batches under way: neither committed nor refused so far',
+      ({ inFlight }) => inFlight,
+    ),
+    batchAge: commitQueueGauge(
+      'svc_oldest_batch_seconds',
+      'Time since the batch under way began, 0 without one',
+      ({ batchAgeMs }) => batchAgeMs / 1_000,
+    ),
+  }
+}
+
+/** Of a process that speaks TLS itself. */
+export const certificateExpiry = (registry: Registry): Gauge =>
+  new Gauge({
+    name: 'svc_tls_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of TLS_CERT_FILE expires, in seconds since 1970',
+    registers: [registry],
+  })
+
+/** The library finds a label by building its text; there are few of them, so each timer is kept. */
+function requestObserver(requests: Histogram<'operation' | 'status'>) {
+  const timers = new Map<string, { observe(seconds: number): void }>()
+  return (operation: string, status: number, seconds: number): void => {
+    const name = `${operation} ${status}`
+    let timer = timers.get(name)
+    if (!timer) timers.set(name, (timer = requests.labels({ operation, status })))
+    timer.observe(seconds)
+  }
+}
+
+export type Metrics = ReturnType<typeof openMetrics>

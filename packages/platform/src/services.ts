@@ -1,0 +1,27 @@
+import type { JweKey } from '@svc/jwe/keys'
+import type { Commands, CommandTools } from './command.ts'
+import type { CommitQueueServices } from './db/commit-queue.ts'
+import type { BoundedWaits } from './deadlines.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Everything that is not pure and that the product works with, whoever serves it: no transport is among it. */
+export interface CoreServices extends CommandTools {
+  readonly metrics: Metrics
+  readonly queues: CommitQueueServices
+  readonly commands: Commands
+  /** Waits of callers, which end at their deadline. */
+  readonly waits: BoundedWaits
+  /** Address at which callers reach the service; the issuer of its tokens. */
+  readonly publicUrl: () => string
+  readonly jwes: JweKeys
+}
+
+/** Where the keys of sealed bodies come from. */
+export interface JweKeys {
+  /** The published key, or the partner's own shared key, of this id. */
+  openingKey(tenantId: string, kid: string): Promise<JweKey | undefined>
+  /** The key to which answers for this partner are sealed. */
+  encryptionKey(tenantId: string): Promise<JweKey | undefined>
+  /** Sandbox only: whether the partner's requests may come unsealed. */
+  takesPlain(tenantId: string): Promise<boolean>
+}

@@ -1,0 +1,72 @@
+import createClient, { type Client } from 'openapi-fetch'
+import type { Deadline } from './deadline.ts'
+import type { Opener } from './encryption.ts'
+import { KEYED } from './registry.ts'
+import type { components, paths } from './schema.ts'
+import type { CallOptions, Transport, WriteOptions } from './transport.ts'
+
+/** The records of the OpenAPI document, by name. */
+export type Schemas = components['schemas']
+
+/** The operations of one caller: typed by the OpenAPI document, sent by the transport. */
+export class Api {
+  /**
+   * Every operation by method and path, for what has no method of its own. Failures are thrown, so `data` is there:
+   * `(await merchant.api.http.GET('/api/v0/events')).data`
+   */
+  readonly http: Client<paths>
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+    const { baseUrl } = transport
+    this.http = createClient<paths>({ baseUrl, fetch: (request: Request) => transport.send(request) })
+    this.http.use({
+      onRequest({ request, schemaPath }) {
+        const { headers, method } = request
+        if (KEYED.has(`${method} ${schemaPath}`) && !headers.has('idempotency-key'))
+          headers.set('idempotency-key', crypto.randomUUID())
+        return request
+      },
+    })
+  }
+
+  /** The end of a call that begins now; for calls that send several requests. */
+  deadline({ signal }: CallOptions): Deadline {
+    return this.#transport.deadline(signal)
+  }
+
+  /** What `http` needs to know for one call. With an opener, the answer is asked for sealed. */
+  call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
+    const { idempotencyKey, timeoutMs } = options
+    return {
+      headers: {
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+        ...(opener && { Accept: 'application/jose' }),
+      },
+      fetch: async (request: Request) => {
+        const response = await this.#transport.send(request, { timeoutMs, deadline })
+        return opener ? new Response(await opener.open(await response.text()), response) : response
+      },
+    }
+  }
+
+  /** The same for an answer that is read as it comes. */
+  stream(options: CallOptions = {}) {
+    const deadline = this.deadline(options)
+    const sending = { timeoutMs: options.timeoutMs, deadline, streamed: true }
+    return {
+      parseAs: 'stream' as const,
+      fetch: (request: Request) => this.#transport.send(request, sending),
+    }
+  }
+}
+
+/** The payload of an answer; what is no success has been thrown. */
+export const payloadOf = <P>({ data }: { readonly data?: { readonly payload: P } }): P => data!.payload
+
+/** The query of a page: texts, without what is not asked for. */
+export const pageQuery = (after: string | undefined, limit: number | undefined) => ({
+  ...(after !== undefined && { after }),
+  ...(limit !== undefined && { limit }),
+})

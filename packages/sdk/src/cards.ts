@@ -1,0 +1,218 @@
+import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import type { Encrypter, Opener } from './encryption.ts'
+import { ConnectionError, SvcError, UnexpectedResponseError } from './errors.ts'
+import { Paged } from './pages.ts'
+import { recordsOf } from './record-stream.ts'
+import type { operations } from './schema.ts'
+import type { CallOptions, WriteOptions } from './transport.ts'
+
+/** A card, as issuing and getting answer it. */
+export type Card = Schemas['Card']
+/** The record that incentive partners find. */
+export type IncentiveCard = Schemas['IncentiveCard']
+/** The twelve fields that employee-rewards partners find. */
+export type RewardsCard = Schemas['RewardsCard']
+/** An order for a gift card. `loadAmount` is in whole rupees. */
+export type GiftCardOrder = Schemas['GiftCardOrder']
+/** One change in a card's life. */
+export type CardChange = Schemas['CardChange']
+/** An upload of many orders, and how far it is. */
+export type BulkJob = Schemas['BulkJob']
+/** What became of one order of an upload. */
+export type BulkResult = Schemas['BulkResult']
+/** A company and one of its card accounts. */
+export interface CardAccountRef {
+  readonly companyId: string
+  readonly cardAccountId: string
+}
+type CardStatus = NonNullable<operations['changeCardStatus']['requestBody']>['content']['application/json']
+type CardFlags = NonNullable<operations['setCardFlags']['requestBody']>['content']['application/json']
+
+/** How often a search of a whole account is taken up again where it broke off, without a record in between. */
+const RESUMES_MAX = 3
+/** What sealing waits for. */
+const PUBLISHED_KEYS = 'GET /.well-known/jwks.json'
+
+/** A partner's cards. */
+export class Cards {
+  readonly #api: Api
+  readonly #encrypter: Encrypter
+  readonly #opener: Opener | undefined
+
+  constructor(api: Api, encrypter: Encrypter, opener: Opener | undefined) {
+    this.#api = api
+    this.#encrypter = encrypter
+    this.#opener = opener
+  }
+
+  /**
+   * Issues a gift card. The order is sealed once and repeated as it is, so that a lost answer never makes a second
+   * card; it is sealed anew only when the service has changed its key meanwhile, under the same key of the intent.
+   *
+   * @throws SvcError `insufficient_funds`, `company_not_found`, `card_account_not_found`, `user_not_found`, `load_over_limit`
+   */
+  async create(order: GiftCardOrder, options: WriteOptions = {}): Promise<Card> {
+    const deadline = this.#api.deadline(options)
+    const call = this.#api.call({ idempotencyKey: crypto.randomUUID(), ...options }, this.#opener, deadline)
+    const post = async (body: string) =>
+      payloadOf(await this.#api.http.POST('/api/v0/partner/svcCard', { body, ...call }))
+    const inTime = <T>(encryption: Promise<T>) => deadline.wait(encryption, PUBLISHED_KEYS)
+    const { jwe, kid } = await inTime(this.#encrypter.encrypt(order))
+    try {
+      return await post(jwe)
+    } catch (error) {
+      if (!SvcError.is(error, 'decryption_failed') || !(await inTime(this.#encrypter.replaced(kid))))
+        throw error
+      return post((await inTime(this.#encrypter.encrypt(order))).jwe)
+    }
+  }
+
+  /** Uploads many orders at once, at most 16 MiB when sealed; `bulkJob` and `bulkResults` tell what became of them. */
+  async createMany(
+    orders: Iterable<GiftCardOrder>,
+    options: WriteOptions = {},
+  ): Promise<{ jobId: string; rows: number }> {
+    const deadline = this.#api.deadline(options)
+    const lines: string[] = []
+    for (const order of orders)
+      lines.push((await deadline.wait(this.#encrypter.encrypt(order), PUBLISHED_KEYS)).jwe)
+    const call = this.#api.call(options, undefined, deadline)
+    const headers = { ...call.headers, 'Content-Type': 'application/x-ndjson' }
+    const body = lines.join('\n')
+    const bodySerializer = () => body
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/bulk', { body, bodySerializer, ...call, headers }),
+    )
+  }
+
+  /** @throws SvcError `bulk_job_not_found` */
+  async bulkJob(jobId: string, options?: CallOptions): Promise<BulkJob> {
+    const params = { path: { jobId } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/bulk/{jobId}', { params, ...call }))
+  }
+
+  /** What became of each order of an upload, in its order. */
+  bulkResults(
+    jobId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): Paged<BulkResult> {
+    return new Paged(async (after) => {
+      const params = { path: { jobId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(
+        await this.#api.http.GET('/api/v0/partner/svcCard/bulk/{jobId}/results', { params, ...call }),
+      )
+    })
+  }
+
+  /** @throws SvcError `card_not_found` */
+  async get(svcCardId: string, options?: CallOptions): Promise<Card> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options, this.#opener)
+    return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}', { params, ...call }))
+  }
+
+  /**
+   * One card by the search: the full record for incentive partners, twelve fields for employee-rewards partners;
+   * `undefined` when the account has no such card.
+   *
+   * @throws SvcError `company_not_found`, `card_account_not_found`
+   */
+  async find(
+    { companyId, cardAccountId, svcCardId }: CardAccountRef & { readonly svcCardId: string },
+    options?: CallOptions,
+  ): Promise<IncentiveCard | RewardsCard | undefined> {
+    const call = this.#api.call(options, this.#opener)
+    const response = await this.#api.http.POST('/api/v0/partner/svcCard/search', {
+      body: { companyId, cardAccountId, svcCardId },
+      ...call,
+    })
+    return payloadOf(response).data[0]
+  }
+
+  /**
+   * All cards of an account, of employee-rewards partners: one streamed answer, read as you read, in constant memory.
+   * One that breaks off is taken up again after the last card that came.
+   *
+   * @throws SvcError `company_not_found`, `card_account_not_found`, `too_many_streams`
+   */
+  async *all(
+    { companyId, cardAccountId }: CardAccountRef,
+    options?: CallOptions,
+  ): AsyncGenerator<RewardsCard, void, undefined> {
+    let after: string | undefined
+    for (let resumes = 0; ; resumes++) {
+      const body = { companyId, cardAccountId, ...(after !== undefined && { after }) }
+      const stream = this.#api.stream(options)
+      const { response } = await this.#api.http.POST('/api/v0/partner/svcCard/search', { body, ...stream })
+      try {
+        for await (const card of recordsOf<RewardsCard>(response)) {
+          after = card.svcCardId
+          resumes = 0
+          yield card
+        }
+        return
+      } catch (error) {
+        options?.signal?.throwIfAborted()
+        if (resumes >= RESUMES_MAX) throw brokenOff(error)
+      }
+    }
+  }
+
+  /** Locks (`L`), unlocks (`UL`) or blocks (`BL`, for good, with a reason) a card. */
+  async setStatus(svcCardId: string, change: CardStatus, options?: WriteOptions): Promise<Card> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options, this.#opener)
+    return payloadOf(
+      await this.#api.http.PATCH('/api/v0/partner/svcCard/{svcCardId}/status', {
+        params,
+        body: change,
+        ...call,
+      }),
+    )
+  }
+
+  /** Activates a physical card once it has arrived. */
+  async activate(svcCardId: string, options?: WriteOptions): Promise<Card> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options, this.#opener)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/activate', {
+        params,
+        body: {},
+        ...call,
+      }),
+    )
+  }
+
+  /** Sets where the holder may use the card. */
+  async setFlags(svcCardId: string, flags: CardFlags, options?: WriteOptions): Promise<Card> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options, this.#opener)
+    return payloadOf(
+      await this.#api.http.PATCH('/api/v0/partner/svcCard/{svcCardId}/flags', {
+        params,
+        body: flags,
+        ...call,
+      }),
+    )
+  }
+
+  /** What happened to a card, by whom and why. */
+  history(
+    svcCardId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): Paged<CardChange> {
+    return new Paged(async (after) => {
+      const params = { path: { svcCardId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(
+        await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}/history', { params, ...call }),
+      )
+    })
+  }
+}
+
+const brokenOff = (error: unknown): Error =>
+  error instanceof UnexpectedResponseError ? error : new ConnectionError('The search', RESUMES_MAX + 1, error)

@@ -1,0 +1,122 @@
+import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { Paged } from './pages.ts'
+import type { operations } from './schema.ts'
+import type { CallOptions, WriteOptions } from './transport.ts'
+
+/** What an event earns: a coin configuration. */
+export type CoinConfig = Schemas['CoinConfig']
+/** Coins that an event earned a user, or why it earned none. */
+export type CoinAllocation = Schemas['CoinAllocation']
+export type CoinRedemption = Schemas['CoinRedemption']
+export type CoinBalance = Schemas['CoinBalance']
+export type CoinHistoryEntry = Schemas['CoinHistoryEntry']
+type Body<O extends keyof operations> = operations[O] extends {
+  requestBody?: { content: { 'application/json': infer B } }
+}
+  ? B
+  : never
+type WithLimit = CallOptions & { readonly limit?: number }
+
+/** A partner's coins: configurations of what an event earns, and users' coins. */
+export class Coins {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** @throws SvcError `coin_config_not_found` */
+  async getConfig(coinConfigId: string, options?: CallOptions): Promise<CoinConfig> {
+    const params = { path: { coinConfigId } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.GET('/api/v0/svc-coins/{coinConfigId}', { params, ...call }))
+  }
+
+  async createConfig(config: Body<'createCoinConfig'>, options?: WriteOptions): Promise<CoinConfig> {
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/svc-coins', { body: config, ...this.#api.call(options) }),
+    )
+  }
+
+  /**
+   * Changes a configuration that you have read: when somebody changed it meanwhile, nothing happens.
+   *
+   * @throws SvcError `revision_mismatch`
+   */
+  async updateConfig(
+    { coinConfigId, revision }: Pick<CoinConfig, 'coinConfigId' | 'revision'>,
+    changes: NonNullable<Body<'updateCoinConfig'>>,
+    options?: WriteOptions,
+  ): Promise<CoinConfig> {
+    const params = { path: { coinConfigId }, header: { 'If-Match': `"${revision}"` } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.PATCH('/api/v0/svc-coins/{coinConfigId}', { params, body: changes, ...call }),
+    )
+  }
+
+  async deactivateConfig(coinConfigId: string, options?: WriteOptions): Promise<CoinConfig> {
+    const params = { path: { coinConfigId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/svc-coins/{coinConfigId}/deactivate', { params, body: {}, ...call }),
+    )
+  }
+
+  /** Configurations, newest first. */
+  configs(
+    filter: Omit<NonNullable<Body<'searchCoinConfigs'>>, 'after'> = {},
+    options?: CallOptions,
+  ): Paged<CoinConfig> {
+    return new Paged(async (after) => {
+      const body = { ...filter, ...(after !== undefined && { after }) }
+      return payloadOf(
+        await this.#api.http.POST('/api/v0/svc-coins/search', { body, ...this.#api.call(options) }),
+      )
+    })
+  }
+
+  /** What a configuration said before, newest first. */
+  revisions(coinConfigId: string, { limit, ...options }: WithLimit = {}): Paged<CoinConfig> {
+    return new Paged(async (after) => {
+      const params = { path: { coinConfigId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(
+        await this.#api.http.GET('/api/v0/svc-coins/{coinConfigId}/revisions', { params, ...call }),
+      )
+    })
+  }
+
+  /** Gives a user the coins of an event, exactly once for each `requestId`; with `dryRun` tells what would happen. */
+  async allocate(event: Body<'allocateCoins'>, options?: WriteOptions): Promise<CoinAllocation> {
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/svc-coins/allocate', { body: event, ...this.#api.call(options) }),
+    )
+  }
+
+  /** Takes coins from a user, the oldest first, exactly once for each `requestId`. */
+  async redeem(redemption: Body<'redeemCoins'>, options?: WriteOptions): Promise<CoinRedemption> {
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/svc-coins/redeem', { body: redemption, ...this.#api.call(options) }),
+    )
+  }
+
+  async balance(userId: string, options?: CallOptions): Promise<CoinBalance> {
+    const params = { path: { userId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.GET('/api/v0/svc-coins/users/{userId}/balance', { params, ...call }),
+    )
+  }
+
+  /** What a user earned, spent and lost, newest first. */
+  history(userId: string, { limit, ...options }: WithLimit = {}): Paged<CoinHistoryEntry> {
+    return new Paged(async (after) => {
+      const params = { path: { userId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(
+        await this.#api.http.GET('/api/v0/svc-coins/users/{userId}/history', { params, ...call }),
+      )
+    })
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  CompactEncrypt,
+  type CryptoKey,
+  compactDecrypt,
+  decodeProtectedHeader,
+  importJWK,
+  type JWK,
+} from 'jose'
+import { requireText } from './required.ts'
+
+/** The key that the service shares with a partner, a JWK. `k` is base64url of 32 bytes. */
+export interface SharedKey {
+  readonly kty?: 'oct'
+  readonly kid: string
+  readonly alg: string
+  readonly enc: string
+  readonly k: string
+}
+
+/** How to seal: with the shared key, or to one of the keys that the service publishes. */
+export type EncryptWith =
+  | { readonly sharedKey: SharedKey }
+  | { readonly publishedKey: 'ECDH-ES+A256KW P-256' | 'ECDH-ES+A256KW X25519' | 'RSA-OAEP-256' }
+
+interface Key {
+  readonly kid: string
+  readonly alg: string
+  readonly key: CryptoKey | Uint8Array
+}
+
+interface Encrypted {
+  /** Compact JWE. */
+  readonly jwe: string
+  readonly kid: string
+}
+
+const ENC = 'A256GCM'
+/** As long as the service lets its published keys be cached. */
+const PUBLISHED_MS = 300_000
+
+/** Seals requests and opens sealed answers: compact JWE, one algorithm for each key, content in A256GCM. */
+export class Encrypter {
+  readonly #with: EncryptWith
+  readonly #fetchKeys: () => Promise<readonly JWK[]>
+  /** Imported once for each kid. */
+  readonly #imported = new Map<string, Promise<Key>>()
+  #published: { readonly key: Promise<Key>; readonly untilMs: number } | undefined
+
+  /** @throws TypeError when a part of the shared key is missing */
+  constructor(encryptWith: EncryptWith, fetchKeys: () => Promise<readonly JWK[]>) {
+    if ('sharedKey' in encryptWith) requireParts('seal.sharedKey', encryptWith.sharedKey, ['kid', 'alg', 'k'])
+    this.#with = encryptWith
+    this.#fetchKeys = fetchKeys
+  }
+
+  async encrypt(body: unknown): Promise<Encrypted> {
+    const { kid, alg, key } = await this.#key()
+    const jwe = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(body)))
+      .setProtectedHeader({ alg, enc: ENC, kid })
+      .encrypt(key)
+    return { jwe, kid }
+  }
+
+  /** After a refused seal: whether the service has put another key in the place of this one, so that sealing anew may help. */
+  async replaced(kid: string): Promise<boolean> {
+    if ('sharedKey' in this.#with) return false
+    if ((await this.#published?.key)?.kid === kid) this.#published = undefined
+    return (await this.#key()).kid !== kid
+  }
+
+  #key(): Promise<Key> {
+    if ('sharedKey' in this.#with) return this.#import({ ...this.#with.sharedKey, kty: 'oct' })
+    const nowMs = performance.now()
+    if (!this.#published || nowMs >= this.#published.untilMs) {
+      const published = { key: this.#findPublished(this.#with.publishedKey), untilMs: nowMs + PUBLISHED_MS }
+      this.#published = published
+      published.key.catch(() => {
+        if (this.#published === published) this.#published = undefined
+      })
+    }
+    return this.#published.key
+  }
+
+  /** Newest first, as the service publishes them: the first that fits is the one that stays. */
+  async #findPublished(wanted: string): Promise<Key> {
+    const [alg, crv] = wanted.split(' ')
+    const keys = await this.#fetchKeys()
+    const jwk = keys.find((key) => key.use === 'enc' && key.alg === alg && key.crv === crv)
+    if (!jwk) throw new Error(`The service publishes no key for ${wanted}`)
+    return this.#import(jwk)
+  }
+
+  #import(jwk: JWK): Promise<Key> {
+    const known = this.#imported.get(jwk.kid!)
+    if (known) return known
+    const made = importKey(jwk)
+    this.#imported.set(jwk.kid!, made)
+    return made
+  }
+}
+
+async function importKey(jwk: JWK): Promise<Key> {
+  const { kid, alg } = jwk
+  if (!kid || !alg) throw new TypeError('A key for sealing needs its kid and alg')
+  return { kid, alg, key: await importJWK(jwk, alg) }
+}
+
+function requireParts<K extends object>(
+  name: string,
+  key: K | undefined,
+  parts: readonly (keyof K & string)[],
+) {
+  for (const part of parts) requireText(`${name}.${part}`, key?.[part])
+}
+
+/** Opens the service's sealed answers with one key: the shared one, or the private half of a registered pair. */
+export class Opener {
+  readonly #key: Promise<Key>
+
+  /** @throws TypeError when a part of the key is missing */
+  constructor(jwk: JWK) {
+    requireParts('decryptResponsesWith', jwk, ['kty', 'kid', 'alg'])
+    this.#key = importKey(jwk)
+    this.#key.catch(() => undefined)
+  }
+
+  /** @throws Error of `jose` when the answer is not for this key or was changed. */
+  async open(jwe: string): Promise<string> {
+    const { kid, alg, key } = await this.#key
+    const named = decodeProtectedHeader(jwe).kid
+    if (named !== kid) throw new Error(`The answer is sealed to key ${named}, and the one here is ${kid}`)
+    const { plaintext } = await compactDecrypt(jwe, key, {
+      keyManagementAlgorithms: [alg],
+      contentEncryptionAlgorithms: [ENC],
+    })
+    return new TextDecoder().decode(plaintext)
+  }
+}

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Api, payloadOf, type Schemas } from './api.ts'
+import { ConnectionError, SvcError } from './errors.ts'
+import { messagesOf } from './event-stream.ts'
+import { Paged } from './pages.ts'
+import type { CallOptions } from './transport.ts'
+
+/** What each type of event brings along. */
+export interface EventData {
+  'qr_code.created': Schemas['QrCode']
+  'qr_code.credited': Schemas['PaymentRecord'] & { readonly qrCodeId: string }
+  'qr_code.payment_refunded': Schemas['PaymentRecord'] & { readonly qrCodeId: string }
+  'qr_code.cancelled': Schemas['ClosedQrCode']
+  'qr_code.expired': Schemas['QrCode']
+  'payment.refund_pending': Schemas['PaymentRecord']
+  'payment.refunded': Schemas['PaymentRecord']
+  'payment.suspended': Schemas['PaymentRecord']
+  'card.created': Schemas['Card']
+  'card.status_changed': Schemas['Card']
+  'card.spent': Schemas['CardReceipt']
+  'card.refunded': Schemas['CardReceipt']
+  'coins.allocated': Schemas['CoinAllocation']
+  'coins.redeemed': Schemas['CoinRedemption']
+  'coins.expired': {
+    readonly userId: string
+    readonly amount: number
+    readonly allocations: readonly { readonly allocationId: string; readonly amount: number }[]
+    readonly balance: number
+  }
+  'coin_config.changed': Schemas['CoinConfig']
+  'api_key.revoked': {
+    readonly apiKeyId: string
+    readonly name: string
+    readonly prefix: string
+    readonly createdOn: string
+    readonly revokedOn: string
+  }
+}
+
+export type EventType = keyof EventData
+/** An event of one type. `sequence` counts 1, 2, 3 … for each tenant, without gaps. */
+export type EventOf<T extends EventType> = Omit<Schemas['Event'], 'type' | 'data'> & {
+  readonly type: T
+  readonly data: EventData[T]
+}
+/** An event; `type` tells what `data` is. */
+export type Event = { [T in EventType]: EventOf<T> }[EventType]
+
+interface Since<T extends EventType> extends CallOptions {
+  /** Begin after this sequence; 0, the default, begins with the first event. */
+  readonly after?: number
+  /** Only events of this type. */
+  readonly type?: T
+}
+
+const RECONNECT_MS = 1_000
+const RECONNECTS_MAX = 30
+
+/** A tenant's events: what happened so far, and what happens next. */
+export class Events {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** The events so far, oldest first. */
+  list<T extends EventType = EventType>({
+    after: first = 0,
+    type,
+    limit,
+    ...options
+  }: Since<T> & { readonly limit?: number } = {}): Paged<Extract<Event, { type: T }>> {
+    return new Paged(async (after) => {
+      const place = after === undefined ? first : Number(after)
+      const query = { after: place, ...(limit !== undefined && { limit }), ...(type && { type }) }
+      const call = this.#api.call(options)
+      const page = payloadOf(await this.#api.http.GET('/api/v0/events', { params: { query }, ...call }))
+      return {
+        data: page.data as unknown as Extract<Event, { type: T }>[],
+        ...(page.more && { next: String(page.next) }),
+      }
+    })
+  }
+
+  /** The sequence of the newest event, 0 before the first one: `follow({ after: await events.latest() })` begins now. */
+  async latest(options?: CallOptions): Promise<number> {
+    const params = { query: { after: 'latest' as const } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.GET('/api/v0/events', { params, ...call })).next
+  }
+
+  /**
+   * The events so far and then each as it happens, for as long as you read: `for await (const event of events.follow())`.
+   * A connection that is lost is made again after the last event, so that nothing is missed and nothing told twice. End
+   * it with `break` or a signal.
+   *
+   * @throws SvcError when the service refuses: `events_forgotten` when events after `after` are no longer kept,
+   * `events_ahead` when the feed ends before it, because the service was restored from a backup; ConnectionError when the
+   * service stays away for half a minute
+   */
+  async *follow<T extends EventType = EventType>({
+    after = 0,
+    type,
+    ...options
+  }: Since<T> = {}): AsyncGenerator<Extract<Event, { type: T }>, void, undefined> {
+    let last = after
+    for (let failures = 0; ; ) {
+      try {
+        const query = { after: last, ...(type && { type }) }
+        const stream = this.#api.stream(options)
+        const { response } = await this.#api.http.GET('/api/v0/events/stream', {
+          params: { query },
+          ...stream,
+        })
+        for await (const { id, data } of messagesOf(response)) {
+          failures = 0
+          last = Number(id)
+          yield JSON.parse(data) as Extract<Event, { type: T }>
+        }
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        if (error instanceof SvcError && error.status < 500 && error.status !== 429) throw error
+        if (++failures > RECONNECTS_MAX) throw new ConnectionError('The stream of events', failures, error)
+      }
+      await sleep(RECONNECT_MS, undefined, options.signal && { signal: options.signal }).catch(
+        (error: unknown) => {
+          options.signal?.throwIfAborted()
+          throw error
+        },
+      )
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { Merchant, type MerchantOptions } from './merchant.ts'
+import { Partner, type PartnerOptions } from './partner.ts'
+import { Sandbox, type SandboxOptions } from './sandbox.ts'
+
+/** Where to begin. */
+export const Svc = {
+  /** The client of a merchant: QR codes. */
+  merchant: (options: MerchantOptions): Merchant => new Merchant(options),
+  /** The client of a card or rewards partner: gift cards, search, coins. */
+  partner: (options: PartnerOptions): Partner => new Partner(options),
+  /** A sandbox that runs on this machine, by its `sandbox.json`: nothing to configure. */
+  sandbox: (options?: SandboxOptions): Promise<Sandbox> => Sandbox.open(options),
+} as const
+
+export type { Api, Schemas } from './api.ts'
+export type {
+  BulkJob,
+  BulkResult,
+  Card,
+  CardAccountRef,
+  CardChange,
+  GiftCardOrder,
+  IncentiveCard,
+  RewardsCard,
+} from './cards.ts'
+export type { CoinAllocation, CoinBalance, CoinConfig, CoinHistoryEntry, CoinRedemption } from './coins.ts'
+export type { EncryptWith, SharedKey } from './encryption.ts'
+export {
+  ConnectionError,
+  SvcError,
+  UnexpectedResponseError,
+} from './errors.ts'
+export type { Event, EventData, EventOf, EventType } from './events.ts'
+export type { MerchantOptions } from './merchant.ts'
+export { Merchant } from './merchant.ts'
+export { formatRupees, toPaise, toRupees } from './money.ts'
+export { type Page, Paged } from './pages.ts'
+export type { PartnerOptions } from './partner.ts'
+export { Partner } from './partner.ts'
+export type { PaymentFilter, PaymentRecord } from './payments.ts'
+export type { CancelledQrCode, NewQrCode, Payment, QrCode, QrCodeEnd, QrCodeFilter } from './qr-codes.ts'
+export type { ErrorCode, ErrorType, FieldError, FieldRule } from './registry.ts'
+export type { Demo, DemoMerchant, DemoPartner, SandboxOptions } from './sandbox.ts'
+export { Sandbox } from './sandbox.ts'
+export type { paths } from './schema.ts'
+export type { CallOptions, TransportOptions, WriteOptions } from './transport.ts'
+export { type HeaderFields, verifyWebhook, WebhookVerificationError } from './webhook.ts'
+export type { WebhookAttempt, WebhookEndpoint, WebhookEndpointWithSecret } from './webhooks.ts'

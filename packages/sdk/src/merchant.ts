@@ -1,0 +1,43 @@
+import { Api } from './api.ts'
+import { Events } from './events.ts'
+import { Payments } from './payments.ts'
+import { QrCodes } from './qr-codes.ts'
+import { requireText } from './required.ts'
+import { TokenKeeper } from './tokens.ts'
+import { Transport, type TransportOptions } from './transport.ts'
+import { Webhooks } from './webhooks.ts'
+
+export interface MerchantOptions extends TransportOptions {
+  /** The merchant's key, `svc_live_…` or `svc_test_…`. */
+  readonly apiKey: string
+}
+
+/** Everything a merchant does: QR codes, payments, events and webhooks. One instance serves a whole process. */
+export class Merchant {
+  readonly qrCodes: QrCodes
+  readonly payments: Payments
+  readonly events: Events
+  readonly webhooks: Webhooks
+  /** All operations, typed, with the same token and retries. */
+  readonly api: Api
+
+  /** @throws TypeError when an option is missing or wrong */
+  constructor(options: MerchantOptions) {
+    const { apiKey } = options
+    requireText('apiKey', apiKey)
+    const plain = new Transport(options)
+    const tokens = new TokenKeeper(async () => {
+      const headers = { 'api-key': apiKey }
+      const response = await plain.request('/api/v0/merchant/token', { method: 'POST', headers })
+      const { token, expiry } = (await response.json()) as { token: string; expiry: number }
+      // The service's clock counts, not ours: its answer bears both instants.
+      const serviceNowMs = Date.parse(response.headers.get('date') ?? '') || Date.now()
+      return { token, lifetimeMs: expiry - serviceNowMs, cookie: undefined }
+    })
+    this.api = new Api(new Transport(options, { tokens, headers: {} }))
+    this.qrCodes = new QrCodes(this.api)
+    this.payments = new Payments(this.api)
+    this.events = new Events(this.api)
+    this.webhooks = new Webhooks(this.api)
+  }
+}

@@ -1,0 +1,75 @@
+import type { JWK } from 'jose'
+import { Api } from './api.ts'
+import { Cards } from './cards.ts'
+import { Coins } from './coins.ts'
+import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
+import { Events } from './events.ts'
+import { requireText } from './required.ts'
+import { TokenKeeper } from './tokens.ts'
+import { Transport, type TransportOptions } from './transport.ts'
+import { Webhooks } from './webhooks.ts'
+
+export interface PartnerOptions extends TransportOptions {
+  readonly partnerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** How orders are sealed: with the shared key, or to a published one (P-256 by default), which needs no secret. */
+  readonly encryption?: EncryptWith
+  /**
+   * When given, answers that hold one card are asked for sealed, and opened with this key: the shared key as a JWK
+   * (`{ kty: 'oct', ...sharedKey }`), or the private half of the pair whose public half is registered.
+   */
+  readonly decryptResponsesWith?: JWK
+}
+
+/** Everything a card or rewards partner does: cards, coins, events and webhooks. One instance serves a whole process. */
+export class Partner {
+  readonly cards: Cards
+  readonly coins: Coins
+  readonly events: Events
+  readonly webhooks: Webhooks
+  /** All operations, typed, with the same token, session and retries. */
+  readonly api: Api
+
+  /** @throws TypeError when an option is missing or wrong */
+  constructor(options: PartnerOptions) {
+    const {
+      partnerId,
+      clientId,
+      clientSecret,
+      encryption = { publishedKey: 'ECDH-ES+A256KW P-256' },
+      decryptResponsesWith,
+    } = options
+    for (const [name, value] of Object.entries({ partnerId, clientId, clientSecret }))
+      requireText(name, value)
+    const plain = new Transport(options)
+    const tokens = new TokenKeeper(() => askForToken(plain, options))
+    this.api = new Api(new Transport(options, { tokens, headers: { partnerId } }))
+    const encrypter = new Encrypter(encryption, async () => {
+      const response = await plain.request('/.well-known/jwks.json')
+      return ((await response.json()) as { keys: JWK[] }).keys
+    })
+    this.cards = new Cards(this.api, encrypter, decryptResponsesWith && new Opener(decryptResponsesWith))
+    this.coins = new Coins(this.api)
+    this.events = new Events(this.api)
+    this.webhooks = new Webhooks(this.api)
+  }
+}
+
+/** OAuth 2.0 client credentials (RFC 6749 section 4.4). The answer's session cookie belongs to its token. */
+async function askForToken(transport: Transport, { clientId, clientSecret }: PartnerOptions) {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+  const response = await transport.request('/oauth/token', {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
+  const { access_token: token, expires_in: seconds } = (await response.json()) as {
+    access_token: string
+    expires_in: number
+  }
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0]!)
+    .find((pair) => pair.startsWith('SVCSESSION='))
+  return { token, lifetimeMs: seconds * 1_000, cookie }
+}

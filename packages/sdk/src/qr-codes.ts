@@ -1,0 +1,105 @@
+import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { Paged } from './pages.ts'
+import type { operations } from './schema.ts'
+import type { CallOptions, WriteOptions } from './transport.ts'
+
+type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
+
+/**
+ * A UPI QR code. `qrCodeBase64` is a PNG; creating and getting answer it, lists and cancelling do not. The interface
+ * calls every field optional; these six are in every answer.
+ */
+export type QrCode = Schemas['QrCodeRecord'] & Required<Pick<Schemas['QrCodeRecord'], Always>>
+/** What cancelling returns: the specified fields, and which end the code came to. */
+export type CancelledQrCode = Schemas['QrCode'] & Required<Pick<Schemas['QrCode'], Always>> & QrCodeEnd
+/** Which end a code came to, as the response's headers say. */
+export interface QrCodeEnd {
+  /** `already-cancelled`: an earlier call cancelled it. `paid`: its one use is over, so nothing was cancelled. */
+  readonly outcome: 'cancelled' | 'already-cancelled' | 'paid' | 'expired'
+  /** Accepted payments; `amount` in rupees. */
+  readonly payments: { readonly count: number; readonly amount: number }
+  /** Compact JWS over the above: no payment is accepted after it. Verify it with `/.well-known/jwks.json`. */
+  readonly receipt: string
+}
+
+/** A credit that came for a QR code: accepted, or on its way back to its payer. */
+export type Payment = Schemas['Payment']
+/** What a new QR code shall be. Amounts are rupees with at most two decimals. */
+export type NewQrCode = NonNullable<operations['createQrCode']['requestBody']>['content']['application/json']
+/** Which QR codes; all by default. `limit` is the size of a page, 50 by default. */
+export type QrCodeFilter = Omit<
+  NonNullable<operations['searchQrCodes']['requestBody']>['content']['application/json'],
+  'after'
+>
+
+const codeOf = (response: Parameters<typeof payloadOf<Schemas['QrCodeRecord']>>[0]) =>
+  payloadOf(response) as QrCode
+
+const OUTCOME = /^([a-z-]+); payments=(\d+); amount=(\d+\.\d\d)$/
+
+function endOf({ headers }: Response): QrCodeEnd {
+  const [, outcome, count, amount] = OUTCOME.exec(headers.get('svc-outcome') ?? '') ?? []
+  return {
+    outcome: outcome as QrCodeEnd['outcome'],
+    payments: { count: Number(count), amount: Number(amount) },
+    receipt: headers.get('svc-receipt') ?? '',
+  }
+}
+
+/** A merchant's QR codes. */
+export class QrCodes {
+  readonly #api: Api
+
+  constructor(api: Api) {
+    this.#api = api
+  }
+
+  /** Makes a code. With the same `referenceNumber` and request, the code that is there is answered again. */
+  async create(code: NewQrCode, options?: WriteOptions): Promise<QrCode> {
+    return codeOf(await this.#api.http.POST('/api/v0/qr-code', { body: code, ...this.#api.call(options) }))
+  }
+
+  /** @throws SvcError `qr_code_not_found` */
+  async get(qrCodeId: string, options?: CallOptions): Promise<QrCode> {
+    const params = { path: { qrCodeId } }
+    const call = this.#api.call(options)
+    return codeOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}', { params, ...call }))
+  }
+
+  /**
+   * After this no payment is accepted through the code; `outcome` and `payments` say whether it was paid before.
+   * Cancelling again returns the same record.
+   */
+  async cancel(qrCodeId: string, options?: WriteOptions): Promise<CancelledQrCode> {
+    const params = { path: { qrCodeId } }
+    const call = this.#api.call(options)
+    const response = await this.#api.http.PATCH('/api/v0/qr-code/{qrCodeId}/cancel', {
+      params,
+      body: {},
+      ...call,
+    })
+    return { ...payloadOf(response), ...endOf(response.response) } as CancelledQrCode
+  }
+
+  /** Codes, newest first. */
+  list(filter: QrCodeFilter = {}, options?: CallOptions): Paged<QrCode> {
+    return new Paged(async (after) => {
+      const body = { ...filter, ...(after !== undefined && { after }) }
+      const call = this.#api.call(options)
+      const page = payloadOf(await this.#api.http.POST('/api/v0/qr-code/search', { body, ...call }))
+      return { ...page, data: page.data as QrCode[] }
+    })
+  }
+
+  /** What came for a code, newest first: accepted, and refunded with the reason. */
+  payments(
+    qrCodeId: string,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
+  ): Paged<Payment> {
+    return new Paged(async (after) => {
+      const params = { path: { qrCodeId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}/payments', { params, ...call }))
+    })
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * Checks an option that a caller in JavaScript may have left out, often as an environment variable that is not set.
+ *
+ * @throws TypeError that names the option, never its value
+ */
+export function requireText(name: string, value: unknown): void {
+  if (value === undefined || value === null) throw new TypeError(`${name} is missing`)
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new TypeError(`${name} must be a non-empty string`)
+}

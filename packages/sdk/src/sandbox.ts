@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Api, payloadOf, type Schemas } from './api.ts'
+import type { SharedKey } from './encryption.ts'
+import { Merchant } from './merchant.ts'
+import { Partner } from './partner.ts'
+import type { operations } from './schema.ts'
+import { Transport, type TransportOptions, type WriteOptions } from './transport.ts'
+
+type Body<O extends 'sandboxPay' | 'sandboxSpend' | 'sandboxRefund'> = NonNullable<
+  operations[O]['requestBody']
+>['content']['application/json']
+type Paid = operations['sandboxPay']['responses'][200]['content']['application/json']['payload']
+
+export interface DemoMerchant {
+  readonly merchantId: string
+  readonly apiKey: string
+  readonly accessKey: string
+  readonly vpa: string
+}
+
+export interface DemoPartner {
+  readonly partnerId: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly sharedKey: SharedKey
+  readonly companyId: string
+  readonly cardAccountId: string
+  readonly userId: string
+}
+
+/** What `sandbox.json` holds. */
+export interface Demo {
+  readonly baseUrl: string
+  readonly merchant: DemoMerchant
+  readonly otherMerchant: DemoMerchant
+  readonly incentivePartner: DemoPartner
+  readonly rewardsPartner: DemoPartner
+  readonly otherPartner: DemoPartner
+  /** A code of the merchant that takes payments. */
+  readonly qrCodeId: string
+  /** A coin configuration of the incentive partner, and a user who has coins. */
+  readonly coinConfigId: string
+  readonly coinUserId: string
+}
+
+export interface SandboxOptions extends Omit<TransportOptions, 'baseUrl'> {
+  /** The service's data folder, which holds `sandbox.json`; `DATA_DIR`, else `./data`. */
+  readonly dataDir?: string
+}
+
+/** A running sandbox: its demo tenants, ready to call, and the world outside that it simulates. */
+export class Sandbox {
+  /** Everything in `sandbox.json`. */
+  readonly demo: Demo
+  readonly merchant: Merchant
+  /** An incentive partner: issues gift cards, finds one card at a time, has coins. */
+  readonly partner: Partner
+  /** An employee-rewards partner: may search whole accounts. */
+  readonly rewards: Partner
+  readonly #api: Api
+
+  private constructor(demo: Demo, options: SandboxOptions) {
+    const { baseUrl, merchant, incentivePartner, rewardsPartner } = demo
+    this.demo = demo
+    this.merchant = new Merchant({ ...options, baseUrl, apiKey: merchant.apiKey })
+    const partner = ({ sharedKey, partnerId, clientId, clientSecret }: DemoPartner) =>
+      new Partner({ ...options, baseUrl, partnerId, clientId, clientSecret, encryption: { sharedKey } })
+    this.partner = partner(incentivePartner)
+    this.rewards = partner(rewardsPartner)
+    this.#api = new Api(new Transport({ ...options, baseUrl }))
+  }
+
+  /** @throws Error that says how to start a sandbox when there is none. */
+  static async open(options: SandboxOptions = {}): Promise<Sandbox> {
+    const file = join(options.dataDir ?? (process.env['DATA_DIR'] || 'data'), 'sandbox.json')
+    let text: string
+    try {
+      text = await readFile(file, 'utf8')
+    } catch (cause) {
+      throw new Error(
+        `There is no ${file}. Start a sandbox with \`npm start\`, or set DATA_DIR to its data folder`,
+        {
+          cause,
+        },
+      )
+    }
+    return new Sandbox(JSON.parse(text) as Demo, options)
+  }
+
+  /** Plays the payer and the bank: pays a code. The answer's `payment` tells what became of it. */
+  async pay(payment: Body<'sandboxPay'>, options?: WriteOptions): Promise<Paid> {
+    return payloadOf(
+      await this.#api.http.POST('/sandbox/upi/pay', { body: payment, ...this.#api.call(options) }),
+    )
+  }
+
+  /** Plays a shop: spends from a card. */
+  async spend(
+    svcCardId: string,
+    purchase: Body<'sandboxSpend'>,
+    options?: WriteOptions,
+  ): Promise<Schemas['CardReceipt']> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/sandbox/cards/{svcCardId}/spend', { params, body: purchase, ...call }),
+    )
+  }
+
+  /** Plays a shop that gives money back to a card. */
+  async refund(
+    svcCardId: string,
+    refund: Body<'sandboxRefund'>,
+    options?: WriteOptions,
+  ): Promise<Schemas['CardReceipt']> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/sandbox/cards/{svcCardId}/refund', { params, body: refund, ...call }),
+    )
+  }
+}

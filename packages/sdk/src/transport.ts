@@ -1,0 +1,181 @@
+import { type BaseUrl, readBaseUrl, urlOf } from './base-url.ts'
+import { Deadline } from './deadline.ts'
+import { ConnectionError, failureOf, PROBLEM_JSON, SvcError, UnexpectedResponseError } from './errors.ts'
+import type { Issued, TokenKeeper } from './tokens.ts'
+
+/** Where requests are sent, and how; everything but the address has a default. */
+export interface TransportOptions {
+  /** Where the service is, such as `https://pay.example.com`, or `https://gateway.example.com/payments` under a path. */
+  readonly baseUrl: string
+  /** How long one attempt may take, in milliseconds; 15,000 by default. */
+  readonly timeoutMs?: number
+  /**
+   * How long a call may take with all its attempts, tokens, keys and waits, in milliseconds; 60,000 by default. For
+   * streams: until each connection begins.
+   */
+  readonly deadlineMs?: number
+  /** How often a request is sent at most, when it is safe to send it again; 5 by default, 1 for never again. */
+  readonly attemptsMax?: number
+  /** Sends one request: for a proxy or an agent of yours. The global `fetch` by default. */
+  readonly fetch?: typeof fetch
+}
+
+/** Options that every call takes. */
+export interface CallOptions {
+  /** Ends the call, its waits included; the call then throws the signal's reason. */
+  readonly signal?: AbortSignal
+  /** How long one attempt of this call may take, in milliseconds. */
+  readonly timeoutMs?: number
+}
+
+/** Options of calls that write. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * Names one intent, 1 to 255 visible characters: a repeat with the same key and request gets the first answer. Drawn
+   * by chance when absent. Give your own, and keep it, to be able to repeat after your process was restarted.
+   */
+  readonly idempotencyKey?: string
+}
+
+/** How a caller proves itself, and what else its requests bear. */
+export interface Identity {
+  readonly tokens: TokenKeeper
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Sending {
+  readonly timeoutMs?: number | undefined
+  /** When the call ends; without one, `deadlineMs` after it begins. */
+  readonly deadline?: Deadline
+  /** The answer's body is handed on as it comes, instead of when it is whole. */
+  readonly streamed?: boolean
+}
+
+/** The first wait before sending again; doubled each time, and shortened by chance so that callers do not march in step. */
+const FIRST_WAIT_MS = 250
+const WAIT_MS_MAX = 8_000
+/** The service did not begin with these, so that anything may be sent again. */
+const NOT_BEGUN = new Set([408, 429])
+const MAY_HAVE_BEGUN = new Set([500, 502, 503, 504])
+const RENEWABLE = ['invalid_token', 'invalid_session'] as const
+
+/** Sends requests: with a token that is good, again where that is safe, and never longer than asked for. */
+export class Transport {
+  readonly baseUrl: BaseUrl
+  readonly #options: Required<Omit<TransportOptions, 'baseUrl'>>
+  readonly #identity: Identity | undefined
+
+  constructor(options: TransportOptions, identity?: Identity) {
+    const { timeoutMs = 15_000, deadlineMs = 60_000, attemptsMax = 5, fetch: send = fetch } = options
+    this.baseUrl = readBaseUrl(options.baseUrl)
+    this.#options = { timeoutMs, deadlineMs, attemptsMax, fetch: send }
+    this.#identity = identity
+  }
+
+  /** The end of a call that begins now. */
+  deadline(signal: AbortSignal | undefined): Deadline {
+    return new Deadline(this.#options.deadlineMs, signal)
+  }
+
+  /** Sends a request to a path of the service. */
+  request(path: `/${string}`, init?: RequestInit): Promise<Response> {
+    return this.send(new Request(urlOf(this.baseUrl, path), init))
+  }
+
+  /** Resolves with an answer below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
+  async send(request: Request, sending: Sending = {}): Promise<Response> {
+    const { deadline = this.deadline(request.signal) } = sending
+    const what = `${request.method} ${request.url}`
+    const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
+    const tokens = this.#identity?.tokens
+    let token = tokens && (await deadline.wait(tokens.get(), what))
+    let renewed = false
+    for (let attempts = 1; ; attempts++) {
+      let failure: Error
+      try {
+        const response = await this.#attempt(request, body, token, sending, deadline)
+        if (response.status < 400) return response
+        failure = failureOf(response, await response.text(), attempts, urlOf(this.baseUrl, '/docs/errors'))
+      } catch (error) {
+        deadline.signal?.throwIfAborted()
+        failure = new ConnectionError(what, attempts, error)
+      }
+      if (token && !renewed && SvcError.is(failure, ...RENEWABLE)) {
+        renewed = true
+        token = await deadline.wait(tokens!.replace(token), what, attempts)
+        continue
+      }
+      if (attempts >= this.#options.attemptsMax || !mayRepeat(request, failure)) throw failure
+      const waitMs = waitBefore(attempts, failure)
+      if (waitMs >= deadline.remainingMs) throw failure
+      await deadline.pause(waitMs, what, attempts)
+    }
+  }
+
+  async #attempt(
+    request: Request,
+    body: Uint8Array<ArrayBuffer> | undefined,
+    token: Issued | undefined,
+    { timeoutMs = this.#options.timeoutMs, streamed = false }: Sending,
+    deadline: Deadline,
+  ): Promise<Response> {
+    const headers = new Headers(request.headers)
+    for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
+    if (token) headers.set('authorization', `Bearer ${token.token}`)
+    if (token?.cookie) headers.set('cookie', token.cookie)
+    headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
+    const late = new AbortController()
+    const { remainingMs, signal } = deadline
+    const timer = setTimeout(
+      () => late.abort(remainingMs < timeoutMs ? deadline.timeout() : tooSlow(timeoutMs)),
+      Math.min(timeoutMs, remainingMs),
+    )
+    try {
+      const { method, url } = request
+      const response = await this.#options.fetch(url, {
+        method,
+        headers,
+        // A redirect would take the token to where nobody asked for it.
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        ...(body && { body }),
+      })
+      return streamed && response.ok ? response : await whole(response)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** The same answer with its body read, so that one that breaks off counts as none. */
+async function whole(response: Response): Promise<Response> {
+  const { status, statusText, headers, url } = response
+  const bytes = await response.arrayBuffer()
+  const read = new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers })
+  Object.defineProperty(read, 'url', { value: url })
+  return read
+}
+
+const tooSlow = (timeoutMs: number) => new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')
+
+/** Whether the same request may be sent again after this failure without anything happening twice. */
+function mayRepeat(request: Request, failure: Error): boolean {
+  const status =
+    failure instanceof SvcError || failure instanceof UnexpectedResponseError ? failure.status : undefined
+  if (status !== undefined && NOT_BEGUN.has(status)) return true
+  return isRepeatable(request) && (status === undefined || MAY_HAVE_BEGUN.has(status))
+}
+
+/** Reads, the service's idempotent writes, and whatever has a key. */
+function isRepeatable({ method, url, headers }: Request): boolean {
+  return (
+    method !== 'POST' || headers.has('idempotency-key') || /\/(search|token)$/.test(new URL(url).pathname)
+  )
+}
+
+/** What the service asked for, else twice as long each time, less up to a half. */
+function waitBefore(attempts: number, failure: Error): number {
+  const backoffMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
+  const askedMs = failure instanceof SvcError ? failure.retryAfterMs : undefined
+  return askedMs === undefined ? backoffMs : Math.max(askedMs, backoffMs)
+}

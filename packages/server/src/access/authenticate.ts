@@ -1,0 +1,101 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import type { Scope } from '@svc/contract/scopes'
+import type { AccessTokens, LiveToken } from '@svc/core/tenants/access-token'
+import { Revocations } from '@svc/core/tenants/revocations'
+import type { TenantKind } from '@svc/core/tenants/tenant'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import { parseCookie } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import type { Caller, Services } from '../http/operation.ts'
+
+const BEARER = /^Bearer +([A-Za-z0-9_.-]{1,4096})$/i
+
+export const SESSION_COOKIE = 'SVCSESSION'
+
+/** The session of a partner's token (decision A8): made from the token's id, so that it fits no other and needs no table. */
+export const sessionOf = (keyring: Keyring, partnerId: string, tokenId: string): string =>
+  createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${tokenId}`).digest('base64url')
+
+/** RFC 6750 section 3.1: refuses a token that was issued for other operations, and names the scope that is missing. */
+function requireScope({ scopes }: LiveToken, needed: Scope | undefined): void {
+  if (needed !== undefined && scopes.has(needed)) return
+  const description = `The token lacks the scope ${needed}`
+  const challenge = `Bearer realm="svc", error="insufficient_scope", error_description="${description}", scope="${needed}"`
+  fail('insufficient_scope', { description, headers: { 'www-authenticate': challenge } })
+}
+
+/** For operations that issue tokens or publish their keys. */
+export interface TokenServices extends Services {
+  readonly accessTokens: AccessTokens
+}
+
+/** The tenant of a bearer token that was seen before. */
+export const knownTenant =
+  ({ accessTokens }: TokenServices) =>
+  (request: FastifyRequest) =>
+    accessTokens.tenantOf(BEARER.exec(request.headers.authorization ?? '')?.[1] ?? '')
+
+/** How merchants, partners, and partners with a session prove who they are. */
+export function authenticators(services: TokenServices) {
+  const tokens = services.accessTokens
+  const revocations = new Revocations(services.database, services.clock)
+
+  async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
+    const text = BEARER.exec(request.headers.authorization ?? '')?.[1] ?? fail('invalid_token')
+    const token = await tokens.verify(text, kind)
+    if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
+    if (token.kind === 'partner') requireScope(token, request.routeOptions.config.scope)
+    return token
+  }
+
+  /** Decision A9: the header must name the token's own partner; whether another one exists is not told. */
+  async function partnerToken(request: FastifyRequest): Promise<LiveToken> {
+    const token = await bearer(request, 'partner')
+    const named = request.headers['partnerid']
+    if (named === undefined) failField('partnerId', 'required', 'is required as a header', 'header')
+    if (named !== token.tenantId) fail('partner_mismatch')
+    return token
+  }
+
+  return {
+    /** Spec §5.2, decision A6: `merchantAccessKey`, when sent, must name the merchant of the token. */
+    async merchant(request: FastifyRequest): Promise<Caller> {
+      const { tenantId, accessKey } = await bearer(request, 'merchant')
+      const named = request.headers['merchantaccesskey']
+      if (named !== undefined && named !== accessKey) fail('access_key_mismatch')
+      return { tenantId }
+    },
+
+    /** Events and webhooks, which every tenant has: a token of either kind. */
+    async tenant(request: FastifyRequest): Promise<Caller> {
+      const { tenantId } = await bearer(request, 'either')
+      const stillValid = () =>
+        bearer(request, 'either').then(
+          () => true,
+          () => false,
+        )
+      return { tenantId, stillValid }
+    },
+
+    /** Coins (decision K4): a partner's token alone. */
+    partner: async (request: FastifyRequest): Promise<Caller> => ({
+      tenantId: (await bearer(request, 'partner')).tenantId,
+    }),
+
+    /** Cards (spec §5.4): a partner's token and its `partnerId`. */
+    partnerWithId: async (request: FastifyRequest): Promise<Caller> => ({
+      tenantId: (await partnerToken(request)).tenantId,
+    }),
+
+    /** Card search (decision A8): besides, the session cookie of that very token. */
+    async partnerSession(request: FastifyRequest): Promise<Caller> {
+      const { tenantId, tokenId } = await partnerToken(request)
+      const given = Buffer.from(parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] ?? '')
+      const own = Buffer.from(sessionOf(services.keyring, tenantId, tokenId))
+      if (given.length !== own.length || !timingSafeEqual(given, own)) fail('invalid_session')
+      return { tenantId }
+    },
+  }
+}

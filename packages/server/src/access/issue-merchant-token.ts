@@ -1,0 +1,99 @@
+import { fail } from '@svc/contract/errors'
+import type { IssuedToken, TokenClaims } from '@svc/core/tenants/access-token'
+import { apiKeyPrefix, looksLikeApiKey } from '@svc/core/tenants/api-key'
+import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import { statement } from '@svc/platform/db/statement'
+import { LRUCache } from 'lru-cache'
+import { Type } from 'typebox'
+import { NoFields, query } from '../http/operation.ts'
+import type { TokenServices } from './authenticate.ts'
+
+interface ApiKeyHolder {
+  digest: Buffer
+  api_key_id: string
+  tenant_id: string
+  /** Of a merchant; others have none. */
+  access_key: string | null
+  usable: boolean
+}
+
+const HOLDERS = statement<ApiKeyHolder>('directory_key_holders', 'select * from directory_key_holders($1)')
+
+const KEYS_CACHED = 10_000
+
+interface Issued extends IssuedToken {
+  readonly signedWith: string
+  readonly accessKey: string | undefined
+}
+
+const TokenResult = Type.Object({
+  token: Type.String({ description: 'Bearer token for later calls' }),
+  expiry: Type.Integer({
+    format: 'int64',
+    description: 'Instant of expiry, in milliseconds since 1970 (decision A1)',
+  }),
+  resultCode: Type.Integer({ format: 'int32', description: '0 when a token was issued, 1 when not' }),
+  resultMessage: Type.String(),
+})
+
+/** Spec §4.1. Trades a merchant's API key for a bearer token (decisions A1–A5, A11). */
+export const issueMerchantToken = query({
+  id: 'issueMerchantToken',
+  method: 'POST',
+  safe: true,
+  path: '/api/v0/merchant/token',
+  tag: 'Authentication',
+  summary: 'Generate authorization token',
+  description:
+    'Send the merchant’s key in the `API-Key` header. The token goes into `Authorization: Bearer …` on later calls. Get a new one before `expiry`, or when a call returns 401 `invalid_token`.',
+  auth: 'none',
+  envelope: 'result_code',
+  headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
+  body: NoFields,
+  result: TokenResult,
+  errors: ['invalid_api_key', 'too_many_failed_attempts'],
+
+  mount({ accessTokens: tokens, config, database, keyring }: TokenServices) {
+    const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
+    // Nobody's yet: who holds a key is what the look-up tells.
+    const holders = new BatchedLookup<ApiKeyHolder>(
+      (keys) => database.directory(HOLDERS, [keys.map(({ id }) => Buffer.from(id, 'hex'))]),
+      ({ digest }) => ({ tenantId: '', id: digest.toString('hex') }),
+    )
+    // Decision A13: what a key is given within one second is one token, so that a client who asks before every call
+    // costs a signature a second.
+    const latest = new LRUCache<string, Issued>({ max: KEYS_CACHED })
+    const issuedNow = (claims: TokenClaims): Issued => {
+      const { accessKey } = claims
+      const signedWith = tokens.signedWith()
+      const known = latest.get(claims.credentialId)
+      if (
+        known?.issuedAt === tokens.issuedAt() &&
+        known.signedWith === signedWith &&
+        known.accessKey === accessKey
+      )
+        return known
+      const made = { ...tokens.issue(claims), accessKey, signedWith }
+      latest.set(claims.credentialId, made)
+      return made
+    }
+    return async ({ headers, address }) => {
+      const key = String(headers['api-key'] ?? '')
+      const holder = looksLikeApiKey(key)
+        ? await holders.get('', keyring.digest('api_key_digest', key).toString('hex'))
+        : undefined
+      if (!holder?.usable || !holder.access_key) {
+        await failedAttempts.count(address, apiKeyPrefix(key))
+        return fail('invalid_api_key')
+      }
+      const { tenant_id: tenantId, api_key_id: credentialId, access_key: accessKey } = holder
+      const claims = { tenantId, kind: 'merchant', credentialId, accessKey } as const
+      const { token, expiresAtMs } = issuedNow(claims)
+      return {
+        headers: { 'cache-control': 'no-store', pragma: 'no-cache' },
+        body: JSON.stringify({ token, expiry: expiresAtMs, resultCode: 0, resultMessage: 'Success' }),
+      }
+    }
+  },
+})

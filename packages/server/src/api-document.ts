@@ -1,0 +1,68 @@
+import { VERSION } from '@svc/platform/package'
+import { EVENT_SCHEMAS, WEBHOOKS } from './event-records.ts'
+import { type About, clientCredentials } from './http/openapi.ts'
+import { HEALTH } from './http/probes.ts'
+
+const DESCRIPTION = `Merchants get tokens and run UPI QR codes. Card partners issue gift cards with encrypted requests and search them. Rewards partners search the cards of employees and run coin configurations. Everyone receives events, by polling, streaming or webhooks.
+
+**Errors.** Every error of every operation has the same envelope: \`payload\` and \`errorResponse.errorMessage\` contain the JSON text \`{"error","error_description"}\`. Decide by \`error\`, and quote \`errorResponse.requestId\` (also in \`x-request-id\`) when you ask for help. Send \`Accept: application/problem+json\` to receive RFC 9457 problem details instead, with each invalid field in \`errors\`. [All error codes](/docs/errors).
+
+**Retries.** Every write accepts an \`Idempotency-Key\`: a repeat with the same key and request returns the first response.
+
+**Lists.** A page has up to \`limit\` records. When there are more, \`next\` is present: send it as \`after\` to get the next page.
+
+**New fields.** Responses and events may get new fields at any time. Ignore fields that you do not know.`
+
+/** The schemes by which callers authenticate. */
+const securitySchemes = (publicUrl: string) => ({
+  merchant: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The token of a merchant, from `POST /api/v0/merchant/token`.',
+  },
+  partner: clientCredentials(
+    `${publicUrl}/oauth/token`,
+    'The token of a partner, by OAuth 2.0 client credentials. The operations of cards also need the header `partnerId`.',
+  ),
+  client: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Client id and client secret of a partner (`client_secret_basic`, RFC 6749 section 2.3.1).',
+  },
+  rail: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-rail-signature',
+    description: 'HMAC-SHA-256 over the time and the raw body, `t=<seconds>,v1=<hex>`.',
+  },
+})
+
+const partner = (scopes: readonly string[]) => [{ partner: scopes }]
+
+/** What the OpenAPI document of the API has besides its operations. */
+export const API_DOCUMENT: About = {
+  title: 'svc',
+  version: VERSION,
+  description: DESCRIPTION,
+  securitySchemes,
+  security: {
+    partner,
+    partnerWithId: partner,
+    partnerSession: partner,
+    tenant: (scopes) => [{ merchant: [] }, { partner: scopes }],
+  },
+  tags: {
+    Authentication: 'Exchange an API key or client credentials for a token, and verify tokens.',
+    'QR codes': 'Create, read, search and cancel UPI QR codes, and list their payments. For merchants.',
+    Cards: 'Issue gift cards one by one or in bulk, search and change them. For card partners.',
+    Coins: 'Configure which events earn coins, award and redeem coins, read balances. For rewards partners.',
+    Events: 'Poll or stream the event feed. For merchants and partners.',
+    Webhooks: 'Register endpoints that receive events, and send events again. For merchants and partners.',
+    'UPI rail': 'Signed notices of the bank: credits and refunds.',
+    Sandbox: 'Simulated payers, bank and card terminal. In sandbox mode only.',
+    [HEALTH]: 'For load balancers and monitoring.',
+  },
+  webhooks: WEBHOOKS,
+  schemas: EVENT_SCHEMAS,
+}

@@ -1,0 +1,115 @@
+import { activateCard } from '@svc/core/cards/activate-card'
+import type { CardChangeAsk, Changed } from '@svc/core/cards/card-changes'
+import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
+import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
+import { setCardFlags } from '@svc/core/cards/set-card-flags'
+import type { HttpResponse } from '@svc/platform/db/idempotency-store'
+import { Type } from 'typebox'
+import { NoFields, okWithCode, operation, PARTNER_ID, type ReplyContext } from '../http/operation.ts'
+import { CardParams } from './get-card.ts'
+
+const headers = { partnerId: PARTNER_ID }
+
+const byPartner = (partnerId: string, svcCardId: string, reason = ''): CardChangeAsk => ({
+  partnerId,
+  svcCardId,
+  actor: 'partner',
+  reason,
+})
+
+const changedCard = ({ view }: Changed, { timeZone }: ReplyContext): HttpResponse =>
+  okWithCode(toCardRecord(view, timeZone))
+
+/** Not in the specification (decision C10). */
+export const activateCardOperation = operation({
+  id: 'activateCard',
+  method: 'POST',
+  path: '/api/v0/partner/svcCard/:svcCardId/activate',
+  tag: 'Cards',
+  summary: 'Activate physical card',
+  description:
+    'From `AP` to `UL`. Activating an active card returns it unchanged. Send `{}` or no body at all.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  encrypted: 'response',
+  headers,
+  params: CardParams,
+  body: NoFields,
+  result: CardRecord,
+  errors: ['card_not_found', 'invalid_transition'],
+  run: activateCard,
+  ask: ({ caller, params }) => byPartner(caller.tenantId, params.svcCardId),
+  reply: changedCard,
+})
+
+/** Not in the specification (decision C10). */
+export const changeCardStatusOperation = operation({
+  id: 'changeCardStatus',
+  method: 'PATCH',
+  path: '/api/v0/partner/svcCard/:svcCardId/status',
+  tag: 'Cards',
+  summary: 'Lock, unlock or block card',
+  description:
+    'Locked (`L`) and unlocked (`UL`) go both ways; blocked (`BL`) is final and needs a reason. A card that already has the status is returned unchanged. A physical card that is not activated (`AP`) can only be activated or blocked.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  encrypted: 'response',
+  headers,
+  params: CardParams,
+  body: Type.Object(
+    {
+      status: Type.Enum(['L', 'UL', 'BL']),
+      reason: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: REASON_CHARS_MAX,
+          pattern: '\\S',
+          'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
+          description: 'Kept in the history and shown as `remarks`; required for `BL`',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: CardRecord,
+  errors: ['card_not_found', 'invalid_transition'],
+  run: changeCardStatus,
+  ask: ({ caller, params, body: { status, reason } }) => ({
+    ...byPartner(caller.tenantId, params.svcCardId, reason),
+    status: status as WantedStatus,
+  }),
+  reply: changedCard,
+})
+
+const flag = (channel: string) =>
+  Type.Optional(
+    Type.Boolean({ description: `${channel} use; stays without effect while the admin’s flag is off` }),
+  )
+
+/** Not in the specification: the user’s flags. The admin’s flags are the operator's, by `svc card flags set`. */
+export const setCardFlagsOperation = operation({
+  id: 'setCardFlags',
+  method: 'PATCH',
+  path: '/api/v0/partner/svcCard/:svcCardId/flags',
+  tag: 'Cards',
+  summary: 'Set card flags',
+  description:
+    'Opens or closes a channel for the user. The admin’s flag of a channel takes precedence, and is not set here.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  encrypted: 'response',
+  headers,
+  params: CardParams,
+  body: Type.Object(
+    { posAllowed: flag('Point-of-sale'), atmAllowed: flag('ATM'), onlineAllowed: flag('Online') },
+    { additionalProperties: false },
+  ),
+  result: CardRecord,
+  errors: ['card_not_found'],
+  run: setCardFlags,
+  ask: ({ caller, params, body: flags }) => ({ ...byPartner(caller.tenantId, params.svcCardId), flags }),
+  reply: changedCard,
+})

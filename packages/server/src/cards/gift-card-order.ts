@@ -1,0 +1,117 @@
+import { failFields } from '@svc/contract/fail-fields'
+import { type FieldError, fieldError } from '@svc/contract/field-errors'
+import type { GiftCardOrder } from '@svc/core/cards/card-issuing'
+import { type Paise, paise } from '@svc/kernel/money'
+import { type Static, Type } from 'typebox'
+
+const free = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
+const name = free(100)
+const address = free(255)
+
+/** Spec section 4.3, and `loadAmount` (decision C6). What is encrypted in the request. */
+export const GiftCardRequest = Type.Object(
+  {
+    userId: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a user created in the company' })),
+    companyId: Type.String({ maxLength: 64, description: 'Id of the company' }),
+    cardAccountId: Type.String({ maxLength: 64, description: 'Id of the account under the company' }),
+    email: Type.Optional(
+      Type.String({
+        maxLength: 254,
+        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
+        'x-rule': 'must be an e-mail address',
+      }),
+    ),
+    mobile: Type.Optional(
+      Type.String({
+        minLength: 10,
+        maxLength: 10,
+        pattern: '^[0-9]{10}$',
+        'x-rule': 'must be exactly 10 digits',
+      }),
+    ),
+    title: name,
+    firstName: name,
+    middleName: name,
+    lastName: name,
+    gender: name,
+    specialDate: name,
+    address,
+    address2: address,
+    city: name,
+    state: name,
+    country: name,
+    pincode: name,
+    physicalCard: Type.Optional(
+      Type.Boolean({ description: 'Whether a physical card is required at issuance' }),
+    ),
+    physicalDeliveryAddressFlag: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the delivery address differs from the primary address; true asks for its parts',
+      }),
+    ),
+    deliveryAddress: address,
+    deliveryAddress2: address,
+    deliveryCity: name,
+    deliveryState: name,
+    deliveryCountry: name,
+    deliveryPincode: name,
+    loadAmount: Type.Optional(
+      Type.Unsafe<string | number>({
+        anyOf: [{ type: 'string' }, { type: 'number' }],
+        description: 'Whole rupees to load; by default the denomination of the card account',
+      }),
+    ),
+  },
+  { title: 'GiftCardOrder', additionalProperties: false },
+)
+export type GiftCardRequest = Static<typeof GiftCardRequest>
+
+const DELIVERY = [
+  'deliveryAddress',
+  'deliveryCity',
+  'deliveryState',
+  'deliveryCountry',
+  'deliveryPincode',
+] as const
+const HOLDER = [
+  'email',
+  'mobile',
+  'title',
+  'firstName',
+  'middleName',
+  'lastName',
+  'gender',
+  'specialDate',
+  'address',
+  'address2',
+  'city',
+  'state',
+  'country',
+  'pincode',
+  ...DELIVERY,
+  'deliveryAddress2',
+] as const
+
+/** The request as the command has it; fails with every broken rule that the schema cannot say. */
+export function readGiftCardOrder(request: GiftCardRequest): GiftCardOrder {
+  const errors: FieldError[] = []
+  if (request.physicalDeliveryAddressFlag)
+    for (const part of DELIVERY)
+      if (!request[part])
+        errors.push(fieldError(part, 'required', 'is required when physicalDeliveryAddressFlag is true'))
+  const { companyId, cardAccountId, userId, physicalCard = false, loadAmount } = request
+  const loadPaise = loadAmount === undefined ? undefined : readLoad(loadAmount)
+  if (loadAmount !== undefined && loadPaise === undefined)
+    errors.push(fieldError('loadAmount', 'format', 'must be a whole number of rupees, at least 1'))
+  failFields(...errors)
+  // Under the same names and as it was sent (decision C17).
+  const holder = Object.fromEntries(
+    HOLDER.flatMap((part) => (request[part] === undefined ? [] : [[part, request[part]]])),
+  )
+  return { companyId, cardAccountId, userId, physical: physicalCard, loadPaise, holder }
+}
+
+function readLoad(amount: string | number): Paise | undefined {
+  const text = String(amount)
+  return /^[1-9]\d{0,8}$/.test(text) ? paise(BigInt(text) * 100n) : undefined
+}

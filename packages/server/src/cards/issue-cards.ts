@@ -1,0 +1,125 @@
+import { fail } from '@svc/contract/errors'
+import { bulkIssue, type OrderLine } from '@svc/core/cards/bulk-issue'
+import type { Issued } from '@svc/core/cards/card-issuing'
+import { CardRecord } from '@svc/core/cards/card-record'
+import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
+import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
+import { Type } from 'typebox'
+import { okWithCode, operation, PARTNER_ID, retryKey } from '../http/operation.ts'
+import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
+
+export const giftCardResponse = ({ record }: Issued): HttpResponse => okWithCode(record)
+
+/** The card that a response to a gift-card order names. */
+export const svcCardIdIn = ({ body }: HttpResponse): string =>
+  (JSON.parse(body) as { payload: { svcCardId: string } }).payload.svcCardId
+
+/** Spec section 4.3. */
+export const createGiftCardOperation = operation({
+  id: 'createGiftCard',
+  method: 'POST',
+  path: '/api/v0/partner/svcCard',
+  tag: 'Cards',
+  summary: 'Create gift card',
+  description:
+    'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. With `Accept: application/jose` the response is encrypted.',
+  developing: true,
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  accepts: ['application/json', 'application/jose'],
+  encrypted: 'both',
+  headers: { partnerId: PARTNER_ID },
+  body: GiftCardRequest,
+  samples: GIFT_CARD_SAMPLES,
+  result: CardRecord,
+  errors: [
+    'company_not_found',
+    'card_account_not_found',
+    'user_not_found',
+    'insufficient_funds',
+    'load_over_limit',
+  ],
+  run: createGiftCard,
+  ask: ({ caller, body, sealHash }) => ({
+    partnerId: caller.tenantId,
+    order: readGiftCardOrder(body),
+    sealHash,
+  }),
+  reply: giftCardResponse,
+})
+
+/** The key of an order that came without an `Idempotency-Key`: alone or in an upload, its JWE counts once. */
+export const retryKeyOfOrder = (
+  partnerId: string,
+  body: GiftCardRequest,
+  sealHash: Buffer | undefined,
+): ResponseKey | undefined =>
+  retryKey(createGiftCardOperation, {
+    caller: { tenantId: partnerId },
+    params: {},
+    query: {},
+    headers: {},
+    body,
+    sealHash,
+  })
+
+const BODY_BYTES_MAX = 16 * 1024 * 1024
+
+/** Not in the specification. */
+export const bulkIssueOperation = operation({
+  id: 'bulkIssueGiftCards',
+  method: 'POST',
+  path: '/api/v0/partner/svcCard/bulk',
+  tag: 'Cards',
+  summary: 'Create gift cards in bulk',
+  description:
+    'Each line is one request, encrypted as for a single card. The requests are stored, then carried out in the background, after single requests; a crash loses none and repeats none. Each JWE is accepted once: for one that was used before, the result is the card of its first use. Use the `jobId` to get the progress and the results.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  accepts: ['application/x-ndjson'],
+  bodyBytesMax: BODY_BYTES_MAX,
+  headers: { partnerId: PARTNER_ID },
+  body: Type.Unsafe<Buffer>({
+    description:
+      'A compact JWE on each line, bare or as a JSON string; at most 16 MiB. Empty lines are passed over.',
+  }),
+  result: Type.Object(
+    {
+      jobId: Type.String(),
+      rows: Type.Integer({ description: 'Orders in the upload' }),
+      status: Type.Enum(['QUEUED']),
+    },
+    { additionalProperties: false },
+  ),
+  errors: [],
+  run: bulkIssue,
+  ask: ({ caller, rawBody }, { config }) => ({
+    partnerId: caller.tenantId,
+    lines: splitLines(rawBody, config.BULK_ROWS_MAX),
+  }),
+  reply: ({ jobId, lines }) => okWithCode({ jobId, rows: lines.length, status: 'QUEUED' }),
+})
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
+
+/** Lines that are not empty, without the white space around them, and their numbers. */
+function splitLines(body: Buffer, most: number): OrderLine[] {
+  const lines: OrderLine[] = []
+  for (let from = 0, line = 1; from < body.length; line++) {
+    const newline = body.indexOf(0x0a, from)
+    let end = newline === -1 ? body.length : newline
+    let start = from
+    from = end + 1
+    while (start < end && isSpace(body[start])) start++
+    while (start < end && isSpace(body[end - 1])) end--
+    if (start === end) continue
+    if (lines.length === most)
+      fail('validation_failed', { description: `The body must have at most ${most} lines` })
+    lines.push({ line, text: body.subarray(start, end) })
+  }
+  if (lines.length === 0) fail('validation_failed', { description: 'The body must have at least one line' })
+  return lines
+}

@@ -1,0 +1,81 @@
+import { fail } from '@svc/contract/errors'
+import type { Clock } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { Type } from 'typebox'
+import { query, succeed } from '../http/operation.ts'
+import { UserParams } from './user-params.ts'
+
+export const BalanceRecord = Type.Object(
+  {
+    userId: Type.String(),
+    active: Type.Integer({ description: 'Coins that can be redeemed now' }),
+    pending: Type.Integer({
+      description: 'Coins awarded that are not active yet; no configuration makes such coins, so 0',
+    }),
+    expired: Type.Integer({ description: 'Coins that went unspent, of all time' }),
+    spent: Type.Integer({ description: 'Coins redeemed, of all time' }),
+  },
+  { title: 'CoinBalance', additionalProperties: false },
+)
+
+interface BalanceRow {
+  readonly allocated: bigint
+  readonly spent: bigint
+  readonly expired: bigint
+  readonly due: bigint
+}
+
+// Coins past their time are gone from that instant on, whether or not they have been written off yet.
+const BALANCE = statement<BalanceRow>(
+  'coin_balance',
+  `select coalesce(w.allocated, 0) as allocated, coalesce(w.spent, 0) as spent, coalesce(w.expired, 0) as expired,
+     coalesce((select sum(l.remaining) from coin_lots l
+       where l.user_id = u.user_id and l.partner_id = u.partner_id and l.remaining > 0
+         and l.expires_at <= statement_timestamp() + $3::double precision * interval '1 millisecond'), 0)::bigint as due
+   from users u left join coin_wallets w on w.user_id = u.user_id and w.partner_id = u.partner_id
+   where u.partner_id = $1 and u.user_id = $2`,
+)
+
+interface Wanted {
+  readonly partnerId: string
+  readonly userId: string
+}
+
+/** A user's coins as of now, as callers see them; `undefined` when the partner has no such user. */
+export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clock: Clock) {
+  const [row] = await tx.query(BALANCE, [partnerId, userId, clock.offsetMs()])
+  if (!row) return undefined
+  const { allocated, spent, expired, due } = row
+  const active = Number(allocated - spent - expired - due)
+  return { userId, active, pending: 0, expired: Number(expired + due), spent: Number(spent) }
+}
+
+/** Ours (decision K3): a user's coins, as of now. */
+export const getCoinBalance = query({
+  id: 'getCoinBalance',
+  method: 'GET',
+  path: '/api/v0/svc-coins/users/:userId/balance',
+  tag: 'Coins',
+  summary: 'Get coin balance of a user',
+  description:
+    'All coins that the user ever got are `active`, `pending`, `expired` or `spent`; the history says how they came to be so.',
+  auth: 'partner',
+  scope: 'coins:read',
+  envelope: 'response_code',
+  params: UserParams,
+  result: BalanceRecord,
+  errors: ['user_not_found'],
+
+  mount({ database, clock }) {
+    return async ({ caller: { tenantId }, params: { userId } }) => {
+      const balance = await database.read([tenantId], (tx) =>
+        readCoinBalance(tx, { partnerId: tenantId, userId }, clock),
+      )
+      return {
+        headers: { 'cache-control': 'no-store' },
+        body: succeed(balance ?? fail('user_not_found')),
+      }
+    }
+  },
+})

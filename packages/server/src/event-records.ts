@@ -1,0 +1,112 @@
+import { EVENT_TYPES, EVENTS, type EventType } from '@svc/contract/events'
+import { CardRecord } from '@svc/core/cards/card-record'
+import { CardReceipt } from '@svc/core/cards/card-use'
+import { AllocationRecord } from '@svc/core/coins/allocation'
+import { CoinConfigRecord } from '@svc/core/coins/coin-config'
+import { RedemptionRecord } from '@svc/core/coins/redemption'
+import { PaymentRecord } from '@svc/core/qr-codes/payment'
+import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
+import { EventResponse } from '@svc/core/webhooks/event'
+import { type TSchema, Type } from 'typebox'
+import { ComponentSchemas, refTo } from './http/openapi-schemas.ts'
+
+const ExpiredCoins = Type.Object(
+  {
+    userId: Type.String(),
+    amount: Type.Integer({ description: 'Coins that expired' }),
+    allocations: Type.Array(
+      Type.Object({ allocationId: Type.String(), amount: Type.Integer() }, { additionalProperties: false }),
+    ),
+    balance: Type.Integer({ description: 'The user’s active coins right after it' }),
+  },
+  { title: 'ExpiredCoins', additionalProperties: false },
+)
+
+const RevokedApiKey = Type.Object(
+  {
+    apiKeyId: Type.String(),
+    name: Type.String(),
+    prefix: Type.String(),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+    revokedOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'RevokedApiKey', additionalProperties: false },
+)
+
+/** What `data` of each event holds: the record as the API answers it. */
+export const EVENT_RECORDS: Record<EventType, TSchema> = {
+  'qr_code.created': QrCodeResponse,
+  'qr_code.credited': PaymentRecord,
+  'qr_code.payment_refunded': PaymentRecord,
+  'qr_code.cancelled': ClosedQrCode,
+  'qr_code.expired': QrCodeResponse,
+  'payment.refund_pending': PaymentRecord,
+  'payment.refunded': PaymentRecord,
+  'payment.suspended': PaymentRecord,
+  'card.created': CardRecord,
+  'card.status_changed': CardRecord,
+  'card.spent': CardReceipt,
+  'card.refunded': CardReceipt,
+  'coins.allocated': AllocationRecord,
+  'coins.redeemed': RedemptionRecord,
+  'coins.expired': ExpiredCoins,
+  'coin_config.changed': CoinConfigRecord,
+  'api_key.revoked': RevokedApiKey,
+}
+
+/** `qr_code.created` → `QrCodeCreatedEvent`. */
+const schemaName = (type: EventType): string =>
+  `${type.replace(/(?:^|[._])(\w)/g, (_, first: string) => first.toUpperCase())}Event`
+
+const schemas = new ComponentSchemas()
+for (const type of EVENT_TYPES)
+  schemas.add(
+    Type.Object(
+      { ...EventResponse.properties, type: Type.Literal(type), data: EVENT_RECORDS[type] },
+      { title: schemaName(type), description: `${EVENTS[type].description}.` },
+    ),
+    'response',
+  )
+
+/** The components of events: one for each type, and `Event`, which is one of them by its `type`. */
+export const EVENT_SCHEMAS: Readonly<Record<string, object>> = {
+  ...(schemas.sorted as Record<string, object>),
+  Event: {
+    title: 'Event',
+    description: 'An event, by its `type`. Ignore types that you do not know.',
+    oneOf: EVENT_TYPES.map((type) => refTo('schemas', schemaName(type))),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(
+        EVENT_TYPES.map((type) => [type, `#/components/schemas/${schemaName(type)}`]),
+      ),
+    },
+  },
+}
+
+/** The `webhooks` of the OpenAPI document: what an endpoint receives, type by type. */
+export const WEBHOOKS: Readonly<Record<string, object>> = Object.fromEntries(
+  EVENT_TYPES.map((type) => [
+    type,
+    {
+      post: {
+        operationId: `on_${type.replace('.', '_')}`,
+        tags: ['Webhooks'],
+        summary: EVENTS[type].description,
+        description: `Sent to each webhook endpoint that receives \`${type}\`. Verify the signature before you read the body.`,
+        security: [],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: refTo('schemas', schemaName(type)) } },
+        },
+        responses: {
+          200: {
+            description:
+              'Received, as any 2xx. After any other status the event is sent again, except after 410',
+          },
+          410: { description: 'The service disables the endpoint' },
+        },
+      },
+    },
+  ]),
+)

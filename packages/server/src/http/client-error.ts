@@ -1,0 +1,83 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Failure } from '@svc/contract/errors'
+import { sortableId } from '@svc/kernel/ids'
+import { failureBody } from './failure-body.ts'
+import type { Services } from './operation.ts'
+
+const BY_CODE: Record<string, 'headers_too_large' | 'request_timeout'> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+const REASONS: Record<number, string> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The answer before it on the same connection, where that was still to come. */
+  readonly former: ServerResponse | undefined
+}
+
+const isOpen = (response: ServerResponse | undefined): response is ServerResponse =>
+  response !== undefined && !response.writableFinished && !response.destroyed
+
+/** The newest exchange of each connection: what is broken comes behind it, or in the middle of it. */
+const newest = new WeakMap<Socket, Exchange>()
+/** Connections whose end is decided: the parser complains again of every byte that still comes. */
+const ending = new WeakSet<Socket>()
+
+/** Sees every request, to know what is under way when a connection breaks. */
+export const followExchanges = (server: Server): void =>
+  void server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const former = newest.get(request.socket)?.response
+    newest.set(request.socket, { request, response, former: isOpen(former) ? former : undefined })
+  })
+
+/**
+ * Answers what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
+ * Requests before it on the same connection get their own answers first, in their order (RFC 9112 section 9.3.2).
+ */
+export function respondToClientErrors(services: Services) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (ending.has(socket)) return
+    ending.add(socket)
+    const { request, response, former } = newest.get(socket) ?? {}
+    // One who hung up hears nothing, and an answer that has begun cannot be taken back.
+    if (error.code === 'ECONNRESET' || (request?.complete === false && response?.headersSent)) {
+      socket.destroy()
+      return
+    }
+    const before = request?.complete ? response : former
+    if (isOpen(before)) before.once('finish', () => refuse(services, error, socket))
+    else refuse(services, error, socket)
+  }
+}
+
+function refuse(
+  { clock, config, random, metrics }: Services,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): void {
+  if (!socket.writable) {
+    socket.destroySoon()
+    return
+  }
+  const failure = new Failure(BY_CODE[error.code ?? ''] ?? 'bad_request')
+  const requestId = `req_${sortableId(clock.now(), random)}`
+  const body = failureBody(failure, {
+    envelope: 'bare',
+    requestId,
+    now: new Date(clock.now()),
+    timeZone: config.BUSINESS_TIME_ZONE,
+  })
+  metrics.failures.inc({ operation: 'none', error: failure.word })
+  socket.end(
+    `HTTP/1.1 ${failure.status} ${REASONS[failure.status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,81 @@
+import { fail } from '@svc/contract/errors'
+import { decryptJwe, encrypt } from '@svc/jwe/jwe'
+import { DecryptionFailed } from '@svc/jwe/jwe-error'
+import { parseStrictJson } from '@svc/kernel/strict-json'
+import type { FastifyRequest } from 'fastify'
+import type { Caller, Reply, Services } from './operation.ts'
+
+const JOSE = 'application/jose'
+
+interface OpenedBody {
+  readonly body: unknown
+  readonly sealHash: Buffer | undefined
+}
+
+/**
+ * Opens the sealed body of a request (decisions C1 to C5). In live mode there is one answer for all that is wrong with
+ * a seal; the sandbox says which check failed.
+ */
+export async function openBody(
+  { config, jwes: seals, log }: Services,
+  { tenantId }: Caller,
+  request: Pick<FastifyRequest, 'id' | 'body'>,
+): Promise<OpenedBody> {
+  const { body } = request
+  if (body !== null && typeof body === 'object') {
+    if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId)))
+      return { body, sealHash: undefined }
+    return fail('request_not_encrypted')
+  }
+  if (typeof body !== 'string') return fail('request_not_encrypted')
+  try {
+    const { plaintext, sealHash } = await decryptJwe(body, (kid) => seals.openingKey(tenantId, kid))
+    return { body: parseEncrypted(plaintext), sealHash }
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error
+    log.info(
+      { requestId: request.id, reason: error.reason, alg: error.alg },
+      'an encrypted request was not decrypted',
+    )
+    // The cause is for the operators, also in live mode (decision O4).
+    return fail('decryption_failed', {
+      cause: error,
+      ...(config.SVC_MODE === 'sandbox' && { description: error.message }),
+    })
+  }
+}
+
+function parseEncrypted(plaintext: Buffer): unknown {
+  try {
+    const value = parseStrictJson(plaintext)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  } catch {
+    // Told below: what is sealed is not for the open part of an answer.
+  }
+  throw new DecryptionFailed('not_json')
+}
+
+/** Whether `Accept` names the sealed form, by its exact name. */
+export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
+  (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
+
+/**
+ * Decision C3: seals whole answers to the partner's registered key or its shared key. Found before the operation is
+ * carried out: whoever has no key must not learn so after money has moved.
+ */
+export async function responseEncrypter(
+  { jwes: seals }: Services,
+  { tenantId }: Caller,
+): Promise<(reply: Reply) => Promise<Reply>> {
+  const key =
+    (await seals.encryptionKey(tenantId)) ??
+    fail('not_acceptable', { description: 'This partner has no key for encrypted responses' })
+  return async (reply) => {
+    if (typeof reply.body !== 'string') {
+      reply.body.destroy()
+      return fail('not_acceptable')
+    }
+    const headers = { ...reply.headers, 'content-type': JOSE }
+    return { ...reply, headers, body: await encrypt(Buffer.from(reply.body), key) }
+  }
+}

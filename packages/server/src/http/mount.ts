@@ -1,0 +1,243 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { Failure, fail } from '@svc/contract/errors'
+import { tooLate } from '@svc/platform/command'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { Admission, Admitted } from './admission.ts'
+import { parseBody, takeOnly } from './bodies.ts'
+import { type Deprecation, deprecationHeaders } from './deprecation.ts'
+import { openBody, responseEncrypter, wantsEncrypted } from './encryption.ts'
+import { type Caller, mayChange, type Operation, type Reply, type Services } from './operation.ts'
+import { HEALTH } from './probes.ts'
+import { type RateLimit, rateLimit } from './rate-limit.ts'
+import { routeSchema } from './route-schema.ts'
+import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
+import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
+
+const PUBLIC: Caller = { tenantId: 'house' }
+const EMPTY: Buffer = Buffer.alloc(0)
+
+/** Mounts the operations, and answers 405 on their paths for every other method. */
+export function mountOperations<S extends Services>(
+  app: FastifyInstance,
+  operations: readonly Operation<S>[],
+  options: ServerOptions<S>,
+): void {
+  const methods = new Map<string, Set<string>>()
+  const { services } = options
+  const limit = rateLimit(services)
+  app.addHook('onClose', async () => limit?.close())
+  const gate: Gate = {
+    limit,
+    tenants: new Admission(services),
+    strangers: new Admission(services),
+    budget: strangerBudget(services),
+  }
+  for (const operation of operations) {
+    mountOperation(app, operation, options, gate)
+    const taken = methods.get(operation.path) ?? new Set()
+    methods.set(operation.path, taken.add(operation.method))
+    if (hasHead(operation)) taken.add('HEAD')
+  }
+  for (const [url, taken] of methods) {
+    const allow = [...taken].sort().join(', ')
+    const envelope = operations.find((operation) => operation.path === url)!.envelope
+    app.route({
+      url,
+      method: app.supportedMethods.filter((method) => !taken.has(method)),
+      config: { envelope },
+      onRequest: async () => fail('method_not_allowed', { headers: { allow } }),
+      handler: async () => undefined,
+    })
+  }
+}
+
+interface Gate {
+  readonly limit: RateLimit | undefined
+  readonly tenants: Admission
+  readonly strangers: Admission
+  readonly budget: StrangerBudget | undefined
+}
+/** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open that nobody reads. */
+const hasHead = ({ method, streams }: Operation): boolean => method === 'GET' && !streams
+
+function mountOperation<S extends Services>(
+  app: FastifyInstance,
+  operation: Operation<S>,
+  options: ServerOptions<S>,
+  gate: Gate,
+): void {
+  const { auth, deprecated, id, accepts = ['application/json'] } = operation
+  const { services, authenticators } = options
+  const authenticator = authenticators[auth]
+  if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
+  const authenticate = authentication(authenticator, gate, services)
+  const mustDecrypt = operation.encrypted === 'request' || operation.encrypted === 'both'
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    exposeHeadRoute: hasHead(operation),
+    config: {
+      operation: id,
+      envelope: operation.envelope,
+      ...(operation.role && { role: operation.role }),
+      ...(authenticator?.needs === 'body' && { parse: 'later' }),
+      ...(operation.scope && { scope: operation.scope }),
+    },
+    schema: routeSchema(operation),
+    ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
+    onRequest: [
+      ...(deprecated ? [announce(deprecated, services)] : []),
+      // Whoever looks after the process hears how it is, however much comes.
+      ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
+      ...(authenticator?.needs === 'headers' ? [authenticate] : []),
+      (request, _, done) => {
+        if (!operation.takesAnyBody) takeOnly(request, accepts)
+        keepNulOut(request)
+        done()
+      },
+    ],
+    preValidation: [
+      ...(authenticator?.needs === 'body' ? [authenticate] : []),
+      ...(authenticator?.needs === 'body' && !operation.takesAnyBody ? [parseBody] : []),
+      ...(mustDecrypt
+        ? [
+            async (request: FastifyRequest) =>
+              void Object.assign(
+                request,
+                await step(services, request, () => openBody(services, request.caller!, request)),
+              ),
+          ]
+        : operation.body && !operation.takesAnyBody
+          ? [emptyBodyIsAnObject]
+          : []),
+    ],
+    handler: handlerOf(operation, services),
+  })
+}
+
+/** On every response of a deprecated operation, errors included. */
+const announce =
+  (deprecated: Deprecation, { publicUrl }: Services): onRequestHookHandler =>
+  (_, reply, done) => {
+    reply.headers(deprecationHeaders(deprecated, publicUrl()))
+    done()
+  }
+
+/** Nothing at all is an empty object, so that a missing body is told field by field. */
+function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () => void): void {
+  if (request.body === undefined) request.body = {}
+  done()
+}
+
+const NUL = '\u0000'
+
+/**
+ * PostgreSQL's text holds no NUL, and a look-up that fails takes those with it that travel along. An id with one is an
+ * id that nobody has (decision A12); a query with one is refused, as a body is (decision C14).
+ */
+function keepNulOut(request: FastifyRequest): void {
+  const params = request.params as Record<string, string>
+  for (const [name, value] of Object.entries(params)) if (value.includes(NUL)) params[name] = ''
+  for (const value of Object.values(request.query as Record<string, unknown>).flat())
+    if (String(value).includes(NUL))
+      fail('validation_failed', { description: 'The query holds a NUL character' })
+}
+
+/** Counts each request from its headers on, and refuses those of callers who have their share. */
+const admission =
+  (authenticator: Authenticator | undefined, { tenants, strangers, budget }: Gate): onRequestHookHandler =>
+  (request, reply, done) => {
+    const tenant = authenticator?.whose?.(request)
+    // Where secrets are exchanged for tokens, a valid one always passes (decision A11).
+    if (tenant === undefined && authenticator) budget?.check(request.ip)
+    const admitted =
+      tenant === undefined ? new Admitted(strangers, request.ip) : new Admitted(tenants, tenant)
+    request.admitted = admitted
+    // Also of a request that breaks off, or is refused, before its operation is carried out.
+    reply.raw.once('close', () => {
+      admitted.leave()
+      if (!request.caller && reply.statusCode >= 400 && reply.statusCode < 429) budget?.spend(request.ip)
+    })
+    done()
+  }
+
+/**
+ * One step of our work on a request. All of them together have COMMAND_TIMEOUT_MS (decision R8); the time in which the
+ * body arrives is the caller's.
+ */
+async function step<T>(
+  { config, waits }: Services,
+  request: FastifyRequest,
+  work: () => Promise<T> | T,
+  late: () => Failure = tooLate,
+): Promise<T> {
+  const startMs = performance.now()
+  const deadlineMs = startMs + config.COMMAND_TIMEOUT_MS - request.spentMs
+  try {
+    return await waits.within(deadlineMs, work(), late)
+  } finally {
+    request.spentMs += performance.now() - startMs
+  }
+}
+
+const outcomeUnknown = () => new Failure('outcome_unknown', { retryAfterSeconds: 1 })
+
+const authentication =
+  (authenticator: Authenticator | undefined, { limit, tenants }: Gate, services: Services) =>
+  async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = await step(services, request, () => authenticator!.authenticate(request))
+    request.caller = caller
+    request.admitted?.move(tenants, caller.tenantId)
+    if (authenticator!.needs === 'headers') await limit?.take(caller.tenantId, reply)
+  }
+
+function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
+  const handle = operation.mount(services)
+  // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
+  const isBounded = !operation.takesIdempotencyKey && operation.auth !== 'operator'
+  const late = mayChange(operation) ? outcomeUnknown : tooLate
+  const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
+    const caller = request.caller ?? PUBLIC
+    let response: Reply
+    try {
+      const encryptResponse =
+        mayEncrypt && wantsEncrypted(request)
+          ? await step(services, request, () => responseEncrypter(services, caller))
+          : undefined
+      const input = { caller, params, query, body, headers, rawBody, sealHash, requestId, address }
+      const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
+      const made = isBounded
+        ? await step(services, request, () => handle(input), late)
+        : await handle({ ...input, deadlineMs })
+      if (typeof made.body !== 'string') endTogether(made.body, request.raw.socket, reply.raw)
+      if (operation.takesIdempotencyKey && typeof made.body === 'string') request.response = made.body
+      response = encryptResponse ? await encryptResponse(made) : made
+    } finally {
+      request.admitted?.leave()
+    }
+    if (response.headers) reply.headers(response.headers)
+    // A stream may last; a reader who stands still may not (decision L2).
+    if (typeof response.body !== 'string')
+      reply.raw.setTimeout(services.config.STREAM_IDLE_MS, () => reply.raw.destroy())
+    // RFC 9110 section 15.4.5: no body, and nothing said of one.
+    if (response.status === 304) return reply.code(304).send()
+    if (!reply.hasHeader('content-type')) reply.type(JSON_TYPE)
+    return reply.code(response.status ?? 200).send(response.body)
+  }
+}
+
+/**
+ * A stream ends with its response, and with its connection: Node emits no `close` for a response that still waits behind
+ * others of a connection that breaks.
+ */
+function endTogether(body: Readable, socket: Socket, response: ServerResponse): void {
+  const end = () => void body.destroy()
+  if (socket.destroyed || response.closed) return end()
+  socket.once('close', end)
+  response.once('close', end)
+  body.once('close', () => socket.off('close', end))
+}

@@ -1,0 +1,188 @@
+import { SCOPES } from '@svc/contract/scopes'
+import type { TSchema } from 'typebox'
+import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
+import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
+import type { HeaderField, Operation } from './operation.ts'
+import { addExamples, type Examples } from './worked-examples.ts'
+
+/** What a document has besides its operations. */
+export interface About {
+  readonly version: string
+  readonly title: string
+  readonly description: string
+  readonly securitySchemes: (publicUrl: string) => Readonly<Record<string, object>>
+  /** How each authenticator appears in the document, where it is not a scheme of the same name. */
+  readonly security?: Readonly<Record<string, (scopes: readonly string[]) => readonly object[]>>
+  readonly tags: Readonly<Record<string, string>>
+  /** What the service sends to its callers, by name. */
+  readonly webhooks?: Readonly<Record<string, object>>
+  /** Components in their final form; they replace schemas of the same title. */
+  readonly schemas?: Readonly<Record<string, object>>
+}
+
+/** The OpenAPI document for those who write clients: from the schemas that check requests, but not for a validator. */
+export function openApiDocument(
+  operations: readonly Operation[],
+  about: About,
+  publicUrl: string,
+  examples: Examples,
+  /** By security scheme: credentials for the page to send, in a sandbox. */
+  secrets: Readonly<Record<string, Json>> = {},
+): Json {
+  const schemas = new ComponentSchemas(about.schemas)
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}')
+    ;(paths[path] ??= {})[operation.method.toLowerCase()] = documented(operation, about, schemas)
+  }
+  const document: Json = {
+    openapi: '3.1.0',
+    info: {
+      title: about.title,
+      version: about.version,
+      description: about.description,
+      contact: { name: 'The operator of this installation' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl, description: 'This installation' }],
+    tags: tagsOf(operations, about),
+    paths,
+    ...(about.webhooks && { webhooks: schemas.add(about.webhooks, 'response') }),
+    components: {
+      securitySchemes: withSecrets(about.securitySchemes(publicUrl), secrets),
+      headers: usedHeaders(paths),
+      schemas: schemas.sorted,
+    },
+  }
+  addExamples(paths as never, examples)
+  return document
+}
+
+const withSecrets = (
+  schemes: Readonly<Record<string, object>>,
+  secrets: Readonly<Record<string, Json>>,
+): Json =>
+  Object.fromEntries(
+    Object.entries(schemes).map(([name, scheme]) => {
+      const { flows } = scheme as { flows?: { clientCredentials: object } }
+      const secret = secrets[name]
+      return flows
+        ? [name, { ...scheme, flows: { clientCredentials: { ...flows.clientCredentials, ...secret } } }]
+        : [name, { ...scheme, ...secret }]
+    }),
+  )
+
+const usedHeaders = (paths: Json): Json => {
+  const text = JSON.stringify(paths)
+  return Object.fromEntries(
+    Object.entries(RESPONSE_HEADERS).filter(([name]) => text.includes(`"#/components/headers/${name}"`)),
+  )
+}
+
+function tagsOf(operations: readonly Operation[], { tags, webhooks }: About): Json[] {
+  const used = new Set([...operations.map(({ tag }) => tag), ...(webhooks ? ['Webhooks'] : [])])
+  return [...used].map((name) => ({ name, description: tags[name] ?? `Operations of ${name}.` }))
+}
+
+function documented(operation: Operation, about: About, schemas: ComponentSchemas): Json {
+  const { auth, description, id, samples, scope, summary, tag } = operation
+  const name = id.replace(/^(?:\w+\.)?(\w)/, (_, first: string) => first.toUpperCase())
+  const requestBody = requestBodyOf(operation, name, schemas)
+  const scopes = scope ? [scope] : []
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [
+      description ?? `${summary}.`,
+      ...(isEncrypted(operation)
+        ? [`**Fields of the encrypted request**\n\n${fieldTable(operation.body)}`]
+        : []),
+    ].join('\n\n'),
+    ...(operation.deprecated && { deprecated: true }),
+    ...(operation.developing && { 'x-status': 'Developing' }),
+    ...(operation.role && { 'x-role': operation.role }),
+    ...(operation.envelope === 'problem' && operation.sandboxOnly && { 'x-sandbox-only': true }),
+    ...(samples && { 'x-codeSamples': samples }),
+    parameters: parametersOf(operation, schemas),
+    ...(requestBody && { requestBody }),
+    security:
+      operation.security ??
+      (auth === 'none' ? [] : (about.security?.[auth]?.(scopes) ?? [{ [auth]: scopes }])),
+    responses: responsesOf(operation, name, schemas),
+  }
+}
+
+const isEncrypted = ({ encrypted: sealed }: Operation): boolean => sealed === 'request' || sealed === 'both'
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly required?: readonly string[]
+}
+
+function parametersOf(operation: Operation, schemas: ComponentSchemas): Json[] {
+  const fieldsOf = (schema: TSchema | undefined, place: 'path' | 'query'): Json[] => {
+    const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema
+    return Object.entries(properties).map(([name, field]) => {
+      const { description, ...rest } = schemas.add(field, 'request') as Json
+      return {
+        name,
+        in: place,
+        required: place === 'path' || required.includes(name),
+        description,
+        schema: rest,
+      }
+    })
+  }
+  const headers: Record<string, HeaderField> = { ...operation.headers }
+  if (operation.takesIdempotencyKey)
+    headers['Idempotency-Key'] =
+      '1 to 255 visible characters that name one intent. A repeat with the same key and request returns the first response, byte for byte.'
+  return [
+    ...fieldsOf(operation.params, 'path'),
+    ...fieldsOf(operation.query, 'query'),
+    ...Object.entries(headers).map(([name, field]) => headerParameter(name, field)),
+  ]
+}
+
+function headerParameter(name: string, field: HeaderField): Json {
+  const { description, required = false, cookie } = typeof field === 'string' ? { description: field } : field
+  const schema = { type: 'string' }
+  return cookie === undefined
+    ? { name, in: 'header', required, description, schema }
+    : { name: cookie, in: 'cookie', required, description, schema }
+}
+
+function requestBodyOf(operation: Operation, name: string, schemas: ComponentSchemas): Json | undefined {
+  const { accepts = ['application/json'], body } = operation
+  if (!body) return undefined
+  const { description } = body as { description?: string }
+  const inner = schemas.add(body, 'request', `${name}Request`)
+  const schema = isEncrypted(operation)
+    ? {
+        type: 'string',
+        description:
+          'Compact JWE (RFC 7516) of the JSON object described by `contentSchema`: as a JSON string, or bare with `application/jose`',
+        contentMediaType: 'application/jose',
+        contentSchema: inner,
+      }
+    : isObjectBody(body)
+      ? inner
+      : { type: 'string', description }
+  return {
+    required: !isObjectBody(body) || isEncrypted(operation) || hasRequired(body),
+    content: Object.fromEntries(accepts.map((mediaType) => [mediaType, { schema }])),
+  }
+}
+
+const isObjectBody = (body: TSchema): boolean => 'properties' in body
+/** A body without a required field may be left out altogether. */
+const hasRequired = (body: TSchema): boolean =>
+  'required' in body || 'required' in ((body as { 'x-documented'?: object })['x-documented'] ?? {})
+
+/** OAuth 2.0 client credentials, as generated clients and the reference understand them. */
+export const clientCredentials = (tokenUrl: string, description: string): object => ({
+  type: 'oauth2',
+  description,
+  flows: { clientCredentials: { tokenUrl, scopes: SCOPES } },
+})

@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { ErrorCode } from '@svc/contract/errors'
+import type { Scope } from '@svc/contract/scopes'
+import { canonicalJson } from '@svc/kernel/canonical-json'
+import { required } from '@svc/kernel/invariant'
+import type { CommandAudit } from '@svc/platform/audit'
+import type { AnyCommand } from '@svc/platform/command'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
+import type { CoreServices } from '@svc/platform/services'
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Deprecation } from './deprecation.ts'
+import type { Envelope } from './failure-body.ts'
+
+/** What operations are given: what the product has, and what only a server knows. */
+export interface Services extends CoreServices {
+  /** Whether requests should go elsewhere, since this process is about to end. */
+  readonly isLeaving: () => boolean
+  /** A request to ourselves, through the whole HTTP stack but without a socket. */
+  readonly selfCall: (request: SelfCall) => Promise<{
+    readonly status: number
+    readonly body: string
+    readonly headers: Readonly<Record<string, unknown>>
+  }>
+}
+
+export interface SelfCall {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Buffer
+}
+
+/** A person who acts on behalf of others: whom the audit names. */
+export interface Actor {
+  readonly actorId: string
+  readonly name: string
+  readonly role: string
+}
+
+/** Who calls: the tenant that the authenticator found, and facts of its own. */
+export interface Caller {
+  readonly tenantId: string
+  readonly actor?: Actor
+  /** Of a signed notice. */
+  readonly signedAtMs?: number
+  /** Of callers who may read a stream for long: whether their credential still holds. */
+  readonly stillValid?: () => Promise<boolean>
+}
+
+/** The parts of a request that an operation reads, after its checks. */
+export interface Input<P, Q, B> {
+  readonly caller: Caller
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly rawBody: Buffer
+  readonly requestId: string
+  /** When the caller must have a response, in `performance.now()` time (decision R8). */
+  readonly deadlineMs?: number
+  /** The caller's address. */
+  readonly address: string
+  /** Of a sealed request: SHA-256 over what was sealed, the same however its base64url was spelled. */
+  readonly sealHash: Buffer | undefined
+}
+
+export interface Reply<Body extends string | Readable = string | Readable> {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON text, or another text with its own `content-type` in the headers; a stream for what has no bounds. */
+  readonly body: Body
+}
+
+export type MediaType =
+  | 'application/json'
+  | 'application/jose'
+  | 'application/x-www-form-urlencoded'
+  | 'application/x-ndjson'
+
+type Handler<I, R = Reply> = (input: I) => Promise<R> | R
+type AnyInput = Input<unknown, unknown, unknown>
+
+/**
+ * Who may call, by the name of the authenticator that the composition root provides; `none` for public operations.
+ * What accepts a partner's token names the scope that the token must have; tokens of merchants have no scopes.
+ */
+export type Access =
+  | {
+      readonly auth: 'partner' | 'partnerWithId' | 'partnerSession' | 'tenant'
+      readonly scope: Scope
+    }
+  | {
+      readonly auth: 'none' | 'merchant' | 'rail' | 'operator' | 'loopback'
+      readonly scope?: never
+    }
+
+/** A header field as the reference shows it: by its description, or with more. */
+export type HeaderField =
+  | string
+  | {
+      readonly description: string
+      readonly required?: true
+      /** Of `Cookie`: the name of the cookie. */
+      readonly cookie?: string
+    }
+
+/** Header of the operations of cards: the partner names itself (spec section 4.3). */
+export const PARTNER_ID: HeaderField = {
+  description: 'The partner’s id, shared at sign-up. It must be the partner of the token.',
+  required: true,
+}
+
+/** What the reference says of an operation, and what its requests and answers must look like. */
+export type Contract<P extends TSchema, Q extends TSchema, B extends TSchema> = Access & Description<P, Q, B>
+
+interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
+  /** Unique; the `operationId` of the OpenAPI document. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  /** The specification's status label. */
+  readonly developing?: true
+  /** Least role of the caller, for the authenticators that know roles. */
+  readonly role?: string
+  readonly envelope: Envelope
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** The body is documented, and never rejected for its form or its media type: the operation reads `rawBody`. */
+  readonly takesAnyBody?: true
+  /** What status 202 carries, where the operation has one. */
+  readonly accepted?: TSchema
+  /** Header fields to document, by name: they reach the operation as text, checked by itself. */
+  readonly headers?: Readonly<Record<string, HeaderField>>
+  /** Header fields of a success, by name, each with its component of the OpenAPI document. */
+  readonly responseHeaders?: Readonly<Record<string, 'ETag' | 'SessionCookie' | 'SvcOutcome' | 'SvcReceipt'>>
+  /** How callers of an operation without an authenticator prove themselves all the same. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly deprecated?: Deprecation
+  /** The payload, or the whole body in the families that have no payload. */
+  readonly result: TSchema
+  /** Media type of a success that is text; plain text by default. */
+  readonly produces?: string
+  /** Media type of a success that the caller may ask for instead, as text. */
+  readonly alsoProduces?: string
+  readonly errors: readonly ErrorCode[]
+  /** Statuses besides 200 that are no failures, and when they are answered. */
+  readonly alsoReturns?: Readonly<Record<number, string>>
+  readonly sandboxOnly?: true
+  /** Changes nothing, although its method is not GET (RFC 9110 section 9.2.1). */
+  readonly safe?: true
+  /** Media types of the body; JSON by default. */
+  readonly accepts?: readonly MediaType[]
+  /**
+   * `request`: the body comes as a compact JWE, `body` is the schema of what is sealed (decision C1). `answer`: the
+   * answer is sealed when the caller accepts `application/jose` (decision C3).
+   */
+  readonly encrypted?: 'request' | 'response' | 'both'
+  /** Worked examples for the reference; tests run them. */
+  readonly samples?: readonly { readonly lang: string; readonly label: string; readonly source: string }[]
+  /** Largest body in bytes, where it is not the setting's. */
+  readonly bodyBytesMax?: number
+}
+
+/** One line of the table of contents, `operations.ts`. `S` is what it needs of the composition; by default anything. */
+export type Operation<S extends Services = never> = Contract<TSchema, TSchema, TSchema> & {
+  readonly takesIdempotencyKey: boolean
+  /** Whether a response may be a stream: then there is no HEAD, which would start one that nobody reads. */
+  readonly streams?: true
+  readonly mount: (services: S) => Handler<AnyInput>
+}
+
+export const mayChange = ({ method, safe }: Operation): boolean => method !== 'GET' && !safe
+
+type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, Static<B>>
+
+type Mountable<P extends TSchema, Q extends TSchema, B extends TSchema, R, S> = Contract<P, Q, B> & {
+  readonly mount: (services: S) => Handler<Schemas<P, Q, B>, R>
+}
+
+/** An operation that writes nothing, or writes by other means than a command. */
+export function query<P extends TSchema, Q extends TSchema, B extends TSchema, S extends Services = Services>(
+  contract: Mountable<P, Q, B, Reply<string>, S>,
+): Operation<S> {
+  return { ...contract, takesIdempotencyKey: false, mount: contract.mount as Operation<S>['mount'] }
+}
+
+/** A query whose response may be a stream; no other kind of operation can return one. */
+export function streamingQuery<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  S extends Services = Services,
+>(contract: Mountable<P, Q, B, Reply, S>): Operation<S> {
+  return {
+    ...contract,
+    streams: true,
+    takesIdempotencyKey: false,
+    mount: contract.mount as Operation<S>['mount'],
+  }
+}
+
+/** What a reply needs besides the decision. */
+export interface ReplyContext {
+  readonly timeZone: string
+  /** For responses that are signed. */
+  readonly keyring: Keyring
+}
+
+/** One way to call a command: how a request becomes what is asked, and the decision a response. */
+export function operation<P extends TSchema, Q extends TSchema, B extends TSchema, Ask, D>(
+  contract: Contract<P, Q, B> & {
+    readonly run: AnyCommand<Ask, D>
+    readonly ask: (input: Schemas<P, Q, B>, services: Services) => Ask | Promise<Ask>
+    /** Of operations that run the command on a tenant's behalf. */
+    readonly audit?: (ask: Ask, input: Schemas<P, Q, B>) => CommandAudit<D>
+    readonly reply: (decision: D, context: ReplyContext) => HttpResponse
+  },
+): Operation<Services> {
+  const { run, ask, audit, reply } = contract
+  return {
+    ...contract,
+    takesIdempotencyKey: true,
+    mount(services) {
+      const { commands, config, keyring } = services
+      const open = commands.open(run)
+      const context = { timeZone: config.BUSINESS_TIME_ZONE, keyring }
+      const replyTo = (decision: D) => reply(decision, context)
+      return ((input: Schemas<P, Q, B>) =>
+        open.respond(ask(input, services), {
+          reply: replyTo,
+          retry: retryKey(contract, input),
+          audit: audit && ((asked) => audit(asked, input)),
+          deadlineMs: input.deadlineMs,
+        })) as Handler<AnyInput>
+    },
+  }
+}
+
+/** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
+export function retryKey(
+  { method, path, takesAnyBody }: Pick<Operation, 'method' | 'path' | 'takesAnyBody'>,
+  input: Pick<AnyInput, 'caller' | 'headers' | 'params' | 'query' | 'body' | 'sealHash'> &
+    Partial<Pick<AnyInput, 'rawBody'>>,
+): ResponseKey | undefined {
+  const { caller, headers, params, query, sealHash } = input
+  const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
+  const given = headers['idempotency-key']
+  // A seal counts once, so it is a key of its own where the caller sends none.
+  const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
+  if (key === undefined) return undefined
+  // A precondition is part of what is asked.
+  const asked = [
+    params,
+    query,
+    Buffer.isBuffer(body) ? digest(body) : body,
+    ...(headers['if-match'] === undefined ? [] : [headers['if-match']]),
+  ]
+  const requestHash = createHash('sha256').update(canonicalJson(asked)).digest()
+  return {
+    tenantId: caller.tenantId,
+    route: `${method} ${path}`,
+    key,
+    requestHash,
+    sealHash: sealHash ?? null,
+  }
+}
+
+/** Stands for a body that nobody parsed. */
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64')
+
+export const NoFields = Type.Object({}, { additionalProperties: false })
+
+/** Spec section 7 rule 2: the success envelope of the QR, payment and coin operations. */
+export const succeed = (payload: unknown): string =>
+  JSON.stringify({ response_code: 0, response_message: 'Success', payload })
+
+/** Spec section 7 rule 2: the success envelope of the card operations. */
+export const succeedWithCode = (payload: unknown): string =>
+  JSON.stringify({ code: 0, message: 'Success', payload })
+
+export const ok = (payload: unknown): HttpResponse => ({ status: 200, body: succeed(payload) })
+export const okWithCode = (payload: unknown): HttpResponse => ({
+  status: 200,
+  body: succeedWithCode(payload),
+})

@@ -1,0 +1,103 @@
+import { failField } from '@svc/contract/fail-fields'
+import { type RequestPart } from '@svc/contract/field-errors'
+import { type TSchema, Type } from 'typebox'
+
+/** Where a page ends: the last row's time and id. Callers pass it back as opaque text. */
+export interface Position {
+  readonly at: Date
+  readonly id: string
+}
+
+export const LIMIT_DEFAULT = 50
+export const LIMIT_MAX = 500
+
+const LIMIT_RULE = `must be a whole number from 1 to ${LIMIT_MAX}`
+const LIMIT_PATTERN = '^(?:[1-9][0-9]?|[1-4][0-9]{2}|500)$'
+const LIMIT_TEXT = new RegExp(LIMIT_PATTERN)
+const AFTER = 'The `next` of the previous page'
+const AFTER_RULE = 'must be the `next` of a previous page'
+
+/** Cursor of the next page, as `next` in the response and `after` in the request. */
+export const Cursor = Type.String({ maxLength: 200, description: AFTER })
+
+/** How a page is asked for in a query string, where every value is text. Nothing is clamped (decision Q8). */
+export const PAGE_IN_QUERY = {
+  limit: Type.Optional(
+    Type.String({
+      pattern: LIMIT_PATTERN,
+      'x-rule': LIMIT_RULE,
+      'x-documented': { type: 'integer', minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+      description: `Records a page, ${LIMIT_DEFAULT} by default, ${LIMIT_MAX} at most`,
+    }),
+  ),
+  after: Type.Optional(Cursor),
+}
+
+/** The query string of a list without filters. */
+export const PageQuery = Type.Object(PAGE_IN_QUERY, { additionalProperties: false })
+
+export const limitInBody = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, description }))
+
+/** How a page is asked for in a JSON body. */
+export const PAGE_IN_BODY = {
+  limit: limitInBody(LIMIT_MAX, `Records a page, ${LIMIT_DEFAULT} by default`),
+  after: Type.Optional(Cursor),
+}
+
+export const PageOf = (item: TSchema) =>
+  Type.Object({
+    recordsCount: Type.Integer({ description: 'Records in this answer' }),
+    data: Type.Array(item),
+    next: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last one' })),
+  })
+
+interface PageRequest {
+  readonly limit?: string | number | undefined
+  readonly after?: string | undefined
+}
+
+/** The size of a page, from a query string or a JSON body. */
+export function readLimit(asked: PageRequest['limit']): number {
+  if (asked === undefined) return LIMIT_DEFAULT
+  return LIMIT_TEXT.test(String(asked))
+    ? Number(asked)
+    : failField('limit', 'format', LIMIT_RULE, typeof asked === 'string' ? 'query' : 'body')
+}
+
+export const refuseCursor = (part: RequestPart = 'query'): never =>
+  failField('after', 'format', AFTER_RULE, part)
+
+const encode = ({ at, id }: Position): string => Buffer.from(`${at.getTime()} ${id}`).toString('base64url')
+
+function readPosition(cursor: string | undefined, part?: RequestPart): Position | undefined {
+  if (cursor === undefined) return undefined
+  const [, time, id] =
+    /^(\d{1,15}) ([a-z0-9_]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  return id === undefined ? refuseCursor(part) : { at: new Date(Number(time)), id }
+}
+
+/** What is asked of a list in order of time and id. */
+export const readPage = ({ limit, after }: PageRequest, part?: RequestPart) => ({
+  limit: readLimit(limit),
+  after: readPosition(after, part),
+})
+
+/** The cursor of a list whose rows are numbered: the number of the last row that was shown. */
+export function readNumberedCursor(cursor: string | undefined): number | undefined {
+  const position = readPosition(cursor)
+  if (position === undefined) return undefined
+  return /^\d{1,15}$/.test(position.id) ? Number(position.id) : refuseCursor()
+}
+
+/** Rows of which one more than `limit` was asked for, to the page that callers see. */
+export function page<T>(
+  rows: readonly T[],
+  limit: number,
+  positionOf: (row: T) => Position,
+  wire: (row: T) => unknown,
+) {
+  const shown = rows.slice(0, limit)
+  const more = rows.length > limit ? { next: encode(positionOf(shown.at(-1)!)) } : {}
+  return { recordsCount: shown.length, data: shown.map(wire), ...more }
+}

@@ -1,0 +1,96 @@
+import { timingSafeEqual } from 'node:crypto'
+import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { DatabaseUnavailable, ReadOnlyDatabase } from '@svc/platform/db/connection-pool'
+import { statement } from '@svc/platform/db/statement'
+import { Type } from 'typebox'
+import { query } from './operation.ts'
+
+/** The tag of the operations that monitors call: never limited, never logged. */
+export const HEALTH = 'Health and metrics'
+
+const ALIVE = statement('readiness', 'select 1')
+const PROBE_MS = 2_000
+/** A batch of commands that has had no outcome for so long shows a database that does not respond. */
+const BATCH_AGE_MS_MAX = 5_000
+
+const Status = Type.Object({ status: Type.String() })
+
+/** Whether the process runs at all; says nothing about the database. */
+export const livez = query({
+  id: 'livez',
+  method: 'GET',
+  path: '/livez',
+  tag: HEALTH,
+  summary: 'Liveness',
+  auth: 'none',
+  envelope: 'bare',
+  result: Status,
+  errors: [],
+  mount: () => () => ({ body: '{"status":"ok"}' }),
+})
+
+/** Whether requests should be sent here: the database answers and has room, and the process is not about to end. */
+export const readyz = query({
+  id: 'readyz',
+  method: 'GET',
+  path: '/readyz',
+  tag: HEALTH,
+  summary: 'Readiness',
+  auth: 'none',
+  envelope: 'bare',
+  result: Status,
+  errors: ['temporarily_unavailable'],
+  mount({ database, isLeaving, queues: lanes, waits }) {
+    const probe = async () => {
+      await database.directory(ALIVE, [], PROBE_MS)
+      await database.expectRoom()
+    }
+    const late = () => new DatabaseUnavailable(`the probe did not end within ${PROBE_MS} ms`)
+    return async () => {
+      if (isLeaving()) fail('temporarily_unavailable', SHUTTING_DOWN)
+      try {
+        await waits.within(performance.now() + PROBE_MS, probe(), late)
+      } catch (cause) {
+        if (cause instanceof ReadOnlyDatabase) notReady('The database is read-only, such as a standby', cause)
+        notReady('The database does not respond, or has no room', cause)
+      }
+      for (const { name, batchAgeMs } of lanes.open)
+        if (batchAgeMs > BATCH_AGE_MS_MAX)
+          notReady('The database does not respond: a batch of commands has had no outcome for long', {
+            queue: name,
+            batchAgeMs,
+          })
+      return { body: '{"status":"ready"}' }
+    }
+  },
+})
+
+const notReady = (description: string, cause?: unknown): never =>
+  fail('temporarily_unavailable', { description, retryAfterSeconds: 1, cause })
+
+/** Figures for Prometheus. Open in sandbox mode; in live mode only with METRICS_TOKEN. Absent to all others. */
+export const metrics = query({
+  id: 'metrics',
+  method: 'GET',
+  path: '/metrics',
+  tag: HEALTH,
+  summary: 'Metrics in the Prometheus text format',
+  auth: 'none',
+  envelope: 'bare',
+  result: Type.String(),
+  errors: ['route_not_found'],
+  mount({ config, metrics: { registry } }) {
+    const token = config.METRICS_TOKEN?.reveal()
+    const isOpen = token === undefined && config.SVC_MODE === 'sandbox'
+    return async ({ headers }) => {
+      if (!isOpen && !sameText(headers['authorization'], token && `Bearer ${token}`)) fail('route_not_found')
+      return { headers: { 'content-type': registry.contentType }, body: await registry.metrics() }
+    }
+  },
+})
+
+function sameText(given: string | string[] | undefined, expected: string | undefined): boolean {
+  if (expected === undefined) return false
+  const [a, b] = [Buffer.from(typeof given === 'string' ? given : ''), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,153 @@
+import { FAILURES, fail } from '@svc/contract/errors'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { type About, openApiDocument } from './openapi.ts'
+import type { Operation } from './operation.ts'
+import type { Examples, LiveReference } from './worked-examples.ts'
+
+export interface ReferenceOptions {
+  readonly about: About
+  readonly publicUrl: () => string
+  /** Loaded when the document is first requested. */
+  readonly examples: () => Promise<Examples>
+  /** In the sandbox: credentials and records that work, instead of the recorded ones. */
+  readonly live?: (recorded: Examples) => Promise<LiveReference | undefined>
+  /** In the sandbox: the page at `/`. */
+  readonly index?: () => Promise<string>
+}
+
+/** How long live values are served; tokens last for an hour at least, and each JWE counts once. */
+const LIVE_MS = 60_000
+
+/** `/openapi.json`, and `/docs`, a reference to try the operations with. */
+export async function serveReference(
+  app: FastifyInstance,
+  operations: readonly Operation[],
+  { about, publicUrl, examples, live, index }: ReferenceOptions,
+): Promise<void> {
+  let text: string | undefined
+  let made: { readonly text: string; readonly cookie: string; readonly untilMs: number } | undefined
+  const filled = async () => {
+    if (made && performance.now() < made.untilMs) return made
+    const found = await live?.(await examples())
+    if (!found) return undefined
+    const document = openApiDocument(operations, about, publicUrl(), found.examples, found.secrets)
+    const untilMs = performance.now() + LIVE_MS
+    made = { text: JSON.stringify(document), cookie: found.cookie, untilMs }
+    return made
+  }
+  app.get('/openapi.json', { config: { operation: 'openapi' } }, async (_, reply) => {
+    const current = await filled()
+    // The page that reads the document sends the cookie with its requests; a script cannot set it.
+    if (current) reply.headers({ 'set-cookie': current.cookie, 'cache-control': 'no-store' })
+    else text ??= JSON.stringify(openApiDocument(operations, about, publicUrl(), await examples()))
+    return reply.type('application/json; charset=utf-8').send(current?.text ?? text)
+  })
+  if (index)
+    app.get('/', { config: { operation: 'docs' } }, async (_, reply) =>
+      reply
+        .headers({ 'content-security-policy': TEXT_POLICY, 'x-content-type-options': 'nosniff' })
+        .type('text/html; charset=utf-8')
+        .send(await index()),
+    )
+  await app.register(servePage)
+}
+
+/** Scripts and styles of the page are its own, inline ones included; nothing is loaded from or sent to elsewhere. */
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+/** Of pages without scripts. */
+const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+
+/** Inline, so that the browser does not ask for /favicon.ico, which is none of our operations. */
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 7 7"><path fill="#0a7a5a" d="M0 0h3v3H0zM4 0h3v3H4zM0 4h3v3H0zM4 4h1v1H4zM6 4h1v1H6zM5 5h1v1H5zM4 6h1v1H4zM6 6h1v1H6z"/></svg>',
+)}`
+
+/** Headers that the inner server makes for itself and that are none of the page's. */
+const OWN_HEADERS = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding', 'content-length'])
+
+/** Made on first use, by a server of its own behind this one: loading it would take a quarter of the start. */
+async function servePage(app: FastifyInstance): Promise<void> {
+  let page: Promise<FastifyInstance> | undefined
+  const response = async (request: FastifyRequest, reply: FastifyReply) => {
+    const made = await (await (page ??= openPage())).inject({ method: 'GET', url: request.url })
+    if (made.statusCode >= 400) fail('route_not_found')
+    for (const [name, value] of Object.entries(made.headers))
+      if (value !== undefined && !OWN_HEADERS.has(name)) reply.header(name, value)
+    reply.headers({
+      'content-security-policy': PAGE_POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+    return reply.code(made.statusCode).send(made.rawPayload)
+  }
+  app.get('/docs/errors', { config: { operation: 'docs' } }, async (_, reply) =>
+    reply
+      .headers({
+        'content-security-policy': TEXT_POLICY,
+        'x-content-type-options': 'nosniff',
+      })
+      .type('text/html; charset=utf-8')
+      .send(errorPage()),
+  )
+  for (const url of ['/docs', '/docs/*']) app.get(url, { config: { operation: 'docs' } }, response)
+  app.addHook('onClose', async () => (await page)?.close())
+}
+
+async function openPage(): Promise<FastifyInstance> {
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  const page = fastify()
+  await page.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'svc reference',
+      favicon: ICON,
+      withDefaultFonts: false,
+      telemetry: false,
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      persistAuth: true,
+    } as never,
+  })
+  await page.ready()
+  return page as unknown as FastifyInstance
+}
+
+const marked = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+
+/** The error words as a page, each with an anchor to point people at. */
+function errorPage(): string {
+  const rows = Object.entries(FAILURES).map(
+    ([word, { status, errorType, description, remedy }]) =>
+      `<section id="${word}"><h2><a href="#${word}"><code>${word}</code></a></h2>` +
+      `<p>${status} · ${errorType}</p><p><b>${marked(description)}.</b> ${marked(remedy)}</p></section>`,
+  )
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>svc errors</title><link rel="icon" href="${ICON}">
+<style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:44rem;margin:2rem auto;padding:0 1rem}
+h2{font-size:1.1rem;margin:2rem 0 0}p{margin:.2rem 0}a{color:inherit;text-decoration:none}section:target{outline:2px solid #0a7a5a;outline-offset:.6rem;border-radius:2px}</style>
+<h1>Errors</h1><p>Every failure carries one of these words in <code>error</code>. <a href="/docs"><u>Operations</u></a></p>
+${rows.join('\n')}</html>`
+}
+
+/** The error words as a Markdown table, for the generated reference. */
+export function errorTable(): string {
+  const rows = Object.entries(FAILURES).map(
+    ([word, { status, errorType, description, remedy }]) =>
+      `| <a id="${word}"></a>\`${word}\` | ${status} | \`${errorType}\` | ${description} | ${remedy} |`,
+  )
+  return [
+    '| `error` | Status | `errorType` | Description | What to do |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,285 @@
+import type { ServerOptions as ServerLimits } from 'node:http'
+import type { Socket } from 'node:net'
+import { parse as parseQuery } from 'node:querystring'
+import type { Config, TrustedProxies } from '@svc/contract/config'
+import { Failure, fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import type { Scope } from '@svc/contract/scopes'
+import { sortableId } from '@svc/kernel/ids'
+import { isUnavailable } from '@svc/platform/db/database'
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { Admitted } from './admission.ts'
+import { readBodies } from './bodies.ts'
+import { followExchanges, respondToClientErrors } from './client-error.ts'
+import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import type { Caller, Services } from './operation.ts'
+import type { OverloadLog } from './overload-log.ts'
+import { tlsOptions } from './tls.ts'
+import { invalidFields } from './validation.ts'
+import { lazyValidators } from './validator.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+    rawBody: Buffer | undefined
+    sealHash: Buffer | undefined
+    /** Time that our work on it has taken so far, in milliseconds. */
+    spentMs: number
+    /** What it was answered with, if that was a failure. */
+    failure: Failure | undefined
+    /** Where it is counted among the requests in progress. */
+    admitted: Admitted | undefined
+    /** Of a command: the text that it was answered with. */
+    response: string | undefined
+  }
+  interface FastifyContextConfig {
+    operation?: string
+    envelope?: Envelope
+    /** Least role that the operation needs. */
+    role?: string
+    /** `later`: the body stays unparsed until `parseBody`, once its signature was verified. */
+    parse?: 'later'
+    /** Scope that a partner's token must have. */
+    scope?: Scope
+    /** Of a route that serves a page to browsers: everything else is guarded as an API. */
+    isPage?: true
+  }
+}
+
+/** Finds out who calls; throws a `Failure` for strangers. */
+export interface Authenticator {
+  /** `headers`: before the body is read, so that strangers send none. `body`: for signatures over the raw body. */
+  readonly needs: 'headers' | 'body'
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller> | Caller
+  /** The tenant who calls, where that is known without a check: for refusals that must cost little. */
+  readonly whose?: (request: FastifyRequest) => string | undefined
+}
+
+export interface ServerOptions<S extends Services = Services> {
+  readonly services: S
+  readonly overloadLog: OverloadLog
+  readonly authenticators: Readonly<Record<string, Authenticator>>
+  /** Called before anything else of every request: refuses while the service is draining. */
+  readonly admit: (request: FastifyRequest) => void
+  /** How requests fail that find no operation. */
+  readonly envelope?: Envelope
+  /** Called after every answer, for those who keep a record. */
+  readonly responded?: (request: FastifyRequest, reply: FastifyReply) => void
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The limits of Node's server, with TLS where there is a certificate. */
+function listener(config: Config): { http: ServerLimits } {
+  const limits: ServerLimits = {
+    headersTimeout: config.HEADERS_TIMEOUT_MS,
+    requestTimeout: config.REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: config.HEADER_BYTES_MAX,
+    // Node would answer a request without it by a bare 400; `checkHeaders` does so in the envelope.
+    requireHostHeader: false,
+  }
+  const tls = tlsOptions(config)
+  if (!tls) return { http: limits }
+  // The types of Fastify tell servers with TLS from those without, which nothing here depends on.
+  return { https: { ...limits, ...tls, handshakeTimeout: config.HEADERS_TIMEOUT_MS } } as never
+}
+
+/** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
+export function buildServer(options: ServerOptions): FastifyInstance {
+  const { config, random, clock } = options.services
+  const app = fastify({
+    bodyLimit: config.BODY_BYTES_MAX,
+    trustProxy: trusted(config.TRUST_PROXY),
+    genReqId: () => `req_${sortableId(clock.now(), random)}`,
+    requestIdHeader: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: config.REQUEST_TIMEOUT_MS,
+    ...listener(config),
+    // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
+    routerOptions: {
+      maxParamLength: config.HEADER_BYTES_MAX,
+      // No operation has a tenth of them: what comes after that many unknown ones cannot make a query valid.
+      querystringParser: (text) => parseQuery(text, '&', '=', { maxKeys: 100 }),
+    },
+    frameworkErrors: (error, request, reply) => void sendFailure(options, error, request, reply),
+    clientErrorHandler: respondToClientErrors(options.services),
+  })
+  app.setValidatorCompiler(lazyValidators())
+  // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  app.decorateRequest('caller', null)
+  app.decorateRequest('rawBody', undefined)
+  app.decorateRequest('sealHash', undefined)
+  app.decorateRequest('spentMs', 0)
+  app.decorateRequest('failure', undefined)
+  app.decorateRequest('response', undefined)
+  app.decorateRequest('admitted', undefined)
+  readBodies(app)
+  // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    options.admit(request)
+    if (request.is404) fail('route_not_found')
+    checkHeaders(request)
+    done()
+  })
+  // Whoever is answered while the process is leaving must connect anew, elsewhere.
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (options.services.isLeaving()) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  observe(app, options)
+  app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(options, error, request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    sendFailure(options, new Failure('route_not_found'), request, reply),
+  )
+  // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  followExchanges(app.server)
+  // No proxy: without a listener Node hangs up on CONNECT and says nothing.
+  const respondToClientError = respondToClientErrors(options.services)
+  app.server.on('connect', (_, socket: Socket) => respondToClientError(new Error('CONNECT'), socket))
+  return app
+}
+
+/** A bare number is no count of hops to Fastify, which then trusts nobody (`getTrustProxyFn` in its request.js). */
+function trusted(proxies: TrustedProxies) {
+  if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
+  return proxies === false ? false : [...proxies]
+}
+
+const ONCE = new Set([
+  'authorization',
+  'api-key',
+  'partnerid',
+  'merchantaccesskey',
+  'idempotency-key',
+  'content-type',
+  'host',
+])
+const VISIBLE = /^[\x21-\x7e]{1,255}$/
+
+/** Node silently drops or joins repeated headers; for those that decide who calls and what for, neither will do. */
+function checkHeaders(request: FastifyRequest): void {
+  const { headers } = request
+  const { rawHeaders } = request.raw
+  let names = 0
+  for (const _ in headers) names++
+  // Where each name came once there is nothing to look for.
+  if (names * 2 !== rawHeaders.length) refuseRepeated(rawHeaders)
+  // RFC 9112 section 3.2; HTTP/1.0 knows no such field.
+  if (headers.host === undefined && request.raw.httpVersion !== '1.0')
+    fail('bad_request', { description: 'The header host is missing' })
+  // RFC 9112 section 6.3: where such a body ends is anybody's guess.
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    fail('bad_request', {
+      description: 'The transfer coding must be chunked, or none',
+      headers: { connection: 'close' },
+    })
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
+  const key = headers['idempotency-key']
+  if (key !== undefined && !VISIBLE.test(String(key)))
+    failField('Idempotency-Key', 'format', 'must be 1 to 255 visible ASCII characters', 'header')
+}
+
+function refuseRepeated(rawHeaders: readonly string[]): void {
+  const seen = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (!ONCE.has(name)) continue
+    if (seen.has(name)) fail('bad_request', { description: `The header ${name} is sent more than once` })
+    seen.add(name)
+  }
+}
+
+/** Of a route that hands its requests on to another server, which observes them itself. */
+export const HANDED_ON = 'handed on'
+
+function observe(
+  app: FastifyInstance,
+  { responded: answered, services: { metrics, log } }: ServerOptions,
+): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
+    const operation = request.routeOptions.config?.operation ?? 'none'
+    if (operation === HANDED_ON) return
+    answered?.(request, reply)
+    metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1_000)
+    if (log.isLevelEnabled('debug'))
+      log.debug(
+        { requestId: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+        'request',
+      )
+  })
+}
+
+const BY_CODE: Record<string, () => Failure> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large', { headers: { connection: 'close' } }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new Failure('bad_request', { headers: { connection: 'close' } }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Failure('unsupported_media_type'),
+  FST_ERR_BAD_URL: () => new Failure('route_not_found'),
+}
+
+/** Any error to a failure that may be shown: what is not known here is our own mistake. */
+function toFailure(error: FastifyError | Failure): Failure {
+  if (error instanceof Failure) return error
+  if (error.validation)
+    return new Failure('validation_failed', invalidFields(error.validation, error.validationContext))
+  const known = error.code ? BY_CODE[error.code] : undefined
+  if (known) return known()
+  // Set by Fastify on what broke off while a body was read: the caller went away, not our database.
+  if (error.statusCode === 400) return new Failure('bad_request', { cause: error })
+  if (isUnavailable(error))
+    return new Failure('temporarily_unavailable', { retryAfterSeconds: 1, cause: error })
+  return new Failure('internal_error', { cause: error })
+}
+
+function sendFailure(
+  { services, overloadLog, envelope: ownEnvelope = 'bare' }: ServerOptions,
+  error: FastifyError | Failure,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { clock, config, log, metrics } = services
+  const failure = toFailure(error)
+  const { operation = 'none', envelope = ownEnvelope } = request.routeOptions.config ?? {}
+  request.failure = failure
+  metrics.failures.inc({ operation, error: failure.word })
+  if (failure.word === 'overloaded') overloadLog.rejected(operation)
+  else if (failure.status >= 500 && !failure.isOrderly)
+    log.error(
+      { err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word },
+      'a request failed',
+    )
+  const problem = envelope === 'problem' || (request.headers.accept?.includes(PROBLEM_JSON) ?? false)
+  const context = {
+    envelope,
+    requestId: request.id,
+    now: new Date(clock.now()),
+    timeZone: config.BUSINESS_TIME_ZONE,
+  }
+  if (failure.status === 401) reply.header('www-authenticate', challenge(failure, request))
+  return reply
+    .code(failure.status)
+    .headers({ ...failure.headers, 'x-request-id': request.id, 'cache-control': 'no-store' })
+    .type(problem ? PROBLEM_JSON : JSON_TYPE)
+    .send(problem ? problemBody(failure, request.id, services.publicUrl()) : failureBody(failure, context))
+}
+
+/** RFC 6750 section 3: the error is named only when credentials were sent. */
+function challenge(failure: Failure, request: FastifyRequest): string {
+  // A scheme that browsers do not know, so that they ask nobody for a password of their own.
+  if (failure.word === 'not_signed_in' || failure.word === 'wrong_password')
+    return 'Session realm="svc console"'
+  const sent = failure.word === 'invalid_token' && request.headers.authorization !== undefined
+  return `Bearer realm="svc"${sent ? `, error="invalid_token", error_description="${failure.description}"` : ''}`
+}

@@ -1,0 +1,39 @@
+import { fail } from '@svc/contract/errors'
+import { network } from '@svc/kernel/network'
+import { LRUCache } from 'lru-cache'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Services } from './operation.ts'
+
+const ADDRESSES_MAX = 10_000
+
+/**
+ * Failed requests a second of one address without an authenticated caller. Over it, a request of that address is
+ * refused before its token is verified, unless this process has verified that token before (decision A11).
+ */
+export interface StrangerBudget {
+  /** Throws `rate_limited` while the address is over its budget. */
+  check(address: string): void
+  /** Counts a failed request without an authenticated caller. */
+  spend(address: string): void
+}
+
+/** Off in sandbox mode, as the rate limit is. */
+export function strangerBudget({ config }: Services): StrangerBudget | undefined {
+  const points = config.FAILED_REQUESTS_PER_SECOND
+  if (config.SVC_MODE === 'sandbox' || points === 0) return undefined
+  const limiter = new RateLimiterMemory({ points, duration: 1 })
+  // The limiter returns promises; this is read for every request, and says until when, in milliseconds since 1970.
+  const refusedUntil = new LRUCache<string, number>({ max: ADDRESSES_MAX })
+  return {
+    check(address) {
+      if ((refusedUntil.get(network(address)) ?? 0) > Date.now())
+        fail('rate_limited', { retryAfterSeconds: 1 })
+    },
+    spend(address) {
+      const subject = network(address)
+      limiter.consume(subject).catch((over: unknown) => {
+        if (over instanceof RateLimiterRes) refusedUntil.set(subject, Date.now() + over.msBeforeNext)
+      })
+    },
+  }
+}

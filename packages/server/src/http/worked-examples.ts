@@ -1,0 +1,91 @@
+/** One call of an operation: what was sent, and what was answered. */
+interface Example {
+  /** `success`, or the word of the failure. */
+  readonly name: string
+  readonly summary: string
+  readonly request: {
+    readonly params?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string>>
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: object | string
+    /** What a sealed body holds. */
+    readonly encrypted?: object
+  }
+  readonly status: number
+  readonly mediaType: string
+  readonly response: unknown
+}
+
+/** Worked examples by operation id. */
+export type Examples = Readonly<Record<string, readonly Example[]>>
+
+/** What the reference of a sandbox has instead of recorded values, so that each operation can be tried at once. */
+export interface LiveReference {
+  readonly examples: Examples
+  /** By security scheme: what the page sends. */
+  readonly secrets: Readonly<Record<string, Record<string, unknown>>>
+  /** The session cookie of the partner's token. */
+  readonly cookie: string
+}
+
+interface Content {
+  [mediaType: string]: { examples?: Record<string, object> }
+}
+interface Documented {
+  readonly operationId?: string
+  readonly parameters?: {
+    readonly name: string
+    readonly in: string
+    readonly schema: { readonly type?: string }
+    example?: string | number
+  }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses?: Record<string, { readonly content?: Content }>
+}
+
+/** Puts the examples where the document's readers look for them: parameters, bodies, answers. */
+export function addExamples(paths: Record<string, Record<string, Documented>>, examples: Examples): void {
+  for (const methods of Object.values(paths))
+    for (const operation of Object.values(methods))
+      for (const example of examples[operation.operationId ?? ''] ?? []) addExample(operation, example)
+}
+
+function addExample(
+  operation: Documented,
+  { name, summary, request, status, mediaType, response: reply }: Example,
+): void {
+  const { params, query, headers, body, encrypted: sealed } = request
+  const sent = { path: params, query, header: headers }
+  if (status < 400)
+    for (const parameter of operation.parameters ?? []) {
+      const fields = sent[parameter.in as keyof typeof sent] ?? {}
+      const value =
+        fields[parameter.name] ?? Object.entries(fields).find(([key]) => key === parameter.name)?.[1]
+      const isNumber = parameter.schema.type !== 'string' && /^\d+$/.test(value ?? '')
+      if (value !== undefined) parameter.example ??= isNumber ? Number(value) : value
+    }
+  const type = headers?.['content-type'] ?? 'application/json'
+  // What breaks the schema on purpose is told by its failure, and would be no example of the schema.
+  if (body !== undefined && (status < 400 || sealed)) {
+    const description = sealed && `The encrypted object: \`${JSON.stringify(sealed)}\``
+    const value = typeof body === 'string' ? readable(body, type) : body
+    put(operation.requestBody?.content[type], name, { summary, ...(description && { description }), value })
+  }
+  put(operation.responses?.[status]?.content?.[mediaType], name, { summary, value: reply })
+}
+
+/** A form and lines are shown as they go; a JSON text as the text that it holds. */
+function readable(body: string, type: string): unknown {
+  if (type === 'application/x-www-form-urlencoded') return Object.fromEntries(new URLSearchParams(body))
+  return type === 'application/json' ? body.replace(/^"|"$/g, '') : body
+}
+
+/** Successes of several variants keep apart by a number. */
+function put(content: Content[string] | undefined, name: string, example: object): void {
+  if (!content) return
+  content.examples ??= {}
+  const { examples } = content
+  let free = name
+  for (let n = 2; free in examples; n++) free = `${name}_${n}`
+  examples[free] = example
+}

@@ -1,0 +1,107 @@
+import type { TokenServices } from './access/authenticate.ts'
+import { issueMerchantToken } from './access/issue-merchant-token.ts'
+import { issuePartnerToken } from './access/issue-partner-token.ts'
+import { oauthMetadata } from './access/oauth-metadata.ts'
+import { publishedKeys } from './access/published-keys.ts'
+import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
+import {
+  activateCardOperation,
+  changeCardStatusOperation,
+  setCardFlagsOperation,
+} from './cards/card-changes.ts'
+import { getCard } from './cards/get-card.ts'
+import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
+import { listCardChanges } from './cards/list-card-changes.ts'
+import { searchCards } from './cards/search-cards.ts'
+import { allocateCoinsOperation, redeemCoinsOperation } from './coins/allocations.ts'
+import {
+  createCoinConfigOperation,
+  deactivateCoinConfigOperation,
+  updateCoinConfigOperation,
+} from './coins/coin-configs.ts'
+import { getCoinBalance } from './coins/get-coin-balance.ts'
+import { getCoinConfig } from './coins/get-coin-config.ts'
+import { listCoinConfigRevisions } from './coins/list-coin-config-revisions.ts'
+import { listCoinHistory } from './coins/list-coin-history.ts'
+import { searchCoinConfigs } from './coins/search-coin-configs.ts'
+import type { Operation } from './http/operation.ts'
+import { livez, metrics, readyz } from './http/probes.ts'
+import { getQrCode } from './qr-codes/get-qr-code.ts'
+import { listPayments } from './qr-codes/list-payments.ts'
+import { findPayments, getPayment } from './qr-codes/payments.ts'
+import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
+import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
+import { acceptPaymentOperation, confirmRefundOperation } from './qr-codes/upi-rail.ts'
+import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
+import { payQrCode } from './sandbox/pay-qr-code.ts'
+import {
+  createEndpointOperation,
+  deleteEndpointOperation,
+  replayEventsOperation,
+  resendEventOperation,
+  rotateSecretOperation,
+  updateEndpointOperation,
+} from './webhooks/endpoints.ts'
+import { listAttempts } from './webhooks/list-attempts.ts'
+import { getEndpoint, listEndpoints } from './webhooks/list-endpoints.ts'
+import { listEvents } from './webhooks/list-events.ts'
+import { publishedWebhookKeys } from './webhooks/published-webhook-keys.ts'
+import { type StreamServices, streamEvents } from './webhooks/stream-events.ts'
+
+/** What the operations need of the composition. */
+export type ApiServices = TokenServices & StreamServices
+
+/** Every operation of the service: the table of contents. */
+export const OPERATIONS: readonly Operation<ApiServices>[] = [
+  issueMerchantToken,
+  issuePartnerToken,
+  oauthMetadata,
+  publishedKeys,
+  createQrCodeOperation,
+  getQrCode,
+  searchQrCodes,
+  listPayments,
+  cancelQrCodeOperation,
+  findPayments,
+  getPayment,
+  createGiftCardOperation,
+  bulkIssueOperation,
+  getBulkJob,
+  listBulkResults,
+  getCard,
+  searchCards,
+  changeCardStatusOperation,
+  activateCardOperation,
+  setCardFlagsOperation,
+  listCardChanges,
+  getCoinConfig,
+  createCoinConfigOperation,
+  searchCoinConfigs,
+  updateCoinConfigOperation,
+  deactivateCoinConfigOperation,
+  listCoinConfigRevisions,
+  allocateCoinsOperation,
+  redeemCoinsOperation,
+  getCoinBalance,
+  listCoinHistory,
+  listEvents,
+  streamEvents,
+  createEndpointOperation,
+  listEndpoints,
+  getEndpoint,
+  updateEndpointOperation,
+  deleteEndpointOperation,
+  rotateSecretOperation,
+  listAttempts,
+  resendEventOperation,
+  replayEventsOperation,
+  publishedWebhookKeys,
+  acceptPaymentOperation,
+  confirmRefundOperation,
+  payQrCode,
+  spendAtTerminal,
+  refundAtTerminal,
+  livez,
+  readyz,
+  metrics,
+]

@@ -1,0 +1,60 @@
+import { fail } from '@svc/contract/errors'
+import { outcomeHeaders } from '@svc/core/qr-codes/outcome'
+import {
+  looksLikeQrCodeId,
+  type QrCode,
+  QrCodeParams,
+  QrCodeRecord,
+  qrCodes,
+  toWireWithImage,
+} from '@svc/core/qr-codes/qr-code'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import type { Database } from '@svc/platform/db/database'
+import { query, succeed } from '../http/operation.ts'
+import { OUTCOME_HEADERS } from './qr-codes.ts'
+
+/** Lookup of a merchant's own codes; `undefined` for those of others and for ids that cannot be ours. */
+export function qrCodeLookup(
+  database: Database,
+): (tenantId: string, qrCodeId: string) => Promise<QrCode | undefined> {
+  const codes = new BatchedLookup<QrCode>(
+    (keys) =>
+      database.read(
+        keys.map(({ tenantId }) => tenantId),
+        (tx) =>
+          tx.query(
+            qrCodes.find,
+            qrCodes.keys(keys.map(({ tenantId, id }) => ({ merchantId: tenantId, qrCodeId: id }))),
+          ),
+      ),
+    (code) => ({ tenantId: code.merchantId, id: code.qrCodeId }),
+  )
+  return async (tenantId, qrCodeId) =>
+    looksLikeQrCodeId(qrCodeId) ? codes.get(tenantId, qrCodeId) : undefined
+}
+
+/** Ours (decision Q1): one code with its image. */
+export const getQrCode = query({
+  id: 'getQrCode',
+  method: 'GET',
+  path: '/api/v0/qr-code/:qrCodeId',
+  tag: 'QR codes',
+  summary: 'Get UPI QR code',
+  auth: 'merchant',
+  envelope: 'response_code',
+  params: QrCodeParams,
+  result: QrCodeRecord,
+  responseHeaders: OUTCOME_HEADERS,
+  errors: ['qr_code_not_found', 'access_key_mismatch'],
+
+  mount({ clock, database, config, keyring }) {
+    const find = qrCodeLookup(database)
+    return async ({ caller, params }) => {
+      const code = (await find(caller.tenantId, params.qrCodeId)) ?? fail('qr_code_not_found')
+      return {
+        headers: outcomeHeaders(code, keyring, new Date(clock.now())),
+        body: succeed(toWireWithImage(code, config.BUSINESS_TIME_ZONE)),
+      }
+    }
+  },
+})

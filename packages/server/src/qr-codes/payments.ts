@@ -1,0 +1,99 @@
+import { fail } from '@svc/contract/errors'
+import {
+  CODE_FACTS,
+  looksLikePaymentId,
+  PaymentRecord,
+  paymentRecordToWire,
+  payments,
+} from '@svc/core/qr-codes/payment'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import { statement } from '@svc/platform/db/statement'
+import { Type } from 'typebox'
+import { query, streamingQuery, succeed } from '../http/operation.ts'
+import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+import { StreamSlots } from '../http/stream-slots.ts'
+import { filterValues, type ListedPayment, PAYMENT_FILTERS, PAYMENT_PAGE } from './payment-filters.ts'
+import { paymentsCsv } from './payments-csv.ts'
+
+const CSV = 'text/csv'
+/** CSV exports that one merchant may stream at a time. */
+const STREAMS_MAX = 2
+
+export const PaymentParams = Type.Object({
+  paymentId: Type.String({ description: 'The id of the payment' }),
+})
+
+const FIND = statement<ListedPayment>(
+  'payments_by_id',
+  `select ${payments.columns}, ${CODE_FACTS} from payments p
+     left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id
+   where (p.merchant_id, p.payment_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+
+/** Ours: one payment. */
+export const getPayment = query({
+  id: 'getPayment',
+  method: 'GET',
+  path: '/api/v0/payments/:paymentId',
+  tag: 'Payments',
+  summary: 'Get payment',
+  auth: 'merchant',
+  envelope: 'response_code',
+  params: PaymentParams,
+  result: PaymentRecord,
+  errors: ['payment_not_found'],
+  mount({ database, config }) {
+    const found = new BatchedLookup<ListedPayment>(
+      (keys) => {
+        const tenants = keys.map(({ tenantId }) => tenantId)
+        return database.read(tenants, (tx) => tx.query(FIND, [tenants, keys.map(({ id }) => id)]))
+      },
+      ({ merchantId, paymentId }) => ({ tenantId: merchantId, id: paymentId }),
+    )
+    return async ({ caller: { tenantId }, params: { paymentId } }) => {
+      const payment = looksLikePaymentId(paymentId) ? await found.get(tenantId, paymentId) : undefined
+      return {
+        body: succeed(paymentRecordToWire(payment ?? fail('payment_not_found'), config.BUSINESS_TIME_ZONE)),
+      }
+    }
+  },
+})
+
+/** Ours: what came for a merchant through all of its codes. */
+export const findPayments = streamingQuery({
+  id: 'findPayments',
+  method: 'GET',
+  path: '/api/v0/payments',
+  tag: 'Payments',
+  summary: 'List payments',
+  description:
+    'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. With `Accept: text/csv` all payments of the filter are returned as CSV (RFC 4180) in one response, which takes no `limit` and no `after`.',
+  auth: 'merchant',
+  envelope: 'response_code',
+  query: Type.Object({ ...PAYMENT_FILTERS, ...PAGE_IN_QUERY }, { additionalProperties: false }),
+  result: PageOf(PaymentRecord),
+  alsoProduces: CSV,
+  errors: ['too_many_streams'],
+  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    const streams = new StreamSlots(STREAMS_MAX)
+    return async ({ caller: { tenantId }, query, headers }) => {
+      const { limit: asked, after: cursor, ...filter } = query
+      if (String(headers['accept']).toLowerCase().startsWith(CSV)) {
+        if (asked !== undefined || cursor !== undefined)
+          fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
+        // Bad dates fail before the first byte is sent.
+        filterValues(tenantId, filter, undefined, 1)
+        const body = streams.stream(tenantId, paymentsCsv(database, timeZone, tenantId, filter))
+        return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
+      }
+      const { limit, after } = readPage(query)
+      const rows = await database.read([tenantId], (tx) =>
+        tx.query(PAYMENT_PAGE(filter), filterValues(tenantId, filter, after, limit + 1)),
+      )
+      const positionOf = (payment: ListedPayment) => ({ at: payment.createdAt, id: payment.paymentId })
+      return {
+        body: succeed(page(rows, limit, positionOf, (payment) => paymentRecordToWire(payment, timeZone))),
+      }
+    }
+  },
+})

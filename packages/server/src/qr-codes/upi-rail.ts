@@ -1,0 +1,102 @@
+import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
+import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
+import { canonicalReference, readCreditNotice } from '@svc/core/qr-codes/credit-notice'
+import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
+import { required } from '@svc/kernel/invariant'
+import { Type } from 'typebox'
+import { TOLERANCE_MS } from '../http/notice-signature.ts'
+import { ok, operation, succeed } from '../http/operation.ts'
+import { adapterOf } from './authenticate-rail.ts'
+
+export const UTR_PATTERN = '^[A-Za-z0-9]{6,35}$'
+export const TR_CHARS_MAX = 64
+const SIGNATURE = {
+  'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
+}
+
+const CreditNotice = Type.Object(
+  {
+    utr: Type.Unsafe<string | number>({
+      type: ['string', 'number'],
+      description: 'The bank’s reference of the credit; compared without case and separators',
+    }),
+    tr: Type.Optional(Type.String({ description: 'The transaction reference of the scanned code' })),
+    amount: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' }),
+    payerVpa: Type.Optional(Type.String({ description: 'May be masked' })),
+    payeeVpa: Type.Optional(
+      Type.String({ description: 'Whom the payer paid: names the merchant of a credit that fits no code' }),
+    ),
+    transactionTime: Type.Optional(
+      Type.String({ description: 'RFC 3339: when the payer’s bank made the transaction' }),
+    ),
+  },
+  { description: 'Other fields are kept with the notice' },
+)
+
+/** Decision Q11. */
+export const acceptPaymentOperation = operation({
+  id: 'acceptPayment',
+  method: 'POST',
+  path: '/rails/upi/credits',
+  tag: 'UPI rail',
+  summary: 'Notify a UPI credit',
+  description:
+    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A credit that its code cannot accept is recorded as `REFUND_PENDING` with a reason, for the bank to return; one whose `tr` fits no code is kept as `SUSPENSE`. A notice that cannot be read, or that contradicts an earlier one of its `utr`, goes to quarantine: 202.',
+  auth: 'rail',
+  envelope: 'response_code',
+  headers: SIGNATURE,
+  body: CreditNotice,
+  takesAnyBody: true,
+  query: Type.Object(
+    {
+      bank: Type.Optional(Type.String({ maxLength: 32, description: 'Name of an adapter of RAIL_ADAPTERS' })),
+    },
+    { additionalProperties: false },
+  ),
+  result: PaymentResponse,
+  accepted: KeptNotice,
+  errors: ['invalid_signature'],
+  run: acceptPayment,
+  ask: ({ rawBody, caller, query }, services) => {
+    const nowMs = services.clock.now()
+    const isFresh = Math.abs(nowMs - (caller.signedAtMs ?? nowMs)) <= TOLERANCE_MS
+    return {
+      notice: rawBody,
+      read: readCreditNotice(rawBody, new Date(nowMs), isFresh, adapterOf(services, query)),
+    }
+  },
+  reply: ({ payment, kept }, { timeZone }) =>
+    payment
+      ? ok(paymentToWire(payment, timeZone))
+      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a payment or is kept'))) },
+})
+
+const RefundNotice = Type.Object(
+  {
+    utr: Type.String({
+      maxLength: 64,
+      description:
+        'The bank’s reference of the credit that it returned; compared without case and separators',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** Decision Q11. */
+export const confirmRefundOperation = operation({
+  id: 'confirmRefund',
+  method: 'POST',
+  path: '/rails/upi/refunds',
+  tag: 'UPI rail',
+  summary: 'Notify that a UPI credit was returned',
+  auth: 'rail',
+  envelope: 'response_code',
+  headers: SIGNATURE,
+  body: RefundNotice,
+  result: PaymentResponse,
+  errors: ['invalid_signature', 'payment_not_found', 'refund_not_due'],
+  run: confirmRefund,
+  ask: ({ body }) => ({ utr: canonicalReference(body.utr) }),
+  reply: ({ payment }, { timeZone }) => ok(paymentToWire(payment, timeZone)),
+})

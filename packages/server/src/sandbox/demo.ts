@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
+import { createMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
+import { invariant } from '@svc/kernel/invariant'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { writeWhole } from '@svc/platform/write-whole'
+import type { Services } from '../http/operation.ts'
+import { type DemoCoins, demoCoins } from './demo-coins.ts'
+import { DEMO_PARTNERS, type DemoPartners, demoCards, demoPartner } from './demo-partners.ts'
+
+interface DemoMerchant {
+  readonly merchantId: string
+  readonly apiKey: string
+  readonly accessKey: string
+  readonly vpa: string
+}
+
+/** `sandbox.json`: everything that a script needs to use the sandbox. */
+export interface SandboxFile extends DemoPartners, DemoCoins {
+  readonly baseUrl: string
+  readonly merchant: DemoMerchant
+  readonly otherMerchant: DemoMerchant
+  readonly qrCodeId: string
+}
+
+const DEMO: Record<'merchant' | 'otherMerchant', NewMerchant> = {
+  merchant: { name: 'Demo Coffee House', vpa: 'demo.coffee@svcbank', mcc: '5814' },
+  otherMerchant: { name: 'Other Book Shop', vpa: 'other.books@svcbank', mcc: '5942' },
+}
+
+const LOCK = statement('sandbox_demo_lock', `select pg_advisory_xact_lock(hashtext('svc demo tenants'))`)
+const BY_VPA = statement<{ merchant_id: string; access_key: string }>(
+  'sandbox_merchant_by_vpa',
+  'select merchant_id, access_key from merchants where vpa = $1',
+)
+const KEY_WORKS = statement<{ tenant_id: string }>(
+  'sandbox_key_works',
+  'select tenant_id from directory_key_holders(array[$1::bytea]) where usable',
+)
+
+export const sandboxFile = (dataDir: string): string => join(dataDir, 'sandbox.json')
+
+export async function readSandboxFile(dataDir: string): Promise<SandboxFile | undefined> {
+  try {
+    return JSON.parse(await readFile(sandboxFile(dataDir), 'utf8')) as SandboxFile
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes sure that the demo tenants exist and that `sandbox.json` holds keys of theirs that work. */
+export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
+  const { config, database, publicUrl } = services
+  const former = await readSandboxFile(config.DATA_DIR)
+  const partnerMaker = { ...maker, timeZone: config.BUSINESS_TIME_ZONE }
+  const tenants = await database.operate(async (tx) => {
+    await tx.query(LOCK)
+    const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
+    return {
+      merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
+      otherMerchant: await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
+      incentivePartner: await demoPartner(tx, partnerMaker, incentivePartner, former?.incentivePartner),
+      rewardsPartner: await demoPartner(tx, partnerMaker, rewardsPartner, former?.rewardsPartner),
+      otherPartner: await demoPartner(tx, partnerMaker, otherPartner, former?.otherPartner),
+    }
+  })
+  const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
+  await demoCards(services, tenants.rewardsPartner)
+  const coins = await demoCoins(services, tenants.incentivePartner)
+  const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId, ...coins }
+  await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
+  return file
+}
+
+async function demoMerchant(
+  tx: Tx,
+  maker: KeyMaker,
+  plan: NewMerchant,
+  former: DemoMerchant | undefined,
+): Promise<DemoMerchant> {
+  const [known] = await tx.query(BY_VPA, [plan.vpa])
+  if (!known) {
+    const { merchant, apiKey } = await createMerchant(tx, maker, plan)
+    return toDemo(merchant, apiKey.secret.reveal())
+  }
+  const { merchant_id: merchantId, access_key: accessKey } = known
+  if (former?.merchantId === merchantId) {
+    const [holder] = await tx.query(KEY_WORKS, [maker.keyring.digest('api_key_digest', former.apiKey)])
+    if (holder?.tenant_id === merchantId)
+      return { merchantId, apiKey: former.apiKey, accessKey, vpa: plan.vpa }
+  }
+  const { secret } = await issueApiKey(tx, maker, merchantId, 'sandbox.json')
+  return { merchantId, apiKey: secret.reveal(), accessKey, vpa: plan.vpa }
+}
+
+const toDemo = ({ merchantId, accessKey, vpa }: Merchant, apiKey: string): DemoMerchant => ({
+  merchantId,
+  apiKey,
+  accessKey,
+  vpa,
+})
+
+/** The demo code of the last start while it takes payments, else a new one, made the way every caller makes one. */
+async function demoQrCode(
+  { selfCall }: Services,
+  { apiKey }: DemoMerchant,
+  former: string | undefined,
+): Promise<string> {
+  const token = await selfCall({
+    method: 'POST',
+    path: '/api/v0/merchant/token',
+    headers: { 'api-key': apiKey },
+  })
+  const headers = {
+    authorization: `Bearer ${(JSON.parse(token.body) as { token: string }).token}`,
+    'content-type': 'application/json',
+  }
+  const codeIn = (body: string) =>
+    (JSON.parse(body) as { payload: { qrCodeId: string; status: string } }).payload
+  if (former) {
+    const found = await selfCall({
+      method: 'GET',
+      path: `/api/v0/qr-code/${encodeURIComponent(former)}`,
+      headers,
+    })
+    if (found.status === 200 && codeIn(found.body).status === 'ACTIVE') return former
+  }
+  const body = Buffer.from(
+    JSON.stringify({ qrName: 'Demo counter', multipleUse: true, description: 'Made on first start' }),
+  )
+  const made = await selfCall({ method: 'POST', path: '/api/v0/qr-code', headers, body })
+  invariant(made.status === 200, 'the demo QR code was made')
+  return codeIn(made.body).qrCodeId
+}

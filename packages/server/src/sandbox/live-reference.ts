@@ -1,0 +1,281 @@
+import { createSecretKey } from 'node:crypto'
+import { encrypt } from '@svc/jwe/jwe'
+import { invariant, required } from '@svc/kernel/invariant'
+import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
+import type { SelfCall, Services } from '../http/operation.ts'
+import type { Examples, LiveReference } from '../http/worked-examples.ts'
+import { railKeys } from '../qr-codes/authenticate-rail.ts'
+import { readSandboxFile, type SandboxFile } from './demo.ts'
+
+/** Records that the examples name and that no demo tenant has from the start, each created once. */
+interface Props {
+  readonly paymentId: string
+  readonly cancelledCodeId: string
+  readonly svcCardId: string
+  readonly physicalCardId: string
+  readonly lockedCardId: string
+  readonly jobId: string
+  readonly endpointId: string
+  readonly deletedEndpointId: string
+  readonly eventId: string
+  readonly otherConfigId: string
+}
+
+type Request = Examples[string][number]['request']
+
+/** Fills the recorded examples with the credentials and records of this sandbox. */
+export class LiveExamples {
+  readonly #services: Services
+  /** By day and merchant: a reset of the sandbox takes the records away. */
+  #known: { readonly merchantId: string; readonly day: string; readonly props: Props } | undefined
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** `undefined` until the demo tenants exist. */
+  async fill(recorded: Examples): Promise<LiveReference | undefined> {
+    const demo = await readSandboxFile(this.#services.config.DATA_DIR)
+    if (!demo) return undefined
+    const merchant = await this.#merchantToken(demo)
+    const partner = await this.#partnerToken(demo)
+    const { merchantId } = demo.merchant
+    const day = this.#today()
+    if (this.#known?.merchantId !== merchantId || this.#known.day !== day)
+      this.#known = { merchantId, day, props: await this.#props(demo, merchant, partner.token) }
+    const { props } = this.#known
+    const values = valuesOf(demo, props)
+    const order = () => this.#encrypted(demo, { loadAmount: '500' })
+    const [single, first, second] = [await order(), await order(), await order()]
+    const own = this.#ownRequests(demo, props, single, `${first}\n${second}`)
+    const examples = Object.fromEntries(
+      Object.entries(recorded).map(([id, list]) => [
+        id,
+        list.map((example) => {
+          const request = example.status < 400 ? live(example.request, values, own[id]) : example.request
+          return { ...example, request }
+        }),
+      ]),
+    )
+    const { clientId, clientSecret } = demo.incentivePartner
+    return {
+      examples: this.#signed(examples),
+      secrets: {
+        merchant: { 'x-scalar-secret-token': merchant },
+        partner: {
+          'x-scalar-secret-token': partner.token,
+          'x-scalar-secret-client-id': clientId,
+          'x-scalar-secret-client-secret': clientSecret,
+        },
+        client: { 'x-scalar-secret-username': clientId, 'x-scalar-secret-password': clientSecret },
+      },
+      cookie: partner.cookie,
+    }
+  }
+
+  async #call(call: SelfCall): Promise<{ payload: Record<string, string>; text: string }> {
+    const { status, body } = await this.#services.selfCall(call)
+    invariant(
+      status === 200,
+      `${call.path} of the reference's examples returned ${status}: ${body.slice(0, 200)}`,
+    )
+    const { payload = {} } = JSON.parse(body) as { payload?: Record<string, string> }
+    return { payload, text: body }
+  }
+
+  async #merchantToken({ merchant }: SandboxFile): Promise<string> {
+    const headers = { 'api-key': merchant.apiKey }
+    const { text } = await this.#call({ method: 'POST', path: '/api/v0/merchant/token', headers })
+    return (JSON.parse(text) as { token: string }).token
+  }
+
+  async #partnerToken({ incentivePartner }: SandboxFile): Promise<{ token: string; cookie: string }> {
+    const { clientId, clientSecret } = incentivePartner
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+    const { status, body, headers } = await this.#services.selfCall({
+      method: 'POST',
+      path: '/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: Buffer.from(new URLSearchParams(form).toString()),
+    })
+    invariant(status === 200, 'the demo partner gets a token')
+    const { access_token: token } = JSON.parse(body) as { access_token: string }
+    return { token, cookie: String(headers['set-cookie']) }
+  }
+
+  #today(): string {
+    return new Date(this.#services.clock.now()).toISOString().slice(0, 10)
+  }
+
+  #encrypted({ incentivePartner }: SandboxFile, order: object): Promise<string> {
+    const { companyId, cardAccountId, sharedKey } = incentivePartner
+    const holder = { firstName: 'Asha', lastName: 'Rao', mobile: '9000000001' }
+    return encrypt(Buffer.from(JSON.stringify({ companyId, cardAccountId, ...holder, ...order })), {
+      kid: sharedKey.kid,
+      alg: 'A256KW',
+      enc: 'A256GCM',
+      key: createSecretKey(Buffer.from(sharedKey.k, 'base64url')),
+    })
+  }
+
+  async #props(demo: SandboxFile, merchant: string, partner: string): Promise<Props> {
+    const post = async (path: string, token: string, key: string, body: unknown, type = 'application/json') =>
+      (
+        await this.#call({
+          method: 'POST',
+          path,
+          headers: {
+            authorization: `Bearer ${token}`,
+            partnerid: demo.incentivePartner.partnerId,
+            'content-type': type,
+            'idempotency-key': key,
+          },
+          body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+        })
+      ).payload
+    const jose = 'application/jose'
+    const cards = '/api/v0/partner/svcCard'
+    const day = this.#today()
+    const endpoint = { url: `${demo.baseUrl}/livez` }
+    const code = await post('/api/v0/qr-code', merchant, `reference-code-${day}`, {
+      qrName: 'To be cancelled',
+    })
+    const card = await post(cards, partner, `reference-card-${day}`, await this.#encrypted(demo, {}), jose)
+    const locked = await post(
+      cards,
+      partner,
+      `reference-locked-${day}`,
+      await this.#encrypted(demo, {}),
+      jose,
+    )
+    const physical = await this.#encrypted(demo, { physicalCard: true })
+    const inactive = await post(cards, partner, `reference-physical-${day}`, physical, jose)
+    const lines = await this.#encrypted(demo, { loadAmount: '100' })
+    const bulk = await post(
+      `${cards}/bulk`,
+      partner,
+      `reference-bulk-${Date.now()}`,
+      lines,
+      'application/x-ndjson',
+    )
+    const hook = await post('/api/v0/webhook-endpoints', merchant, `reference-hook-${day}`, endpoint)
+    const deleted = await post('/api/v0/webhook-endpoints', merchant, `reference-old-hook-${day}`, endpoint)
+    const config = await post('/api/v0/svc-coins', partner, `reference-config-${day}`, {
+      event: `example.${day}`,
+      amount: 10,
+      title: 'Example',
+    })
+    return {
+      paymentId: await this.#paymentId(demo),
+      cancelledCodeId: required(code['qrCodeId'], 'a code'),
+      svcCardId: required(card['svcCardId'], 'a card'),
+      lockedCardId: required(locked['svcCardId'], 'a card'),
+      physicalCardId: required(inactive['svcCardId'], 'a physical card'),
+      jobId: required(bulk['jobId'], 'a bulk job'),
+      endpointId: required(hook['endpointId'], 'an endpoint'),
+      deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
+      eventId: await this.#eventId(merchant),
+      otherConfigId: required(config['coinConfigId'], 'a configuration'),
+    }
+  }
+
+  async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
+    const utr = `REFERENCE${this.#today().replaceAll('-', '')}`
+    const { payload } = await this.#call({
+      method: 'POST',
+      path: '/sandbox/upi/pay',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ qrCodeId, utr, amount: 249.5, payerVpa: 'asha@bank' })),
+    })
+    const { paymentId } = (payload['payment'] ?? {}) as { paymentId?: string }
+    return required(paymentId, 'a payment')
+  }
+
+  async #eventId(merchant: string): Promise<string> {
+    const headers = { authorization: `Bearer ${merchant}` }
+    const { payload } = await this.#call({ method: 'GET', path: '/api/v0/events?limit=1', headers })
+    return (payload['data'] as unknown as { id: string }[])[0]?.id ?? 'evt_none'
+  }
+
+  /** What differs from the recorded request by more than its ids. */
+  #ownRequests(demo: SandboxFile, props: Props, order: string, lines: string): Record<string, Request> {
+    const now = this.#services.clock.now()
+    const at = (ms: number) => new Date(now + ms).toISOString()
+    return {
+      getPayment: { params: { paymentId: props.paymentId } },
+      cancelQrCode: { params: { qrCodeId: props.cancelledCodeId } },
+      createGiftCard: { body: JSON.stringify(order), headers: { 'Idempotency-Key': order.slice(-20) } },
+      bulkIssueGiftCards: { body: lines },
+      activateCard: { params: { svcCardId: props.physicalCardId } },
+      changeCardStatus: { params: { svcCardId: props.lockedCardId } },
+      updateCoinConfig: { headers: { 'If-Match': '*' } },
+      createCoinConfig: {
+        body: { event: `order.${now}`, amount: 100, title: 'Thank you', perUserDailyLimit: 250 },
+      },
+      deactivateCoinConfig: { params: { coinConfigId: props.otherConfigId } },
+      allocateCoins: {
+        body: {
+          requestId: `referral-${now}`,
+          event: 'referral.completed',
+          userId: demo.coinUserId,
+          companyId: demo.incentivePartner.companyId,
+        },
+      },
+      redeemCoins: { body: { requestId: `voucher-${now}`, userId: demo.coinUserId, amount: 1 } },
+      listEvents: { query: { after: '0', limit: '10' } },
+      streamEvents: { query: { after: '0' } },
+      deleteWebhookEndpoint: { params: { endpointId: props.deletedEndpointId } },
+      updateWebhookEndpoint: { body: { description: 'Updated from the reference' } },
+      replayWebhookEvents: { body: { from: at(-3_600_000), to: at(0) } },
+      sandboxPay: { body: { qrCodeId: demo.qrCodeId, amount: 249.5, payerVpa: 'asha@bank' } },
+      sandboxSpend: { body: { amount: 1, channel: 'pos', merchantName: 'Corner Shop' } },
+      sandboxRefund: { body: { amount: 1 } },
+    }
+  }
+
+  /** The notices of the bank, signed over the text that the page shows and sends. */
+  #signed(examples: Examples): Examples {
+    const { clock } = this.#services
+    const [key] = railKeys(this.#services)
+    const sign = (list: Examples[string]) =>
+      list.map((example) => {
+        if (example.status >= 400 || !key) return example
+        const body = Buffer.from(JSON.stringify(example.request.body, null, 2))
+        const headers = { ...example.request.headers, [SIGNATURE_HEADER]: signNotice(body, key, clock.now()) }
+        return { ...example, request: { ...example.request, headers } }
+      })
+    const { acceptPayment = [], confirmRefund = [] } = examples
+    return { ...examples, acceptPayment: sign(acceptPayment), confirmRefund: sign(confirmRefund) }
+  }
+}
+
+/** The live value of each kind of id and secret, by its prefix in the recorded examples. */
+function valuesOf(demo: SandboxFile, props: Props): Readonly<Record<string, string>> {
+  const { incentivePartner: partner, merchant } = demo
+  return {
+    svc_test_: merchant.apiKey,
+    svc_secret_: partner.clientSecret,
+    cli_: partner.clientId,
+    mak_: merchant.accessKey,
+    mer_: merchant.merchantId,
+    par_: partner.partnerId,
+    com_: partner.companyId,
+    acc_: partner.cardAccountId,
+    usr_: demo.coinUserId,
+    ccf_: demo.coinConfigId,
+    qr_: demo.qrCodeId,
+    card_: props.svcCardId,
+    blk_: props.jobId,
+    whe_: props.endpointId,
+    evt_: props.eventId,
+  }
+}
+
+function live(recorded: Request, values: Readonly<Record<string, string>>, own: Request = {}): Request {
+  const text = JSON.stringify(recorded).replace(
+    /\b(svc_test_|svc_secret_|[a-z]{2,4}_)[0-9a-z_]{20,}/g,
+    (id, prefix: string) => values[prefix] ?? id,
+  )
+  const request = JSON.parse(text) as Request
+  return { ...request, ...own, headers: { ...request.headers, ...own.headers } }
+}

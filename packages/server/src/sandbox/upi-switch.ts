@@ -1,0 +1,122 @@
+import { Failure, fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { invariant } from '@svc/kernel/invariant'
+import { type Paise, paiseToWire } from '@svc/kernel/money'
+import { statement } from '@svc/platform/db/statement'
+import { Loop } from '@svc/platform/loop'
+import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
+import type { Services } from '../http/operation.ts'
+import { railKeys } from '../qr-codes/authenticate-rail.ts'
+
+/** What a bank tells us of one credit. */
+export interface Notice {
+  readonly utr: string
+  readonly tr: string
+  /** Rupees. */
+  readonly amount: number
+  readonly payerVpa: string
+  readonly payeeVpa?: string
+}
+
+export const newNotice = (
+  utr: string,
+  { tr, pa }: { readonly tr: string; readonly pa: string },
+  amount: Paise,
+  payerVpa: string,
+): Notice => ({
+  utr,
+  tr,
+  amount: paiseToWire(amount),
+  payerVpa,
+  payeeVpa: pa,
+})
+
+const HOLD = statement(
+  'sandbox_notices_hold',
+  `insert into sandbox_upi_notices (notice_id, due_at, notice)
+   select $1 || n, clock_timestamp() + $2 * interval '1 millisecond', $3::jsonb from generate_series(1, $4::integer) n`,
+)
+// Taken with a lease: a process that dies while it delivers leaves the notice to another, and notices may come twice.
+const TAKE = statement<{ notice_id: string; notice: Notice }>(
+  'sandbox_notices_take',
+  `update sandbox_upi_notices set due_at = clock_timestamp() + interval '30 seconds'
+   where notice_id in (select notice_id from sandbox_upi_notices where due_at <= clock_timestamp()
+     order by due_at limit 50 for update skip locked)
+   returning notice_id, notice`,
+)
+const DELIVERED = statement(
+  'sandbox_notices_delivered',
+  'delete from sandbox_upi_notices where notice_id = $1',
+)
+const TO_REFUND = statement<{ utr: string }>(
+  'sandbox_refunds_pending',
+  `select utr from directory_refunds_pending(clock_timestamp() - interval '2 seconds', 100)`,
+)
+
+const EVERY_MS = 250
+
+/**
+ * The sandbox's UPI rail: carries payments to `/rails/upi/credits` as signed notices, the way a bank does, holds some
+ * back, and returns refused credits to their payers. What it holds back is in the database and survives a crash.
+ */
+export class UpiSwitch {
+  readonly #services: Services
+
+  constructor(services: Services) {
+    this.#services = services
+  }
+
+  /** Carries a notice now; a credit that the service cannot take is returned at once. Answers the payment record. */
+  async deliver(notice: Notice): Promise<Record<string, unknown>> {
+    const payment = await this.#send('/rails/upi/credits', notice)
+    return payment['status'] === 'REFUND_PENDING'
+      ? this.#send('/rails/upi/refunds', { utr: notice.utr })
+      : payment
+  }
+
+  /** Keeps a notice for later, `count` times the same. */
+  async hold(notice: Notice, delayMs: number, count: number): Promise<void> {
+    const { clock, database, random } = this.#services
+    await database.directory(HOLD, [
+      `${newId('ntc', clock.now(), random)}_`,
+      delayMs,
+      JSON.stringify(notice),
+      count,
+    ])
+  }
+
+  /** Delivers notices that are due, and returns refunds that are pending. */
+  loop(): Loop {
+    const work = () => this.#deliverDue()
+    return new Loop({ name: 'sandbox_upi_switch', everyMs: EVERY_MS, work }, this.#services)
+  }
+
+  async #deliverDue(): Promise<void> {
+    const { database } = this.#services
+    for (const { notice_id, notice } of await database.directory(TAKE)) {
+      await this.deliver(notice).catch((error: unknown) => {
+        // One that contradicts a former credit is refused for good.
+        if (!(error instanceof Failure)) throw error
+      })
+      await database.directory(DELIVERED, [notice_id])
+    }
+    // Refunds that a crash left between the credit and its return.
+    for (const { utr } of await database.directory(TO_REFUND)) await this.#send('/rails/upi/refunds', { utr })
+  }
+
+  async #send(path: string, content: object): Promise<Record<string, unknown>> {
+    const { clock, selfCall } = this.#services
+    const [key] = railKeys(this.#services)
+    invariant(key, 'the sandbox has a rail key')
+    const body = Buffer.from(JSON.stringify(content))
+    const headers = {
+      'content-type': 'application/json',
+      [SIGNATURE_HEADER]: signNotice(body, key, clock.now()),
+    }
+    const response = await selfCall({ method: 'POST', path, headers, body })
+    // The notice contradicts an earlier one, and is in quarantine.
+    if (response.status === 202) fail('utr_conflict')
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
+    return (JSON.parse(response.body) as { payload: Record<string, unknown> }).payload
+  }
+}

@@ -1,0 +1,155 @@
+import { deflateSync } from 'node:zlib'
+import { diagnose, IMAGE_BYTES_MAX } from '@svc/upi-qr/qr-doctor'
+import { qrPng } from '@svc/upi-qr/qr-image'
+import * as fc from 'fast-check'
+import { PNG } from 'pngjs'
+import { describe, expect, test } from 'vitest'
+
+const TEXT = 'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR1&am=149.50&cu=INR&mode=15'
+
+/** A picture of `side` pixels, each as bright as `shade` says, written by the library. */
+function picture(side: number, shade: (x: number, y: number) => number, alpha = 255): Buffer {
+  const png = new PNG({ width: side, height: side })
+  for (let i = 0; i < side * side; i++) {
+    png.data.fill(shade(i % side, Math.floor(i / side)), 4 * i, 4 * i + 3)
+    png.data[4 * i + 3] = alpha
+  }
+  return PNG.sync.write(png)
+}
+
+/** Our code drawn again: scaled, turned about its middle, or cut. */
+function redrawn({ scale = 1, degrees = 0, cutPx = 0 }): Buffer {
+  const { data, width } = PNG.sync.read(qrPng(TEXT))
+  const side = Math.ceil((width - 2 * cutPx) * scale * (degrees ? 1.5 : 1))
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)]
+  return picture(side, (px, py) => {
+    const [dx, dy] = [(px + 0.5 - side / 2) / scale, (py + 0.5 - side / 2) / scale]
+    const [x, y] = [Math.floor(dx * cos + dy * sin + width / 2), Math.floor(dy * cos - dx * sin + width / 2)]
+    return x < 0 || y < 0 || x >= width || y >= width ? 255 : (data[4 * (y * width + x)] ?? 255)
+  })
+}
+
+const verdicts = (image: Buffer) =>
+  Object.fromEntries(diagnose({ image }).findings.map(({ rule, ok }) => [rule, ok]))
+
+describe('a text', () => {
+  test('that is fit is called valid and taken apart', () => {
+    const { valid, parts, text } = diagnose({ text: TEXT })
+    expect({ valid, text }).toEqual({ valid: true, text: TEXT })
+    expect(parts).toMatchObject({ pa: 'asha.stores@okaxis', pn: 'Asha Stores', am: '149.50' })
+  })
+  test.each(['pa=ashastores&pn=A', 'pa=a1@upi&pn=A&am=-5', 'pa=a1@upi&pn=A&am=1e9', 'pa=a1@upi&pn=A&mc=abc'])(
+    'of %s is called invalid',
+    (query) => {
+      expect(diagnose({ text: `upi://pay?${query}` }).valid).toBe(false)
+    },
+  )
+})
+
+describe('a picture', () => {
+  test('of our own code is read, has its quiet zone and gets the verdict of its text', () => {
+    const diagnosis = diagnose({ image: qrPng(TEXT) })
+    expect(diagnosis.text).toBe(TEXT)
+    expect(diagnosis.valid).toBe(true)
+    expect(diagnosis.findings.slice(0, 3)).toMatchObject([
+      { rule: 'image-readable', ok: true },
+      { rule: 'qr-found', ok: true },
+      { rule: 'quiet-zone', ok: true },
+    ])
+    expect(diagnosis.findings).toEqual([
+      ...diagnosis.findings.slice(0, 3),
+      ...diagnose({ text: TEXT }).findings,
+    ])
+  })
+
+  test.each([
+    ['three times as large', { scale: 3 }],
+    ['at an odd scale', { scale: 1.7 }],
+    ['turned by a quarter', { degrees: 90 }],
+    ['upside down', { degrees: 180 }],
+    ['turned by 12 degrees', { degrees: 12, scale: 2 }],
+  ])('%s is read, quiet zone and all', (_, how) => {
+    const image = redrawn(how)
+    expect(diagnose({ image }).text).toBe(TEXT)
+    expect(verdicts(image)).toMatchObject({ 'quiet-zone': true })
+  })
+
+  test('cut to half its quiet zone is read and warned about', () => {
+    const { valid, findings } = diagnose({ image: redrawn({ cutPx: 8 }) })
+    expect(valid).toBe(true)
+    expect(findings.find(({ rule }) => rule === 'quiet-zone')).toMatchObject({ ok: false, level: 'warning' })
+    expect(findings.find(({ rule }) => rule === 'quiet-zone')?.detail).toContain('this code has 2')
+  })
+
+  test('with a transparent ground is read as on white paper', () => {
+    const source = PNG.sync.read(qrPng(TEXT))
+    for (let i = 0; i < source.data.length; i += 4) {
+      if (source.data[i] === 255) source.data.fill(0, i, i + 4)
+    }
+    expect(diagnose({ image: PNG.sync.write(source) }).text).toBe(TEXT)
+  })
+
+  test('without a code says that none was found', () => {
+    expect(verdicts(picture(64, () => 255))).toEqual({ 'image-readable': true, 'qr-found': false })
+  })
+
+  test('of a code that is no payment is read and called invalid', () => {
+    const { text, valid, parts } = diagnose({ image: qrPng('https://example.com/') })
+    expect({ text, valid, parts }).toEqual({ text: 'https://example.com/', valid: false, parts: undefined })
+  })
+})
+
+describe('bytes that are no picture', () => {
+  const png = qrPng(TEXT)
+  const withHeader = (change: (header: Buffer) => void) => {
+    const copy = Buffer.from(png)
+    change(copy)
+    return copy
+  }
+  const interlaced = withHeader((header) => header.writeUInt8(1, 28))
+  const huge = withHeader((header) => header.writeUInt32BE(100_000, 16))
+  const twoHeaders = Buffer.concat([png.subarray(0, 33), huge.subarray(8)])
+
+  test.each([
+    ['nothing', 'not a PNG', Buffer.alloc(0)],
+    ['a JPEG', 'not a PNG', Buffer.from('ffd8ffe000104a464946'.padEnd(100, '0'), 'hex')],
+    ['only a signature', 'not a PNG', png.subarray(0, 8)],
+    ['half a PNG', 'damaged', png.subarray(0, 300)],
+    ['a wrong checksum', 'damaged', withHeader((copy) => copy.writeUInt8(0, 200))],
+    ['a huge picture', '4096 pixels', huge],
+    ['a picture without pixels', 'no pixels', withHeader((header) => header.writeUInt32BE(0, 20))],
+    ['an interlaced picture', 'interlaced', interlaced],
+    ['a second, larger header', 'one header', twoHeaders],
+    ['too many bytes', 'bytes', Buffer.concat([png, Buffer.alloc(IMAGE_BYTES_MAX)])],
+    [
+      'pixels that are no deflate stream',
+      'damaged',
+      Buffer.concat([png.subarray(0, 41), deflateSync('x'), png.subarray(60)]),
+    ],
+  ])('%s: a finding that says so (%s), no crash', (_, detail, image) => {
+    const diagnosis = diagnose({ image })
+    expect(diagnosis).toMatchObject({ valid: false, findings: [{ rule: 'image-readable', ok: false }] })
+    expect(diagnosis.findings[0]?.detail).toContain(detail)
+    expect(diagnosis).not.toHaveProperty('text')
+  })
+
+  test('any damage to a PNG gives a diagnosis', () => {
+    fc.assert(
+      fc.property(fc.nat(png.length - 1), fc.nat(255), fc.nat(png.length), (at, byte, length) => {
+        const copy = Buffer.from(png)
+        copy[at] = byte
+        expect(diagnose({ image: copy.subarray(0, length) }).findings.length).toBeGreaterThan(0)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a picture made to keep the decoder busy is given up after a few seconds', () => {
+    const finder = ['1111111', '1000001', '1011101', '1011101', '1011101', '1000001', '1111111']
+    const cell = (px: number) => Math.floor(px / 2) % 9
+    const image = picture(24 * 18, (x, y) => (finder[cell(y)]?.[cell(x)] === '1' ? 0 : 255))
+    const startedAt = performance.now()
+    expect(verdicts(image)).toMatchObject({ 'qr-found': false })
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+  }, 20_000)
+})

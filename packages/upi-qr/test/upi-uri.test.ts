@@ -1,0 +1,256 @@
+import { checkUpiUri, isFit } from '@svc/upi-qr/upi-check'
+import {
+  amountText,
+  isMcc,
+  isNote,
+  isPayeeName,
+  isTransactionRef,
+  isVpa,
+  parseUpiUri,
+  type UpiParts,
+  upiUri,
+} from '@svc/upi-qr/upi-uri'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+const parts: UpiParts = {
+  vpa: 'asha.stores@okaxis',
+  name: 'Asha Stores',
+  mcc: '5411',
+  tr: 'QR0198f3c2a7b4',
+  note: 'Counter 1',
+  amountPaise: 14950n,
+  multipleUse: false,
+}
+
+/** Reads a query the plain way, with nothing of ours or of `URL`. */
+const readPlainly = (uri: string) =>
+  Object.fromEntries(
+    uri
+      .slice('upi://pay?'.length)
+      .split('&')
+      .map((pair) => pair.split('=').map(decodeURIComponent)),
+  )
+
+const brokenRules = (text: string) =>
+  checkUpiUri(text)
+    .filter(({ ok, level }) => !ok && level === 'error')
+    .map(({ rule }) => rule)
+const verdictOf = (rule: string, text: string) =>
+  checkUpiUri(text).find((finding) => finding.rule === rule)?.ok
+
+const awkward = fc.constantFrom(
+  ...'नक्षत्र"\'&#%+@=?/\\ 🍵é<>;,()!*~`​'.split(''),
+  '👨‍👩‍👧',
+  '%20',
+  '%40',
+  '+',
+  'श्री',
+)
+const phrase = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 100 }),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }),
+    fc.string({ unit: awkward, minLength: 1, maxLength: 100 }),
+  )
+  .map((text) => [...text].slice(0, 100).join(''))
+const partsArbitrary = fc.record({
+  vpa: fc.stringMatching(/^[A-Za-z0-9._-]{2,40}@[a-z]{2,20}$/),
+  name: phrase.filter(isPayeeName),
+  mcc: fc.stringMatching(/^[0-9]{4}$/).filter((mcc) => mcc !== '6540'),
+  tr: fc.stringMatching(/^[A-Za-z0-9]{1,35}$/),
+  note: fc.option(phrase.filter(isNote), { nil: undefined }),
+  amountPaise: fc.option(fc.bigInt(1n, 10n ** 12n), { nil: undefined }),
+  multipleUse: fc.boolean(),
+})
+
+describe('building', () => {
+  test('the parameters come in the agreed order, with %20 for a space and a literal @', () => {
+    expect(upiUri(parts)).toBe(
+      'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR0198f3c2a7b4&tn=Counter%201&am=149.50&cu=INR&mode=15',
+    )
+  })
+
+  test('a code without amount or note carries neither am nor tn, and a code for many uses has mode 01', () => {
+    const uri = upiUri({ ...parts, note: undefined, amountPaise: undefined, multipleUse: true })
+    expect(uri).toBe(
+      'upi://pay?pa=asha.stores@okaxis&pn=Asha%20Stores&mc=5411&tr=QR0198f3c2a7b4&cu=INR&mode=01',
+    )
+  })
+
+  test('whatever the name and the note hold, they come back unchanged', () => {
+    fc.assert(
+      fc.property(partsArbitrary, (asked) => {
+        const uri = upiUri(asked)
+        const wanted = {
+          pa: asked.vpa,
+          pn: asked.name,
+          mc: asked.mcc,
+          tr: asked.tr,
+          ...(asked.note !== undefined && { tn: asked.note }),
+          ...(asked.amountPaise !== undefined && { am: amountText(asked.amountPaise) }),
+          cu: 'INR',
+          mode: asked.multipleUse ? '01' : '15',
+        }
+        expect(readPlainly(uri)).toEqual(wanted)
+        expect(parseUpiUri(uri)).toEqual(wanted)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('what we build is plain ASCII and breaks no rule of ours', () => {
+    fc.assert(
+      fc.property(partsArbitrary, (asked) => {
+        const uri = upiUri(asked)
+        expect(uri).toMatch(/^upi:\/\/pay\?[A-Za-z0-9=&%@._~-]+$/)
+        expect(brokenRules(uri)).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('one paisa is 0.01 and a crore keeps both decimals', () => {
+    expect(amountText(1n)).toBe('0.01')
+    expect(amountText(1_000_000_000n)).toBe('10000000.00')
+  })
+
+  test.each([
+    ['a VPA without @', { vpa: 'asha.stores' }],
+    ['a VPA of 256 characters', { vpa: `${'a'.repeat(250)}@okaxi` }],
+    ['an amount of −5', { amountPaise: -500n }],
+    ['an amount of zero', { amountPaise: 0n }],
+    ['an amount beyond any payment', { amountPaise: 10n ** 18n }],
+    ['MCC abc', { mcc: 'abc' }],
+    ['the MCC of stored-value load', { mcc: '6540' }],
+    ['a reference of 36 characters', { tr: 'a'.repeat(36) }],
+    ['a reference that would need encoding', { tr: 'a&am=1' }],
+    ['a blank name', { name: '  ' }],
+    ['a name of 101 characters', { name: 'न'.repeat(101) }],
+    ['a name with half a character', { name: 'a\uD83C' }],
+    ['a note with a line break', { note: 'a\nb' }],
+    ['an empty note', { note: '' }],
+  ])('%s is refused', (_, broken) => {
+    expect(() => upiUri({ ...parts, ...broken })).toThrow(/breaks its rule/)
+  })
+})
+
+describe('the rules of the parts', () => {
+  test.each(['asha@upi', '9876543210@ybl', 'a.b-c_d@okhdfcbank', '1234@HDFC0000001.ifsc.npci'])(
+    '%s is a VPA',
+    (vpa) => {
+      expect(isVpa(vpa)).toBe(true)
+    },
+  )
+  test.each([
+    'asha',
+    '@upi',
+    'asha@',
+    'a b@upi',
+    'asha@upi@upi',
+    'asha@upi&am=1',
+    'asha@1',
+    'asha@upi\n',
+    '',
+  ])('%j is no VPA', (vpa) => {
+    expect(isVpa(vpa)).toBe(false)
+  })
+  test('lengths count characters as people do, not halves of an emoji', () => {
+    expect(isPayeeName('🍵'.repeat(100))).toBe(true)
+    expect(isPayeeName('🍵'.repeat(101))).toBe(false)
+  })
+  test('a hundred thousand hostile characters are judged at once', () => {
+    const hostile = [
+      'a'.repeat(1e5),
+      `${'a'.repeat(252)}@`.repeat(400),
+      ' '.repeat(1e5),
+      `${'9'.repeat(1e5)}.`,
+    ]
+    const startedAt = performance.now()
+    for (const text of hostile) {
+      for (const rule of [isVpa, isMcc, isTransactionRef, isNote, isPayeeName]) rule(text)
+      checkUpiUri(`upi://pay?${text}`)
+    }
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+})
+
+describe('judging what was scanned', () => {
+  test.each([
+    ['a VPA without @', 'upi://pay?pa=ashastores&pn=Asha', 'pa-form'],
+    ['an amount of −5', 'upi://pay?pa=asha@upi&pn=Asha&am=-5', 'am-positive'],
+    ['an amount of 1e9', 'upi://pay?pa=asha@upi&pn=Asha&am=1e9', 'am-form'],
+    ['MCC abc', 'upi://pay?pa=asha@upi&pn=Asha&mc=abc', 'mc-form'],
+    ['another scheme', 'https://pay?pa=asha@upi&pn=Asha', 'scheme'],
+    ['no payee', 'upi://pay?pn=Asha', 'pa-present'],
+    ['an empty payee', 'upi://pay?pa=&pn=Asha', 'pa-present'],
+    ['no name', 'upi://pay?pa=asha@upi', 'pn-present'],
+    ['an amount with one decimal', 'upi://pay?pa=asha@upi&pn=Asha&am=5.0', 'am-form'],
+    ['an amount of zero', 'upi://pay?pa=asha@upi&pn=Asha&am=0.00', 'am-positive'],
+    ['a minimum without an amount', 'upi://pay?pa=asha@upi&pn=Asha&mam=1.00', 'mam-needs-am'],
+    ['dollars', 'upi://pay?pa=asha@upi&pn=Asha&cu=USD', 'cu-inr'],
+    ['stored-value load', 'upi://pay?pa=asha@upi&pn=Asha&mc=6540', 'mc-not-6540'],
+    ['a reference of 36', `upi://pay?pa=asha@upi&pn=Asha&tr=${'a'.repeat(36)}`, 'tr-length'],
+    ['the payee twice', 'upi://pay?pa=asha@upi&pn=Asha&pa=eve@upi', 'no-duplicate-parameters'],
+    ['a coded line break', 'upi://pay?pa=asha@upi&pn=As%0Aha', 'no-control-characters'],
+    ['half an escape', 'upi://pay?pa=asha@upi&pn=100%', 'well-formed-percent'],
+    ['an escape that is not UTF-8', 'upi://pay?pa=asha@upi&pn=%E0%A4', 'well-formed-percent'],
+    ['a bare #', 'upi://pay?pa=asha@upi&pn=Shop#1', 'no-fragment'],
+    ['a signature before the end', 'upi://pay?pa=asha@upi&sign=MEQ=&pn=Asha', 'sign-last'],
+    ['a text longer than any code', `upi://pay?pa=asha@upi&pn=${'a'.repeat(8000)}`, 'text-length'],
+    ['nothing at all', '', 'scheme'],
+  ])('%s makes a string unfit', (_, text, rule) => {
+    expect(brokenRules(text)).toContain(rule)
+  })
+
+  test.each([
+    ['+ for a space', 'upi://pay?pa=asha@upi&pn=Asha+Stores', 'encoding-space'],
+    ['%40 for @', 'upi://pay?pa=asha%40upi&pn=Asha', 'encoding-at'],
+    ['Devanagari as it is', 'upi://pay?pa=asha@upi&pn=आशा', 'encoding-ascii'],
+    ['capitals in the scheme', 'UPI://PAY?pa=asha@upi&pn=Asha', 'scheme-case'],
+    ['a mode that nobody defined', 'upi://pay?pa=asha@upi&pn=Asha&mode=77', 'mode-known'],
+    ['a dynamic code without amount', 'upi://pay?pa=asha@upi&pn=Asha&tr=1&mode=15', 'mode-fits'],
+    ['a secure code without signature', 'upi://pay?pa=asha@upi&pn=Asha&mode=02', 'mode-signed'],
+    ['a note of 51', `upi://pay?pa=asha@upi&pn=Asha&tn=${'a'.repeat(51)}`, 'tn-length'],
+    ['a name that is shown backwards', 'upi://pay?pa=asha@upi&pn=%E2%80%AEahsA', 'no-direction-overrides'],
+    ['a parameter that nobody defined', 'upi://pay?pa=asha@upi&pn=Asha&zz=1', 'known-parameters'],
+  ])('%s is pointed out and leaves the string fit', (_, text, rule) => {
+    expect(verdictOf(rule, text)).toBe(false)
+    expect(isFit(checkUpiUri(text))).toBe(true)
+  })
+
+  test('codes as seen in the wild are fit', () => {
+    const wild = [
+      'upi://pay?ver=01&mode=15&pa=asha@upi&pn=Asha&tr=A1&am=10.00&cu=INR&qrMedium=04',
+      'upi://pay?pa=asha@upi&pn=Asha&mode=02&purpose=00&orgid=159761&sign=MEUCIQ+/abc==',
+    ]
+    expect(wild.flatMap(brokenRules)).toEqual([])
+    expect(verdictOf('encoding-space', wild[1] ?? '')).toBe(true)
+  })
+
+  test('any text at all gets a verdict', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, prefixed) => {
+        const whole = prefixed ? `upi://pay?${text}` : text
+        expect(checkUpiUri(whole).length).toBeGreaterThan(0)
+        if (isFit(checkUpiUri(whole))) expect(parseUpiUri(whole)).toBeDefined()
+      }),
+    )
+  })
+})
+
+describe('reading', () => {
+  test.each([
+    ['another scheme', 'upi://mandate?pa=asha@upi&pn=Asha'],
+    ['a parameter twice', 'upi://pay?pa=asha@upi&pn=Asha&pa=eve@upi'],
+    ['broken escapes', 'upi://pay?pa=asha@upi&pn=%zz'],
+    ['no payee', 'upi://pay?pn=Asha'],
+  ])('%s is not read', (_, text) => {
+    expect(parseUpiUri(text)).toBeUndefined()
+  })
+  test('a parameter called __proto__ is only a parameter', () => {
+    const fields = parseUpiUri('upi://pay?pa=asha@upi&pn=Asha&__proto__=x')
+    expect(Object.keys(fields ?? {})).toContain('__proto__')
+    expect(Object.getPrototypeOf(fields)).toBe(Object.prototype)
+  })
+})

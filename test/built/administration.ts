@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newProgram } from '@svc/cli/program'
+import type { Command } from 'commander'
+import { expect } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import type { Live } from '../harness/live.ts'
+import type { LiveMerchant } from './merchants.ts'
+import type { LivePartner } from './partners.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+
+/** Commands that do not administer an installation: they run the service, call it, or are of the sandbox alone. */
+const OTHERS = /^(?:serve|seal|open|conformance|card issue|qr doctor|events (?:listen|trigger)|sandbox .*)$/
+
+/** Every command that administers an installation, as a user writes it. */
+export function administrationCommands(): string[] {
+  const leaves = (command: Command, before: string): string[] =>
+    command.commands.flatMap((child) => {
+      const name = `${before}${child.name()}`
+      const below = leaves(child, `${name} `)
+      // `svc backup <file>` is a command and has one below it.
+      return below.length === 0 || name === 'backup' ? [name, ...below] : below
+    })
+  return leaves(newProgram(), '').filter((name) => !OTHERS.test(name))
+}
+
+type Svc = Live['svc']
+
+export async function administerMerchants(
+  svc: Svc,
+  { merchantId }: LiveMerchant,
+  url: string,
+): Promise<void> {
+  await svc(['merchant', 'list'])
+  await svc(['key', 'list', merchantId])
+  await svc(['merchant', 'disable', merchantId])
+  await svc(['merchant', 'enable', merchantId])
+  const { endpointId } = await svc(['webhook', 'create', merchantId, '--url', url])
+  for (const verb of ['rotate', 'disable', 'enable', 'delete'])
+    await svc(['webhook', verb, merchantId, endpointId])
+  await svc(['webhook', 'list', merchantId])
+}
+
+export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
+  const { partnerId, companyId } = partner
+  await svc(['partner', 'list'])
+  const { clientId } = await svc(['partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
+  expect(await svc(['partner', 'client', 'list', partnerId])).toHaveLength(2)
+  await svc(['partner', 'client', 'revoke', clientId])
+  const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
+  const file = join(folder, 'public.jwk')
+  await writeFile(file, JSON.stringify({ ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW', kid: 'acme-1' }))
+  const { kid } = await svc(['partner', 'key', 'register-public', partnerId, file])
+  expect(await svc(['partner', 'key', 'list', partnerId])).toHaveLength(2)
+  await svc(['partner', 'key', 'retire', partnerId, kid])
+  await svc(['partner', 'disable', partnerId])
+  await svc(['partner', 'enable', partnerId])
+  await svc(['company', 'list', partnerId])
+  await svc(['user', 'list', companyId])
+  await svc(['card-account', 'list', companyId])
+}
+
+export async function administerCards(
+  svc: Svc,
+  { inUse: svcCardId, waiting }: { inUse: string; waiting: string },
+): Promise<void> {
+  await svc(['card', 'activate', waiting])
+  await svc(['card', 'show', svcCardId])
+  await svc(['card', 'lock', svcCardId, '--reason', 'reported lost'])
+  await svc(['card', 'unlock', svcCardId, '--reason', 'found'])
+  await svc(['card', 'flags', 'set', svcCardId, '--atm', 'on', '--atm-admin', 'on'])
+  await svc(['card', 'kyc', 'set', svcCardId, 'UPLOADED'])
+  await svc(['card', 'block', svcCardId, '--reason', 'stolen'])
+  await svc(['card', 'history', svcCardId])
+}
+
+export async function administerOperators(svc: Svc): Promise<void> {
+  await svc(['operator', 'create', 'asha', '--role', 'admin', '--password-stdin'], `${PASSWORD}\n`)
+  await svc(['operator', 'create', 'ravi', '--role', 'viewer', '--password-stdin'], `${PASSWORD}\n`)
+  await svc(['operator', 'role', 'ravi', 'operator'])
+  await svc(['operator', 'reset-password', 'ravi', '--password-stdin'], `${PASSWORD} two\n`)
+  await svc(['operator', 'disable', 'ravi'])
+  await svc(['operator', 'enable', 'ravi'])
+  expect(await svc(['operator', 'list'])).toHaveLength(2)
+}
+
+export async function administerKeys(svc: Svc): Promise<void> {
+  await svc(['keys', 'rotate', 'card_number'])
+  await svc(['keys', 'rotate', 'webhook_signing'])
+  const keys: Json[] = await svc(['keys', 'list'])
+  const former = keys.find(({ purpose, status }) => purpose === 'webhook_signing' && status !== 'current')
+  await svc(['keys', 'retire', former.keyId])
+}
+
+/** What proves the books, and a backup that takes the place of the data that it was made of. */
+export async function proveAndRestore({ svc, folder }: Live): Promise<void> {
+  await svc(['doctor'])
+  await svc(['audit', 'verify'])
+  await svc(['reconcile'])
+  await svc(['invariants'])
+  const file = join(folder, 'today.tar')
+  await svc(['backup', file])
+  await svc(['backup', 'verify', file])
+  await svc(['restore', file, '--replace'])
+  await svc(['reconcile'])
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { errorsIn, freePort, runCli, spawnCli, startProcess } from '../harness/processes.ts'
+
+let dataDir: string
+beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'svc-ends-'))))
+afterEach(async () => {
+  // Only where a test failed: a database server that was left behind.
+  if (databaseRuns()) process.kill(Number.parseInt(readFileSync(postmaster(), 'utf8'), 10), 'SIGQUIT')
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 })
+})
+
+const postmaster = (): string => join(dataDir, 'postgres/postmaster.pid')
+const databaseRuns = (): boolean => existsSync(postmaster())
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s ends the service in order: it drains, stops its PostgreSQL, exits 0 and logs no error',
+  async (signal) => {
+    const service = await startProcess({ DATA_DIR: dataDir })
+    expect(databaseRuns()).toBe(true)
+    expect(await service.end(signal)).toEqual({ code: 0, signal: null })
+    expect(service.written()).toContain('"msg":"drained"')
+    expect(databaseRuns()).toBe(false)
+    expect(errorsIn(service.written())).toEqual([])
+  },
+)
+
+test('an unfinished request does not hold the process beyond the time for draining', async () => {
+  const service = await startProcess({
+    DATA_DIR: dataDir,
+    DRAIN_TIMEOUT_MS: '1000',
+    REQUEST_TIMEOUT_MS: '300000',
+  })
+  const { hostname, port } = new URL(service.baseUrl)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  socket.write('POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
+  await once(socket, 'connect')
+  // Behind the request on another connection, so that the server has read the beginning of the first one.
+  await fetch(`${service.baseUrl}/livez`)
+  const closed = once(socket, 'close')
+  expect(await service.end('SIGTERM')).toEqual({ code: 1, signal: null })
+  await closed
+  expect(service.written()).toContain('requests were still in progress')
+  expect(databaseRuns()).toBe(false)
+})
+
+test('a terminal that closes sends SIGHUP more than once, and the service still ends in order', async () => {
+  const service = await startProcess({ DATA_DIR: dataDir })
+  for (let n = 0; n < 5; n++) process.kill(service.pid, 'SIGHUP')
+  expect(await service.ended).toEqual({ code: 0, signal: null })
+  expect(databaseRuns()).toBe(false)
+})
+
+test('a port that is taken is found before anything is created, and the message says what to do', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = String((server.address() as { port: number }).port)
+  try {
+    const { code, stdout, stderr } = await runCli(['serve'], { DATA_DIR: join(dataDir, 'data'), PORT: port })
+    expect(code, stdout).toBe(1)
+    expect(stderr.trim()).toBe(
+      `Port ${port} on 127.0.0.1 is taken. Choose another one, for example: PORT=8090 npm start`,
+    )
+    expect(await readdir(dataDir)).toEqual([])
+  } finally {
+    server.close()
+  }
+})
+
+test.each(['192.0.2.1', 'no-such-host.invalid'])(
+  'an address that is not of this machine is found before anything is created (%s)',
+  async (host) => {
+    const { code, stderr } = await runCli(['serve'], {
+      DATA_DIR: join(dataDir, 'data'),
+      HOST: host,
+      PORT: '0',
+    })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot listen on .* \(E\w+\)\. Check HOST and PORT\.\n$/),
+    ])
+    expect(await readdir(dataDir)).toEqual([])
+  },
+)
+
+test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
+  const port = await freePort()
+  const full = openSync('/dev/full', 'w')
+  const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
+    'ignore',
+    full,
+    'ignore',
+  ])
+  closeSync(full)
+  const ended = once(child, 'exit')
+  let isOver = false
+  void ended.then(() => (isOver = true))
+  const isReady = async () =>
+    isOver ||
+    (await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
+  for (let n = 0; n < 100 && !isOver; n++) await fetch(`http://127.0.0.1:${port}/livez`)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  expect(databaseRuns()).toBe(false)
+})

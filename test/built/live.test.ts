@@ -1,0 +1,145 @@
+import { SETTINGS } from '@svc/contract/config'
+import { OPERATIONS } from '@svc/server/operations'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Client } from '../harness/client.ts'
+import { Browser } from '../harness/console.ts'
+import { ELSEWHERE, type Live, METRICS_TOKEN, openLive } from '../harness/live.ts'
+import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
+import { REDIS } from '../harness/redis.ts'
+import {
+  administerCards,
+  administerKeys,
+  administerMerchants,
+  administerOperators,
+  administerPartners,
+  administrationCommands,
+  PASSWORD,
+  proveAndRestore,
+} from './administration.ts'
+import {
+  followEvents,
+  type LiveMerchant,
+  loseStream,
+  newMerchant,
+  openStream,
+  sellWithCodes,
+} from './merchants.ts'
+import { awardCoins, issueCards, type LivePartner, newPartner } from './partners.ts'
+
+// The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
+let live: Live
+let service: ServiceProcess
+let client: Client
+let merchant: LiveMerchant
+let partner: LivePartner
+let cards: Awaited<ReturnType<typeof issueCards>>
+const commands: string[] = ['migrate']
+
+beforeAll(async () => {
+  const opened = await openLive()
+  live = {
+    ...opened,
+    svc: (args, input) => {
+      commands.push(args.join(' '))
+      return opened.svc(args, input)
+    },
+  }
+  service = await startProcess({ ...live.settings, NODE_EXTRA_CA_CERTS: live.receiver.certificate })
+  client = await Client.open(service.baseUrl)
+})
+afterAll(async () => {
+  await service?.end('SIGTERM')
+  await live?.close()
+})
+
+const figures = async (): Promise<string> =>
+  (await client.get('/metrics', { authorization: `Bearer ${METRICS_TOKEN}` })).text
+
+test.each(Object.entries(SETTINGS).filter(([name]) => !(name in ELSEWHERE)))(
+  'the setting %s is given, with a value that is read',
+  (name, setting) => {
+    expect(live.settings[name], `${name} has no value in test/harness/live.ts`).toBeDefined()
+    setting.read(live.settings[name]!)
+  },
+)
+
+test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async () => {
+  await expect.poll(figures, { timeout: 30_000 }).toMatch(/^svc_rate_limit_shared 1$/m)
+})
+
+test('merchants sell with codes; rail, refunds, webhooks and the feed of events', async () => {
+  merchant = await newMerchant(live, client)
+  await sellWithCodes(live, merchant)
+  await followEvents(live, merchant)
+  await loseStream(live, merchant)
+})
+
+test('partners issue cards one by one and in bulk, search them, and award coins', async () => {
+  partner = await newPartner(live, client)
+  cards = await issueCards(partner)
+  await awardCoins(partner)
+})
+
+test('operators sign in to the console and see what happened', async () => {
+  await administerOperators(live.svc)
+  const browser = new Browser({ client })
+  expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
+  expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
+  expect((await browser.get('/merchants')).json.data).toHaveLength(1)
+  const page = await fetch(`${service.baseUrl}/console/`)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
+})
+
+test('published documents are served', async () => {
+  for (const path of [
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/jwks.json',
+    '/.well-known/webhook-keys.json',
+    '/livez',
+    '/readyz',
+  ])
+    expect([path, (await client.get(path)).status]).toEqual([path, 200])
+  for (const path of ['/docs', '/docs/errors', '/openapi.json'])
+    expect([path, (await fetch(service.baseUrl + path)).status]).toEqual([path, 200])
+})
+
+test('every operation of live mode was carried out', async () => {
+  const succeeded = new Set(
+    [...(await figures()).matchAll(/^svc_http_request_seconds_count\{(.*)\}/gm)]
+      .filter(([, labels]) => labels!.includes('status="2'))
+      .map(([, labels]) => /operation="([^"]+)"/.exec(labels!)![1]),
+  )
+  const wanted = OPERATIONS.filter(({ sandboxOnly }) => !sandboxOnly).map(({ id }) => id)
+  expect(wanted.filter((id) => !succeeded.has(id))).toEqual([])
+})
+
+test('every command that administers an installation works with the documented logins', async () => {
+  await Promise.all([
+    administerMerchants(live.svc, merchant, live.receiver.url(merchant.merchantId)),
+    administerPartners(live, partner),
+    administerCards(live.svc, cards),
+  ])
+  await administerKeys(live.svc)
+  await proveAndRestore(live)
+  // The service notices the restored data and begins anew on it, with keys of its own: tokens of before are refused.
+  const readyTwice = /the data was replaced by a restore.*"msg":"ready"/s
+  await expect.poll(() => readyTwice.test(service.written()), { timeout: 60_000 }).toBe(true)
+  const wasRun = (name: string) =>
+    commands.some((command) => command === name || command.startsWith(`${name} `))
+  expect(administrationCommands().filter((name) => !wasRun(name))).toEqual([])
+})
+
+test('an orderly restart logs nothing at error level, though a balancer asks and a stream is open', async () => {
+  const streamEnded = await openStream(merchant)
+  process.kill(service.pid, 'SIGTERM')
+  const statuses = new Set<number>()
+  for (let up = true; up; )
+    up = await fetch(`${service.baseUrl}/readyz`).then(
+      ({ status }) => (statuses.add(status), true),
+      () => false,
+    )
+  expect(await service.ended).toEqual({ code: 0, signal: null })
+  await streamEnded()
+  expect([...statuses]).toContain(503)
+  expect(errorsIn(service.written())).toEqual([])
+})

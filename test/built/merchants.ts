@@ -1,0 +1,104 @@
+import { expect } from 'vitest'
+import { type Client, payloadOf } from '../harness/client.ts'
+import { type Live, RAIL_KEY } from '../harness/live.ts'
+import { creditOf } from '../harness/qr-codes.ts'
+
+export interface LiveMerchant {
+  readonly merchantId: string
+  readonly apiKey: string
+  readonly client: Client
+}
+
+/** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
+export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
+  const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
+  const { merchantId, apiKey } = await svc(['merchant', 'create', ...plan])
+  const { secret } = await svc(['webhook', 'create', merchantId, '--url', receiver.url(merchantId)])
+  receiver.expect(merchantId, secret)
+  const response = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
+  expect(response.status, response.text).toBe(200)
+  return { merchantId, apiKey, client: client.with({ authorization: `Bearer ${response.json.token}` }) }
+}
+
+/** A code that is paid, and cancelled; then what comes for it goes back to the payer. */
+export async function sellWithCodes(
+  { server, svc }: Live,
+  { client, merchantId }: LiveMerchant,
+): Promise<void> {
+  const order = { qrName: 'Order 1042', multipleUse: true, referenceNumber: 'order-1042' }
+  const key = { 'idempotency-key': 'order-1042' }
+  const made = await client.post('/api/v0/qr-code', order, key)
+  const { qrCodeId } = payloadOf(made)
+  expect((await client.post('/api/v0/qr-code', order, key)).text).toBe(made.text)
+  const path = `/api/v0/qr-code/${qrCodeId}`
+  expect(payloadOf(await client.get(path)).qrCodeBase64).toMatch(/^iVBOR/)
+  const [row] = await server.query<{ tr: string }>('select tr from qr_codes where qr_code_id = $1', [
+    qrCodeId,
+  ])
+  const credit = creditOf(row!.tr, { amount: 75 })
+  const notify = (notice: object) => client.notify('/rails/upi/credits', notice, RAIL_KEY)
+  expect(payloadOf(await notify(credit))).toMatchObject({ status: 'ACCEPTED' })
+  expect(payloadOf(await client.get(`${path}/payments`)).data).toHaveLength(1)
+  expect(payloadOf(await client.post('/api/v0/qr-code/search', {})).data).toHaveLength(1)
+  const [{ paymentId }] = payloadOf(await client.get('/api/v0/payments?referenceNumber=order-1042')).data
+  payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
+  await svc(['payment', 'list', merchantId])
+  await svc(['payment', 'show', paymentId])
+  expect((await notify({ ...credit, amount: 'seventy-five', utr: undefined })).status).toBe(202)
+  const [{ noticeId }] = await svc(['notice', 'list'])
+  await svc(['notice', 'show', noticeId])
+  await svc(['notice', 'assign', noticeId, '--utr', 'BYHAND0001', '--amount', '75', '--tr', row!.tr])
+  payloadOf(await client.patch(`${path}/cancel`, {}))
+  const late = creditOf(row!.tr)
+  expect(payloadOf(await notify(late))).toMatchObject({ status: 'REFUND_PENDING' })
+  const refund = await client.notify('/rails/upi/refunds', { utr: late.utr }, RAIL_KEY)
+  expect(payloadOf(refund)).toMatchObject({ status: 'REFUNDED' })
+}
+
+/** Endpoints by the API, and the feed that they are told from. */
+export async function followEvents(live: Live, { merchantId, client }: LiveMerchant): Promise<void> {
+  const { receiver } = live
+  await expect.poll(() => receiver.received.get(merchantId)!.size, { timeout: 60_000 }).toBeGreaterThan(2)
+  const all = '/api/v0/webhook-endpoints'
+  const { endpointId, secret } = payloadOf(await client.post(all, { url: receiver.url('second') }))
+  receiver.expect('second', secret)
+  const path = `${all}/${endpointId}`
+  expect(payloadOf(await client.get(all)).data).toHaveLength(2)
+  payloadOf(await client.get(path))
+  const { data } = payloadOf(await client.get('/api/v0/events?after=0'))
+  payloadOf(await client.post(`${path}/resend`, { eventId: data[0].id }))
+  await expect.poll(() => receiver.received.get('second')!.size, { timeout: 60_000 }).toBe(1)
+  const attempts = async () => payloadOf(await client.get(`${path}/attempts`)).data
+  await expect.poll(attempts, { timeout: 60_000 }).toHaveLength(1)
+  const [from, to] = [data[0].createdOn, new Date().toISOString()]
+  payloadOf(await client.post(`${path}/replay`, { from, to }))
+  payloadOf(await client.post(`${path}/rotate-secret`, { graceSeconds: 3600 }))
+  payloadOf(await client.patch(path, { enabled: false }))
+  expect((await client.send('DELETE', path)).status).toBeLessThan(300)
+  expect(receiver.forged).toBe(0)
+}
+
+/** A stream of events that has sent its first one; returns what waits for its end. */
+export async function openStream({
+  client,
+  apiKey,
+}: Pick<LiveMerchant, 'client' | 'apiKey'>): Promise<() => Promise<void>> {
+  const { token } = (await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })).json
+  const response = await fetch(`${client.baseUrl}/api/v0/events/stream?after=0`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect(response.status).toBe(200)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (let text = ''; !text.includes('\ndata:'); ) text += (await reader.read()).value
+  return async () => {
+    while (!(await reader.read()).done);
+  }
+}
+
+/** The stream of a key ends when the key is revoked. */
+export async function loseStream({ svc }: Live, { merchantId, client }: LiveMerchant): Promise<void> {
+  const { apiKeyId, apiKey } = await svc(['key', 'issue', merchantId, '--name', 'till 2'])
+  const streamEnded = await openStream({ client, apiKey })
+  await svc(['key', 'revoke', apiKeyId])
+  await streamEnded()
+}

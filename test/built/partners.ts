@@ -1,0 +1,64 @@
+import { createSecretKey } from 'node:crypto'
+import { expect } from 'vitest'
+import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
+import { type Client, payloadOf } from '../harness/client.ts'
+import { COINS, ifMatch } from '../harness/coins.ts'
+import type { Live } from '../harness/live.ts'
+import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
+
+export interface LivePartner extends TestPartner {
+  readonly client: Client
+}
+
+/** A partner with a company, a funded card account, an employee and a shared key, all by the command line. */
+export async function newPartner({ svc }: Live, client: Client): Promise<LivePartner> {
+  const companyName = 'Acme Industries Private Limited'
+  const plan = ['--name', 'Gift House', '--product', 'incentive', 'employee_rewards']
+  const { partnerId, clientId, clientSecret } = await svc(['partner', 'create', ...plan])
+  const { companyId } = await svc(['company', 'create', partnerId, '--name', companyName])
+  const { cardAccountId } = await svc(['card-account', 'create', companyId, '--product', 'incentive'])
+  await svc(['card-account', 'fund', cardAccountId, '--amount', '100000.00'])
+  const { userId } = await svc(['user', 'create', companyId, '--first-name', 'Asha'])
+  const { kid, alg, enc, k } = await svc(['partner', 'key', 'issue-shared', partnerId])
+  const sharedKey = { kid, alg, enc, key: createSecretKey(Buffer.from(k, 'base64url')) }
+  const ids = { partnerId, companyId, cardAccountId, userId }
+  const partner: TestPartner = { ...ids, clientId, clientSecret, companyName, sharedKey }
+  return { ...partner, client: await asPartner(client, partner) }
+}
+
+/** Single orders and a bulk job; what can be done with a card. Returns a card in use and one that waits to be activated. */
+export async function issueCards(partner: LivePartner): Promise<{ inUse: string; waiting: string }> {
+  const { client, companyId, cardAccountId } = partner
+  const order = async () =>
+    payloadOf(await createCard(client, partner, { physicalCard: true, loadAmount: '500' })).svcCardId
+  const [svcCardId, waiting] = [await order(), await order()]
+  const path = `/api/v0/partner/svcCard/${svcCardId}`
+  payloadOf(await client.get(path))
+  payloadOf(await client.post(`${path}/activate`, {}))
+  payloadOf(await client.patch(`${path}/status`, { status: 'L', reason: 'Lost' }))
+  payloadOf(await client.patch(`${path}/status`, { status: 'UL' }))
+  payloadOf(await client.patch(`${path}/flags`, { onlineAllowed: false }))
+  expect(payloadOf(await client.get(`${path}/history`)).data.length).toBeGreaterThan(3)
+  payloadOf(await client.post(SEARCH, { companyId, cardAccountId, svcCardId }))
+  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
+  await done(client, jobId)
+  expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])
+  return { inUse: svcCardId, waiting }
+}
+
+/** A configuration from its creation to its end, and coins that are earned and spent. */
+export async function awardCoins({ client, companyId, userId }: LivePartner): Promise<void> {
+  const request = { event: 'referral.completed', amount: 100, title: 'Thank you' }
+  const { coinConfigId } = payloadOf(await client.post(COINS, request))
+  const path = `${COINS}/${coinConfigId}`
+  payloadOf(await client.get(path))
+  payloadOf(await client.patch(path, { amount: 120 }, ifMatch(1)))
+  expect(payloadOf(await client.get(`${path}/revisions`)).data).toHaveLength(2)
+  payloadOf(await client.post(`${COINS}/search`, { status: 'ACTIVE' }))
+  const award = { requestId: 'referral-77', event: request.event, userId, companyId }
+  payloadOf(await client.post(`${COINS}/allocate`, award))
+  payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'voucher-9', userId, amount: 50 }))
+  expect(payloadOf(await client.get(`${COINS}/users/${userId}/balance`))).toMatchObject({ active: 70 })
+  expect(payloadOf(await client.get(`${COINS}/users/${userId}/history`)).data).toHaveLength(2)
+  payloadOf(await client.post(`${path}/deactivate`, {}))
+}

@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+// A tree that was built and pruned; packages are copied, since npm changes what it finds.
+const PARTS = 'bin scripts packages apps migrations docs dist node_modules package.json package-lock.json'
+let tree: string
+beforeAll(async () => {
+  tree = await mkdtemp(join(tmpdir(), 'svc-production-'))
+  for (const part of PARTS.split(' '))
+    await cp(join(ROOT, part), join(tree, part), { recursive: true, verbatimSymlinks: true })
+  await run('npm', ['prune', '--omit=dev', '--offline', '--no-audit', '--no-fund'], { cwd: tree })
+})
+afterAll(() => rm(tree, { recursive: true, force: true, maxRetries: 10 }))
+
+/** Runs `npm start` until it is ready, then ends it; resolves to what it wrote. */
+async function start(): Promise<string> {
+  const env = { ...process.env, DATA_DIR: join(tree, 'data'), PORT: '0', NODE_ENV: 'production' }
+  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+    cwd: tree,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const closed = once(child, 'close')
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on('line', (line) => {
+      lines.push(line)
+      if (line.includes('"msg":"ready"')) child.kill('SIGTERM')
+    })
+  const [code] = await closed
+  expect(code, lines.join('\n')).toBe(0)
+  return lines.join('\n')
+}
+
+test('what was built starts without development packages', async () => {
+  expect(existsSync(join(tree, 'node_modules/esbuild'))).toBe(false)
+  expect(await start()).toContain('"msg":"drained"')
+})
+
+test('what was built starts after an npm that leaves fields of the lock file out, as npm 10 does when it prunes', async () => {
+  const file = join(tree, 'package-lock.json')
+  const lock = JSON.parse(await readFile(file, 'utf8'))
+  for (const entry of Object.values<Record<string, unknown>>(lock.packages)) delete entry['libc']
+  await writeFile(file, JSON.stringify(lock, null, 2))
+  await start()
+})
+
+test('what was built from other sources does not start without its compiler, and the message says what to do', async () => {
+  const more = join(tree, 'packages/core/src/more.ts')
+  await writeFile(more, 'export {}\n')
+  await expect(start()).rejects.toThrow(
+    'svc was built from other sources, and its compiler is not installed. Run: npm ci && npm run build && npm prune --omit=dev',
+  )
+  await rm(more)
+})
+
+test('what was built starts from the files that docs/guides/operate.md names for an image', async () => {
+  const named = 'bin scripts dist apps migrations node_modules package.json'.split(' ')
+  for (const part of PARTS.split(' '))
+    if (!named.includes(part)) await rm(join(tree, part), { recursive: true })
+  for (const part of await readdir(join(tree, 'apps/console')))
+    if (part !== 'dist') await rm(join(tree, 'apps/console', part), { recursive: true })
+  await start()
+})

@@ -1,0 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** Program and console as their sources are now; nothing is done when they were built from them already. */
+export default function setup(): void {
+  const script = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))
+  execFileSync(process.execPath, [script], { stdio: 'inherit' })
+}

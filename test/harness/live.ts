@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { Receiver } from '../../lab/chaos/receiver.ts'
+import { DatabaseServer } from '../../lab/chaos/server.ts'
+import type { Json } from './client.ts'
+import { guideStatements } from './guide-logins.ts'
+import { freePort, runCli } from './processes.ts'
+import { REDIS, RedisServer } from './redis.ts'
+
+export const RAIL_KEY = 'rail-key-of-the-built-program-0123456789'
+export const METRICS_TOKEN = 'figures-0123456789'
+
+/** What a production has: a PostgreSQL with separate logins, a store for rate limits, somebody who takes webhooks. */
+export interface Live {
+  readonly server: DatabaseServer
+  readonly receiver: Receiver
+  /** A directory for files of the test. */
+  readonly folder: string
+  /** Every setting, once. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Runs a command of the command line with the same settings; returns the JSON that it prints. */
+  svc(args: readonly string[], input?: string): Promise<Json>
+  close(): Promise<void>
+}
+
+/** The three logins and the database, by the statements of docs/guides/operate.md. */
+async function createLogins(server: DatabaseServer): Promise<Record<string, string>> {
+  for (const statement of await guideStatements()) await onMaintenance(server, statement)
+  const url = (login: string) =>
+    `postgresql://${login}@localhost/svc?host=${encodeURIComponent(server.host)}&port=${server.port}`
+  return {
+    DATABASE_URL: url('svc_app:choose-another'),
+    DATABASE_OWNER_URL: url('svc_migrator:choose-one'),
+    DATABASE_OPERATOR_URL: url('svc_console:choose-a-third'),
+    // The same server: it has all that was committed, as a standby that caught up does.
+    DATABASE_READ_URL: url('svc_console:choose-a-third'),
+  }
+}
+
+async function onMaintenance(server: DatabaseServer, statement: string): Promise<void> {
+  const client = await server.connect('postgres')
+  await client.query(statement)
+  await client.end()
+}
+
+/** An installation in live mode, its schema made and its roles granted, that nothing serves yet. */
+export async function openLive(): Promise<Live> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-live-'))
+  const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const server = await DatabaseServer.open(join(folder, 'postgresql'))
+    undo.push(() => server.close())
+    const logins = await createLogins(server)
+    const store = REDIS && (await RedisServer.open())
+    if (store) undo.push(() => store.kill())
+    const receiver = await Receiver.open(folder)
+    undo.push(() => receiver.close())
+    const settings = {
+      ...CHOSEN,
+      ...logins,
+      PORT: await freePort(),
+      DATA_DIR: join(folder, 'data'),
+      SVC_MASTER_KEY: [1, 2].map(() => randomBytes(32).toString('base64')).join(),
+      // Without a store the setting is given all the same: the service must do with one that is never there.
+      RATE_LIMIT_URL: `redis://127.0.0.1:${store ? store.port : await freePort()}`,
+    }
+    const svc = async (args: readonly string[], input = '') => {
+      const { code, stdout, stderr } = await runCli([...args, '--json'], settings, { input })
+      expect(code, `svc ${args.join(' ')}\n${stderr}${stdout}`).toBe(0)
+      return JSON.parse(stdout) as Json
+    }
+    await svc(['migrate'])
+    return { server, receiver, folder, settings, svc, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Settings that need an installation of another kind, and the tests that give them. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  TLS_CERT_FILE: 'test/service/tls.test.ts',
+  TLS_KEY_FILE: 'test/service/tls.test.ts',
+}
+
+/** A value for each setting that is not an address of this very installation: where it can be, another than the default. */
+const CHOSEN: Readonly<Record<string, string>> = {
+  SVC_MODE: 'live',
+  HOST: '127.0.0.1',
+  PUBLIC_URL: 'https://svc.example.com',
+  DATABASE_POOL_SIZE: '8',
+  DATABASE_READ_WAIT_MS: '2000',
+  REPLICATION: 'optional',
+  LOG_LEVEL: 'debug',
+  METRICS_TOKEN,
+  TRUST_PROXY: '1',
+  BUSINESS_TIME_ZONE: 'Asia/Dubai',
+  TOKEN_TTL_SECONDS: '1800',
+  UPI_RAIL_KEYS: `${RAIL_KEY},the-next-rail-key-0123456789-0123456789`,
+  RAIL_GRACE_SECONDS: '60',
+  RAIL_ADAPTERS: '{}',
+  QR_AMOUNT_CAPS: 'default=50000,5411=200000',
+  CARD_BIN: '99991234',
+  CARD_LOAD_MAX_RUPEES: '5000',
+  CARD_VALIDITY_MONTHS: '24',
+  BULK_ROWS_MAX: '1000',
+  BULK_WAITING_ROWS_MAX: '10000',
+  BULK_CHUNK_ROWS: '8',
+  BULK_LEASE_MS: '20000',
+  IDEMPOTENCY_HOURS: '24',
+  WEBHOOK_TIMEOUT_MS: '5000',
+  WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  EVENTS_DAYS: '30',
+  WEBHOOK_ATTEMPTS_DAYS: '7',
+  RATE_LIMIT_PER_SECOND: '500',
+  RATE_LIMIT_BURST: '1000',
+  FAILED_ATTEMPTS_PER_MINUTE: '50',
+  FAILED_REQUESTS_PER_SECOND: '1000',
+  CONSOLE: 'on',
+  CONSOLE_SESSION_HOURS: '8',
+  CONSOLE_IDLE_MINUTES: '15',
+  SIGN_IN_FAILURES_PER_MINUTE: '5',
+  REQUEST_LOG_DAYS: '3',
+  REQUEST_LOG_ROWS_MAX: '10000',
+  REQUEST_LOG_PER_SECOND: '100',
+  REQUEST_LOG_READ_SAMPLE: '1',
+  BODY_BYTES_MAX: '32768',
+  HEADER_BYTES_MAX: '8192',
+  HEADERS_TIMEOUT_MS: '4000',
+  REQUEST_TIMEOUT_MS: '10000',
+  STREAM_IDLE_MS: '10000',
+  COMMAND_TIMEOUT_MS: '8000',
+  TENANT_QUEUE_MAX: '500',
+  REQUESTS_MAX: '100',
+  DRAIN_DELAY_MS: '1500',
+  DRAIN_TIMEOUT_MS: '15000',
+}

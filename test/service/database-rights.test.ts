@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import { connectionOptions } from '@svc/platform/db/connection-options'
+import { migrate } from '@svc/platform/db/migrate'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { Client } from '../harness/client.ts'
+import { newCode } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
+
+type Login = 'svc_service' | 'svc_operator'
+
+let service: TestService
+let merchant: TestMerchant
+let client: Client
+let endpointId: string
+const ENDPOINTS = '/api/v0/webhook-endpoints'
+
+beforeAll(async () => {
+  service = await openService()
+  merchant = await service.newMerchant()
+  client = await service.as(merchant)
+  endpointId = (await client.post(ENDPOINTS, { url: 'https://example.com/x', types: ['qr_code.expired'] }))
+    .json.payload.endpointId
+})
+afterAll(() => service.close())
+
+/** A connection of one of the service's logins, by somebody who has that login and no program of ours. */
+async function as<T>(login: Login, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const { host, port, database } = service.db
+  const connection = new pg.Client(connectionOptions({ host, port, database }, login))
+  await connection.connect()
+  try {
+    return await work(connection)
+  } finally {
+    await connection.end()
+  }
+}
+
+/** While temporary tables are allowed: each of the two defences holds without the other. */
+async function withTemporaryTables(work: () => Promise<void>): Promise<void> {
+  const { database } = service.db
+  const set = (right: string) => asSuperuser(database, (db) => db.query(right))
+  await set(`grant temporary on database ${database} to svc_service, svc_operator`)
+  try {
+    await work()
+  } finally {
+    await set(`revoke temporary on database ${database} from svc_service, svc_operator`)
+  }
+}
+
+const rowsOf = async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
+  (await asSuperuser(service.db.database, (db) => db.query<Row>(text, values))).rows
+
+const DEFINERS = `select p.proname as name, pg_get_userbyid(p.proowner) as owner, p.proconfig as settings,
+    array(select r from unnest(array['public', 'svc_service', 'svc_operator']) r
+      where has_function_privilege(r, p.oid, 'execute')) as callers
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  where p.prosecdef and n.nspname not in ('pg_catalog', 'information_schema') order by 1`
+
+interface Definer {
+  readonly name: string
+  readonly owner: string
+  readonly settings: string[] | null
+  readonly callers: string[]
+}
+
+test('every SECURITY DEFINER function looks in temporary schemas last', async () => {
+  const definers = await rowsOf<Definer>(DEFINERS)
+  expect(definers.length).toBeGreaterThan(15)
+  for (const { name, owner, settings } of definers)
+    expect([name, owner, settings]).toEqual([name, 'svc_owner', ['search_path=svc, pg_temp']])
+})
+
+/** Each SECURITY DEFINER function with the roles that execute it; all others execute none. */
+const CALLERS: Record<string, readonly Login[]> = {
+  // Called by triggers and by functions of the owner.
+  append_entry: [],
+  audit_change: [],
+  require_whole_journals: [],
+  retained_since: [],
+  // Lookups before a tenant is known, by exact secret or reference (decision X4).
+  directory_bulk_jobs: ['svc_service'],
+  directory_card_numbers: ['svc_service'],
+  directory_coins_due: ['svc_service'],
+  directory_event_counters: ['svc_service'],
+  directory_key_holders: ['svc_service', 'svc_operator'],
+  directory_oauth_clients: ['svc_service', 'svc_operator'],
+  directory_payees: ['svc_service'],
+  directory_payments: ['svc_service'],
+  directory_qr_codes: ['svc_service'],
+  directory_qr_codes_expired: ['svc_service'],
+  directory_qr_codes_to_close: ['svc_service'],
+  directory_refunds_pending: ['svc_service'],
+  directory_revoked: ['svc_service'],
+  // Work of every process beside requests.
+  audit_head: ['svc_service'],
+  count_requests: ['svc_service'],
+  forget_events: ['svc_service'],
+  forget_minutes: ['svc_service'],
+  forget_old_rows: ['svc_service'],
+  forget_requests: ['svc_service'],
+  forget_webhook_attempts: ['svc_service'],
+  lease_webhook_endpoints: ['svc_service'],
+  number_events: ['svc_service'],
+  require_room: ['svc_service'],
+  // Batches of operators' commands run as the service, on the operator's login; all others are refused.
+  append_audit: ['svc_service', 'svc_operator'],
+}
+
+test('each SECURITY DEFINER function is executed by the roles that call it, and by no other', async () => {
+  const found = (await rowsOf<Definer>(DEFINERS)).map(({ name, callers }) => [name, callers])
+  expect(Object.fromEntries(found)).toEqual(CALLERS)
+})
+
+test('a temporary table of the service’s login takes the place of no table in a function of the owner', async () => {
+  await withTemporaryTables(() =>
+    as('svc_service', async (db) => {
+      await db.query(`
+        create temp table taken_over (who text);
+        create temp table minute_sums (minute timestamptz, what text, count bigint, amount bigint);
+        create temp table retention (what text, keep interval, rows bigint);
+        create function pg_temp.take_over() returns trigger language plpgsql as $$
+          begin insert into pg_temp.taken_over values (current_user); return old; end $$;
+        create trigger take_over before delete on minute_sums for each row execute function pg_temp.take_over();
+        grant all on minute_sums, taken_over, retention to public;
+        insert into minute_sums values ('2020-01-01', 'request', 1, 0);
+        insert into retention values ('minute_sums', '1 second', null);
+        select forget_minutes('infinity')`)
+      expect((await db.query('select who from taken_over')).rows).toEqual([])
+      expect((await db.query('select what from pg_temp.minute_sums')).rows).toEqual([{ what: 'request' }])
+    }),
+  )
+})
+
+test('a temporary audit_log of an operator’s login hides no change from the audit', async () => {
+  await withTemporaryTables(() =>
+    as('svc_operator', async (db) => {
+      await db.query(`
+        create temp table audit_log (like svc.audit_log including all);
+        grant all on audit_log to public`)
+      await db.query(`begin; set local svc.actor = 'operator mallory'`)
+      await db.query(`update svc.merchants set name = 'Hidden' where merchant_id = $1`, [merchant.merchantId])
+      await db.query('commit')
+    }),
+  )
+  const entries = await rowsOf(`select actor, action from audit_log where target = $1 and action = $2`, [
+    merchant.merchantId,
+    'merchant.changed',
+  ])
+  expect(entries).toEqual([{ actor: 'operator mallory', action: 'merchant.changed' }])
+})
+
+test('in a migrated database neither login creates temporary tables, and the service knows whether there is room', async () => {
+  const { host, port } = inject('postgres')
+  const database = `rights_${randomBytes(4).toString('hex')}`
+  await asSuperuser('postgres', (db) => db.query(`create database ${database}`))
+  await migrate({ host, port, database })
+  for (const login of ['svc_service', 'svc_operator'] as const) {
+    const db = new pg.Client(connectionOptions({ host, port, database }, login))
+    await db.connect()
+    await expect(db.query('create temp table t (n integer)')).rejects.toMatchObject({ code: '42501' })
+    await db.end()
+  }
+  const { database: opened } = service.app.services
+  opened.noteFailure(Object.assign(new pg.DatabaseError('no space left', 0, 'error'), { code: '53100' }))
+  await opened.expectRoom()
+  expect(await rowsOf(`select relname from pg_class where relname like 'room%'`)).toEqual([])
+})
+
+interface Kept {
+  readonly keep: string
+  /** A row of tenant $1 that is named after $2 and as old as $3. */
+  readonly insert: string
+  readonly forget: string
+}
+
+/** What is deleted by age, with the default rule, and the most that may be asked for. */
+const KEPT: Record<string, Kept> = {
+  idempotency_keys: {
+    keep: '48 hours',
+    insert: `insert into idempotency_keys (tenant_id, route, key, request_hash, status, response, created_at)
+      values ($1, 'route', $2, '', 200, '', now() - $3::interval)`,
+    forget: `select forget_old_rows('infinity', 'infinity')`,
+  },
+  batches: {
+    keep: '1 hour',
+    insert: `insert into batches (batch_id, created_at) select $2, now() - $3::interval where $1 <> ''`,
+    forget: `select forget_old_rows('infinity', 'infinity')`,
+  },
+  webhook_attempts: {
+    keep: '30 days',
+    insert: `insert into webhook_attempts (attempt_id, endpoint_id, tenant_id, event_id, sequence, attempt, url, started_at,
+        duration_ms, response_excerpt)
+      select $2, endpoint_id, $1, 'evt_x', 1, 1, '', now() - $3::interval, 1, ''
+      from webhook_endpoints where tenant_id = $1`,
+    forget: `select forget_webhook_attempts('infinity')`,
+  },
+  request_log: {
+    keep: '7 days',
+    insert: `insert into request_log (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms,
+        address, body_bytes, objects)
+      values ($2, $1, now() - $3::interval, 'x', 'read', 'GET', '/', 200, 1, '', 0, '{}')`,
+    forget: `select forget_requests('~', 1000000)`,
+  },
+  minute_sums: {
+    keep: '15 days',
+    insert: `insert into minute_sums (minute, what, count) select now() - $3::interval, $2, 1 where $1 <> ''`,
+    forget: `select forget_minutes('infinity')`,
+  },
+}
+
+test.each(Object.entries(KEPT))(
+  'the service’s login deletes from %s what the stored retention does not keep, and nothing else, whatever it asks for',
+  async (table, { keep, insert, forget }) => {
+    for (const [id, age] of [
+      ['kept row', `${keep} -1 minute`],
+      ['old row', `${keep} 1 minute`],
+    ])
+      await rowsOf(insert, [merchant.merchantId, id, age])
+    await as('svc_service', (db) => db.query(forget))
+    const left = await rowsOf(
+      `select substring(t::text from '(?:kept|old) row') as row from ${table} t where t::text ~ '(kept|old) row'`,
+    )
+    expect(left).toEqual([{ row: 'kept row' }])
+  },
+)
+
+test('the service’s login deletes no event that the stored retention keeps, whatever it asks for', async () => {
+  for (let n = 0; n < 3; n++) await newCode(service, client)
+  const feed = async () => (await client.get('/api/v0/events?after=0')).json.payload?.recordsCount
+  await expect.poll(feed).toBe(3)
+  await as('svc_service', (db) => db.query(`select forget_events('infinity')`))
+  expect(await feed()).toBe(3)
+})
+
+test('the service’s login changes no rule of retention', async () => {
+  await as('svc_service', (db) =>
+    expect(db.query(`update retention set keep = '0'`)).rejects.toMatchObject({ code: '42501' }),
+  )
+})
+
+test('the service’s login appends no entry to the audit', async () => {
+  await as('svc_service', (db) =>
+    expect(
+      db.query(`select append_audit('operator asha', 'card.blocked', 'x', null, null, '{}', now())`),
+    ).rejects.toMatchObject({ code: '42501' }),
+  )
+  expect(await rowsOf(`select from audit_log where actor = 'operator asha'`)).toEqual([])
+})
+
+test('the service’s login puts no operator’s name on the changes that it makes', async () => {
+  await as('svc_service', async (db) => {
+    await db.query(`begin; set local svc.tenants = '${merchant.merchantId}'; set local svc.actor = 'operator asha';
+      set local svc.acted = '{"${endpointId}":{"actor":"operator asha"}}'`)
+    await db.query(`update webhook_endpoints set enabled = false where endpoint_id = '${endpointId}'`)
+    await db.query('commit')
+  })
+  const [entry] = await rowsOf(
+    `select actor, action from audit_log where target = $1 order by sequence desc limit 1`,
+    [endpointId],
+  )
+  expect(entry).toEqual({ actor: `tenant ${merchant.merchantId}`, action: 'webhook_endpoint.changed' })
+})

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { EARLIEST, LATEST, misspellings, spellings } from '../../packages/kernel/test/instants.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { asCoinPartner, COINS, ifMatch, newConfig, newEvent } from '../harness/coins.ts'
+import { type Browser, type ConsoleResponse, signedIn } from '../harness/console.ts'
+import { documentedDates } from '../harness/documents.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { openService, type TestService } from '../harness/service.ts'
+import { WebhookReceiver } from '../harness/webhook-receiver.ts'
+
+/** What a request with one instant in it led to. */
+interface Outcome {
+  readonly status: number
+  readonly text: string
+  /** The instant as the response has it. */
+  readonly instant?: string
+  /** Of a filter: whether it let the record pass. */
+  readonly found?: boolean
+}
+
+interface Field {
+  readonly send: (text: string) => Promise<Outcome>
+  /** Instants that the operation accepts. */
+  readonly instants: readonly Date[]
+  /** Of a filter: which instants let the record pass. */
+  readonly finds?: (instant: Date) => boolean
+}
+
+const HOUR_MS = 3_600_000
+const EDGES = [new Date(EARLIEST), new Date(LATEST)] as const
+
+let service: TestService
+let receiver: WebhookReceiver
+let fields: Record<string, Field>
+
+beforeAll(async () => {
+  service = await openService()
+  receiver = await WebhookReceiver.open()
+  fields = { ...(await qrCodeFields()), ...(await coinFields()), ...(await consoleFields()) }
+})
+afterAll(async () => {
+  await service.close()
+  await receiver.close()
+})
+
+const after = (ms: number): Date => new Date(Math.floor((Date.now() + ms) / 1_000) * 1_000 + 100)
+const reported = (
+  response: ApiResponse | ConsoleResponse,
+  read: (json: Json) => Partial<Outcome>,
+): Outcome => ({
+  status: response.status,
+  text: response.text,
+  ...(response.status === 200 && read(response.json.payload ?? response.json)),
+})
+
+/** A pair of filters, `from` inclusive and `to` exclusive, over a record of about this time. */
+const range = (
+  names: readonly [from: string, to: string],
+  find: (query: Record<string, string>) => Promise<Outcome>,
+): Record<string, Field> => {
+  const instants = [after(-HOUR_MS), after(HOUR_MS), ...EDGES]
+  const [from, to] = names
+  return {
+    [from]: {
+      send: (text) => find({ [from]: text }),
+      instants,
+      finds: (at) => at.getTime() < Date.now(),
+    },
+    [to]: { send: (text) => find({ [to]: text }), instants, finds: (at) => at.getTime() > Date.now() },
+  }
+}
+
+const named = (operation: string, found: Record<string, Field>): Record<string, Field> =>
+  Object.fromEntries(Object.entries(found).map(([name, field]) => [`${operation} ${name}`, field]))
+
+async function newEndpoint(tenant: Client): Promise<string> {
+  await vi.waitFor(
+    async () => expect(payloadOf(await tenant.get('/api/v0/events')).data).not.toEqual([]),
+    10_000,
+  )
+  const request = { url: receiver.url('/hook') }
+  return payloadOf(await tenant.post('/api/v0/webhook-endpoints', request)).endpointId
+}
+
+/** The ends of a replay, each beside an end that leaves it open. */
+const replayFields = (
+  send: (body: object) => Promise<ApiResponse | ConsoleResponse>,
+): Record<string, Field> =>
+  range(['from', 'to'], async (query) =>
+    reported(await send({ from: EARLIEST, to: LATEST, ...query }), ({ queued }) => ({ found: queued > 0 })),
+  )
+
+async function qrCodeFields(): Promise<Record<string, Field>> {
+  const tenant = await service.as(await service.newMerchant())
+  const { tr } = await newCode(service, tenant)
+  payloadOf(await notifyCredit(service.client, creditOf(tr)))
+  const endpointId = await newEndpoint(tenant)
+  return {
+    'createQrCode expiry': {
+      async send(expiry) {
+        const response = await tenant.post('/api/v0/qr-code', { expiry })
+        return reported(response, (payload) => ({ instant: payload.expiry }))
+      },
+      instants: [after(HOUR_MS)],
+    },
+    ...named(
+      'findPayments',
+      range(['from', 'to'], async (query) =>
+        reported(await tenant.get(`/api/v0/payments?${new URLSearchParams(query)}`), ({ data }) => ({
+          found: data.length > 0,
+        })),
+      ),
+    ),
+    ...named(
+      'searchQrCodes',
+      range(['createdFrom', 'createdTo'], async (query) =>
+        reported(await tenant.post('/api/v0/qr-code/search', query), ({ data }) => ({
+          found: data.length > 0,
+        })),
+      ),
+    ),
+    ...named(
+      'replayWebhookEvents',
+      replayFields((body) => tenant.post(`/api/v0/webhook-endpoints/${endpointId}/replay`, body)),
+    ),
+  }
+}
+
+async function coinFields(): Promise<Record<string, Field>> {
+  const partner = await newPartner(service)
+  const client = await asCoinPartner(service.client, partner)
+  const { companyId, userId } = partner
+  const { event } = await newConfig(client, { validFrom: EARLIEST })
+  const [start, end] = [after(HOUR_MS), after(2 * HOUR_MS)]
+  const within = await newConfig(client, { validFrom: start.toISOString(), validTo: end.toISOString() })
+  const create = (name: string): Field => ({
+    async send(text) {
+      const request = { event: newEvent(), amount: 1, title: 'Thanks', validFrom: EARLIEST, [name]: text }
+      return reported(await client.post(COINS, request), (payload) => ({ instant: payload[name] }))
+    },
+    instants: name === 'validTo' ? [after(HOUR_MS), EDGES[1]] : [after(HOUR_MS), ...EDGES],
+  })
+  const update = (name: string): Field => ({
+    async send(text) {
+      const { coinConfigId } = await newConfig(client, { validFrom: '2000-01-01T00:00:00Z' })
+      const path = `${COINS}/${coinConfigId}`
+      const response = await client.patch(path, { [name]: text }, ifMatch(1))
+      const now = payloadOf(await client.get(path))
+      expect(now.revision, `${name} ${text}`).toBe(response.status === 200 ? 2 : 1)
+      return reported(response, () => ({ instant: now[name] }))
+    },
+    instants: create(name).instants,
+  })
+  return {
+    'createCoinConfig validFrom': create('validFrom'),
+    'createCoinConfig validTo': create('validTo'),
+    'updateCoinConfig validFrom': update('validFrom'),
+    'updateCoinConfig validTo': update('validTo'),
+    'allocateCoins occurredOn': {
+      async send(occurredOn) {
+        const request = { requestId: newEvent(), event, userId, companyId, occurredOn }
+        const response = await client.post(`${COINS}/allocate`, request)
+        return reported(response, (payload) => ({ instant: payload.occurredOn }))
+      },
+      instants: [after(-HOUR_MS)],
+    },
+    'searchCoinConfigs validAt': {
+      async send(validAt) {
+        const response = await client.post(`${COINS}/search`, { validAt, event: within.event })
+        return reported(response, ({ data }) => ({ found: data.length > 0 }))
+      },
+      instants: [new Date(start.getTime() - 100), start, end, ...EDGES],
+      finds: (at) => at >= start && at < end,
+    },
+  }
+}
+
+async function consoleFields(): Promise<Record<string, Field>> {
+  const browser: Browser = await signedIn(service, 'admin')
+  const partner = await newPartner(service)
+  const client = await asPartner(service.client, partner)
+  payloadOf(await createCard(client, partner))
+  const { event } = await newConfig(client, { validFrom: EARLIEST })
+  const endpointId = await newEndpoint(client)
+  const { merchantId } = await service.newMerchant()
+  const list = (path: string) => async (query: Record<string, string>) =>
+    reported(await browser.get(`${path}?limit=1&${new URLSearchParams(query)}`), ({ data }) => ({
+      found: data.length > 0,
+    }))
+  await vi.waitFor(async () => expect((await list('/requests')({})).found).toBe(true), 10_000)
+  return {
+    'console.createQrCode expiry': {
+      async send(expiry) {
+        const response = await browser.post('/qr-codes', { merchantId, qrCode: { expiry } })
+        return reported(response, (json) => ({ instant: json.expiry }))
+      },
+      instants: [after(HOUR_MS)],
+    },
+    ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'))),
+    ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'))),
+    ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'))),
+    ...named('console.listRequests', range(['from', 'to'], list('/requests'))),
+    ...named('console.listAudit', range(['from', 'to'], list('/audit'))),
+    ...named(
+      'console.replayWebhook',
+      replayFields((body) => browser.post(`/webhooks/${endpointId}/replay`, body)),
+    ),
+    'console.tryAllocation occurredOn': {
+      async send(occurredOn) {
+        const response = await browser.post('/coin-dry-runs', { userId: partner.userId, event, occurredOn })
+        return reported(response, (json) => ({ instant: json.occurredOn }))
+      },
+      instants: [after(-HOUR_MS)],
+    },
+  }
+}
+
+const FIELDS = documentedDates()
+
+test('every date that a request may hold is tried', () => {
+  expect(Object.keys(fields).sort()).toEqual(FIELDS)
+  const instant = after(0)
+  expect(spellings(instant).length + misspellings(instant).length).toBeGreaterThanOrEqual(30)
+})
+
+test.each(FIELDS)('%s: every spelling is the right instant, or 400 that names the field', async (name) => {
+  const field = fields[name]!
+  const refusal = new RegExp(`(?:^|["; .])${name.split(' ').at(-1)} must `)
+  const wrong: string[] = []
+  const tried = async (text: string, fits: (outcome: Outcome) => boolean) => {
+    const outcome = await field.send(text)
+    if (!fits(outcome)) wrong.push(`${JSON.stringify(text)}: ${JSON.stringify(outcome).slice(0, 300)}`)
+  }
+  for (const instant of field.instants)
+    for (const text of spellings(instant))
+      await tried(text, ({ status, instant: seen, found }) => {
+        if (status !== 200) return false
+        if (field.finds) return found === field.finds(instant)
+        return /^\d{4}-\d\d-/.test(seen ?? '') && Date.parse(seen!) === instant.getTime()
+      })
+  for (const text of misspellings(field.instants[0]!))
+    await tried(text, ({ status, text }) => status === 400 && refusal.test(text))
+  expect(wrong).toEqual([])
+})
+
+test('an instant out of the range is refused with the range', async () => {
+  const client = await asCoinPartner(service.client, await newPartner(service))
+  const request = { event: newEvent(), amount: 1, title: 'Thanks', validTo: '9999-12-31T23:59:59Z' }
+  const { status, errorDescription } = await client.post(COINS, request)
+  expect(status).toBe(400)
+  expect(errorDescription).toMatch(/^validTo must be /)
+  for (const edge of [EARLIEST, LATEST]) expect(errorDescription).toContain(edge)
+})

@@ -1,0 +1,71 @@
+import { CommitQueue } from '@svc/platform/db/commit-queue'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signedIn } from '../harness/console.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService()
+})
+afterAll(() => service.close())
+
+/** How many times each operation was carried out, and which lanes there are. */
+async function measured() {
+  const { text } = await service.client.get('/metrics')
+  const lines = text.split('\n')
+  const counts = new Map<string, number>()
+  for (const line of lines) {
+    const [, operation, count] =
+      /^svc_http_request_seconds_count\{operation="([^"]+)",status="200"\} (\d+)$/.exec(line) ?? []
+    if (operation) counts.set(operation, Number(count))
+  }
+  const queues = lines.flatMap((line) => /^svc_queued_commands\{queue="([^"]+)"\}/.exec(line)?.[1] ?? [])
+  return { counts, lanes: queues }
+}
+
+test('requests of the console and of the API are counted apart; their commands wait in one queue', async () => {
+  const partner = await newPartner(service)
+  const caller = await asPartner(service.client, partner)
+  const { svcCardId } = (await createCard(caller, partner)).json.payload
+  const operator = await signedIn(service, 'operator')
+  const lock = { status: 'L', reason: 'lost' }
+  expect((await operator.post(`/cards/${svcCardId}/status`, lock)).status).toBe(200)
+  expect((await caller.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, lock)).status).toBe(200)
+  const { counts, lanes: queues } = await measured()
+  expect(counts.get('changeCardStatus')).toBe(1)
+  expect(counts.get('console.changeCardStatus')).toBe(1)
+  expect(queues.filter((name) => name.endsWith('changeCardStatus'))).toEqual(['changeCardStatus'])
+  const names = [...service.app.services.queues.open].map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('a second queue of a name that is taken is a mistake of ours, found when it is opened', () => {
+  const { queues: lanes } = service.app.services
+  const [taken] = lanes.open
+  const spec = { name: taken!.name } as ConstructorParameters<typeof CommitQueue>[0]
+  expect(() => new CommitQueue(spec, lanes)).toThrow(`a second queue ${taken!.name}`)
+})
+
+test('every background loop of a service has its metrics, before its first failure', async () => {
+  const { text } = await service.client.get('/metrics')
+  const loops = text
+    .split('\n')
+    .flatMap((line) => /^svc_loop_failures_total\{loop="([^"]+)"\} \d+$/.exec(line)?.[1] ?? [])
+  expect(loops.sort()).toEqual([
+    'audit_anchors',
+    'bulk_jobs',
+    'deliver_webhooks',
+    'epoch',
+    'expire_coins',
+    'expire_qr_codes',
+    // Since an operator signed in, which opens the console.
+    'failed_sign_ins',
+    'keyring_refresh',
+    'number_events',
+    'purge_expired',
+    'request_log',
+    'sandbox_upi_switch',
+    'webhook_retention',
+  ])
+})

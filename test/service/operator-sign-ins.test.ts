@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { Browser, newOperator, signedIn } from '../harness/console.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000', TRUST_PROXY: '1' } })
+})
+afterAll(() => service.close())
+
+const audited = async (of: TestService, query: string): Promise<Json[]> =>
+  (await (await signedIn(of, 'viewer')).get(`/audit?limit=500&${query}`)).json.data
+
+/** Everything that the audit holds, as it is stored. */
+async function wholeAudit({ db }: TestService): Promise<string> {
+  const { rows } = await asSuperuser(db.database, (admin) =>
+    admin.query<{ content: string }>('select content from audit_log order by sequence'),
+  )
+  return rows.map(({ content }) => content).join('\n')
+}
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const attempt = (browser: Browser, name: string, password: string, address: string) =>
+  browser.post('/session', { name, password }, from(address))
+
+test('a failed sign-in is audited with its address, and with the name where an operator has it', async () => {
+  const admin = await signedIn(service, 'admin')
+  const [known, left] = [await newOperator(service, 'operator'), await newOperator(service, 'operator')]
+  await admin.send('PATCH', `/operators/${left.operatorId}`, { disabled: true })
+  const stranger = new Browser(service)
+  for (const [name, address] of [
+    [known.name, '203.0.113.1'],
+    [left.name, '203.0.113.2'],
+    ['Hunter2-typed-as-name', '2001:db8::3'],
+  ] as const)
+    expect((await attempt(stranger, name, 'Hunter2-is-wrong', address)).error).toBe('wrong_password')
+
+  const entries = await audited(service, 'action=operator.sign_in_failed')
+  expect(entries.map(({ actor, details, target }) => ({ actor, details, target })).toReversed()).toEqual([
+    {
+      actor: 'anonymous',
+      target: known.operatorId,
+      details: { address: '203.0.113.1', reason: 'wrong_password', name: known.name },
+    },
+    {
+      actor: 'anonymous',
+      target: left.operatorId,
+      details: { address: '203.0.113.2', reason: 'disabled', name: left.name },
+    },
+    { actor: 'anonymous', target: 'unknown', details: { address: '2001:db8::3', reason: 'unknown_name' } },
+  ])
+  expect(entries.every(({ requestId }) => requestId.startsWith('req_'))).toBe(true)
+  // People type their password into the field of the name.
+  expect(await wholeAudit(service)).not.toMatch(/hunter2/i)
+})
+
+test('a sign-in is audited with its address', async () => {
+  const { name, operatorId } = await newOperator(service, 'viewer')
+  const browser = new Browser(service)
+  expect((await attempt(browser, name, 'correct horse battery staple', '203.0.113.9')).status).toBe(200)
+  expect(await audited(service, `action=operator.signed_in&target=${operatorId}`)).toMatchObject([
+    { actor: `operator ${name}`, details: { address: '203.0.113.9' } },
+  ])
+})
+
+test('a password change with a wrong current password is audited', async () => {
+  const { name, operatorId } = await newOperator(service, 'viewer')
+  const browser = new Browser(service)
+  await browser.signIn(name)
+  const body = { password: 'Hunter2-is-wrong', newPassword: 'a long enough password' }
+  const refused = await browser.post('/session/password', body, from('203.0.113.7'))
+  expect(refused.error).toBe('wrong_password')
+  expect(await audited(service, `action=operator.password_change_failed`)).toMatchObject([
+    { actor: `operator ${name}`, target: operatorId, details: { address: '203.0.113.7', name } },
+  ])
+})
+
+test('a flood of failed sign-ins adds few entries to the audit, and none of the attempts is lost', async () => {
+  const env = { SIGN_IN_FAILURES_PER_MINUTE: '3', TRUST_PROXY: '1' }
+  const flooded = await openService({ env })
+  const { name } = await newOperator(flooded, 'operator')
+  const ATTEMPTS = 160
+  const ADDRESSES = 80
+  try {
+    const stranger = new Browser(flooded)
+    const refused = await Promise.all(
+      Array.from({ length: ATTEMPTS }, async (_, i) => {
+        const address = i % 2 === 0 ? '203.0.113.1' : `198.51.100.${i % ADDRESSES}`
+        return (await attempt(stranger, name, 'wrong', address)).error
+      }),
+    )
+    expect(refused.filter((error) => error === undefined)).toEqual([])
+  } finally {
+    await flooded.close()
+  }
+  const again = await openService({ db: flooded.db, env })
+  try {
+    const single = await audited(again, 'action=operator.sign_in_failed')
+    const ofOne = single.filter(({ details }) => details.address === '203.0.113.1')
+    expect(ofOne.length).toBeLessThanOrEqual(3)
+    expect(single.length).toBeLessThanOrEqual(100)
+    const summaries = await audited(again, 'action=operator.sign_ins_failed')
+    expect(summaries.length).toBeGreaterThan(0)
+    expect(summaries.length).toBeLessThan(10)
+    const counted = summaries.reduce((sum, { details }) => sum + details.attempts, 0)
+    expect(single.length + counted).toBe(ATTEMPTS)
+    expect(summaries[0]).toMatchObject({ actor: 'service', target: 'several' })
+    expect(summaries.map(({ details }) => details.mostFrom).join()).toContain('203.0.113.1: ')
+  } finally {
+    await again.close()
+  }
+})

@@ -1,0 +1,56 @@
+import { FAILURES } from '@svc/contract/errors'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiResponse, Client } from '../harness/client.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let client: Client
+
+beforeAll(async () => {
+  service = await openService()
+  client = await service.as(await service.newMerchant())
+})
+afterAll(() => service.close())
+
+const create = (body: string, headers: Record<string, string>) =>
+  client.send('POST', '/api/v0/qr-code', body, { 'content-type': 'application/json', ...headers })
+
+test('a request that accepts problem details gets RFC 9457 with its error code and the page about it (decision F6)', async () => {
+  const problems: [ApiResponse, keyof typeof FAILURES][] = [
+    [await client.get('/nowhere', { accept: 'application/problem+json' }), 'route_not_found'],
+    [await create('{', { accept: 'text/html, application/problem+json' }), 'malformed_body'],
+    [await service.client.get('/api/v0/qr-code/x', { accept: 'application/problem+json' }), 'invalid_token'],
+  ]
+  for (const [response, word] of problems) {
+    expect(response.headers['content-type']).toMatch(/^application\/problem\+json(?:;|$)/)
+    const requestId = response.headers['x-request-id']
+    expect(response.json).toEqual({
+      type: `${service.client.baseUrl}/docs/errors#${word}`,
+      error: word,
+      title: expect.any(String),
+      status: response.status,
+      detail: expect.any(String),
+      errorType: FAILURES[word].errorType,
+      requestId,
+    })
+    expect(response.status).toBe(FAILURES[word].status)
+  }
+})
+
+test('problem details name each invalid field of body, query and headers (decision F4)', async () => {
+  const problem = { accept: 'application/problem+json' }
+  const errorsOf = async (response: Promise<ApiResponse>) => (await response).json.errors
+  expect(await errorsOf(create('{"qrName":"","amount":0,"colour":"red"}', problem))).toEqual([
+    { in: 'body', pointer: '/colour', rule: 'unknown_field', message: 'colour is not a known field' },
+    { in: 'body', pointer: '/qrName', rule: 'not_empty', message: 'qrName must not be empty' },
+    { in: 'body', pointer: '/amount', rule: 'minimum', message: 'amount must be at least 0.01' },
+  ])
+  const [late] = await errorsOf(create('{"expiry":"2020-01-01T00:00:00Z"}', problem))
+  expect(late).toMatchObject({ pointer: '/expiry', message: 'expiry must be in the future' })
+  expect(await errorsOf(client.get('/api/v0/events?limit=0', problem))).toMatchObject([
+    { in: 'query', pointer: '/limit', message: 'limit must be a whole number from 1 to 500' },
+  ])
+  expect(await errorsOf(create('{}', { ...problem, 'idempotency-key': ' ' }))).toMatchObject([
+    { in: 'header', pointer: '/Idempotency-Key' },
+  ])
+})

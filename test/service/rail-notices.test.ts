@@ -1,0 +1,176 @@
+import { checkInvariants } from '@svc/app/invariants'
+import { signNotice } from '@svc/server/http/notice-signature'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { Browser, newOperator } from '../harness/console.ts'
+import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import {
+  asSuperuser,
+  MASTER_KEY,
+  openService,
+  RAIL_KEY,
+  type TestMerchant,
+  type TestService,
+} from '../harness/service.ts'
+
+let service: TestService
+let merchant: TestMerchant
+let shop: Client
+beforeAll(async () => {
+  service = await openService({ env: { RAIL_GRACE_SECONDS: '60' } })
+  merchant = await service.newMerchant()
+  shop = await service.as(merchant)
+})
+afterAll(() => service.close())
+
+const PATH = '/rails/upi/credits'
+/** Bytes as a bank sends them, signed. */
+const send = (text: string, type?: string): Promise<ApiResponse> =>
+  service.client.send('POST', PATH, text, {
+    ...(type && { 'content-type': type }),
+    'x-rail-signature': signNotice(Buffer.from(text), RAIL_KEY, service.clock.now()),
+  })
+const notify = async (notice: object) => payloadOf(await send(JSON.stringify(notice), 'application/json'))
+
+test.each<[string, (credit: Json) => object]>([
+  ['with fields that nobody asked for', (c) => ({ ...c, rrn: 123456789012345, remarks: { deep: [1] } })],
+  ['with its amount as a text', (c) => ({ ...c, amount: '10.00' })],
+  ['with a masked payer', (c) => ({ ...c, payerVpa: 'as***@bank' })],
+  ['without a payer', ({ payerVpa: _payer, ...c }) => c],
+  ['with a number as its reference', (c) => ({ ...c, utr: Number(`4${Date.now()}`) })],
+  [
+    'with a reference of the code in lower case and parts',
+    (c) => ({ ...c, tr: `${c.tr.slice(0, 9).toLowerCase()}-${c.tr.slice(9)}` }),
+  ],
+  ['with a transaction time that is none', (c) => ({ ...c, transactionTime: 'yesterday' })],
+  ['with a transaction of last year', (c) => ({ ...c, transactionTime: '2025-01-01T00:00:00+05:30' })],
+])('a notice %s is the payment that it reports', async (_, change) => {
+  const { tr } = await newCode(service, shop)
+  expect(await notify(change(creditOf(tr)))).toMatchObject({ status: 'ACCEPTED', amount: 10 })
+})
+
+test('a credit without a reference of a code is its payee’s, in suspense', async () => {
+  const { tr: _tr, ...credit } = creditOf('')
+  const { paymentId } = await notify({ ...credit, payeeVpa: merchant.vpa })
+  expect(payloadOf(await shop.get(`/api/v0/payments/${paymentId}`))).toMatchObject({ status: 'SUSPENSE' })
+})
+
+test('one bank reference written in several ways is one payment', async () => {
+  const { tr } = await newCode(service, shop, { multipleUse: true })
+  const first = await notify(creditOf(tr, { utr: 'ab-1234/5678 x' }))
+  for (const utr of ['AB12345678X', 'ab12345678x'])
+    expect((await notify(creditOf(tr, { utr }))).paymentId).toBe(first.paymentId)
+  expect(first.utr).toBe('AB12345678X')
+  const { data } = payloadOf(await shop.get('/api/v0/payments?utr=ab-1234-5678-x'))
+  expect(data.map(({ paymentId }: Json) => paymentId)).toEqual([first.paymentId])
+})
+
+test.each([
+  ['not JSON', 'utr=1&amount=2', undefined, 'not_json'],
+  ['a list', '[]', 'application/json', 'not_json'],
+  ['of another media type', '<credit/>', 'text/xml', 'not_json'],
+  ['without a reference', '{"amount":10}', 'application/json', 'reference_unreadable'],
+  [
+    'with an amount of three decimals',
+    '{"utr":"U1234567","amount":1.005}',
+    'application/json',
+    'amount_unreadable',
+  ],
+  ['with an amount in words', '{"utr":"U1234567","amount":"ten"}', 'application/json', 'amount_unreadable'],
+])(
+  'a signed notice that is %s goes to quarantine once, and is kept byte for byte',
+  async (_, text, type, reason) => {
+    const responses = [await send(text, type), await send(text, type)]
+    for (const { status, json } of responses)
+      expect([status, json.payload.status, json.payload.reason]).toEqual([202, 'QUARANTINED', reason])
+    const { rows } = await asSuperuser(service.db.database, (db) =>
+      db.query('select body from rail_notices where notice_id = $1', [responses[0]!.json.payload.noticeId]),
+    )
+    expect(rows.map(({ body }) => body.toString())).toEqual([text])
+  },
+)
+
+test('a wrong signature is 401, counted, and logged with what finds the notice again', async () => {
+  const text = JSON.stringify(creditOf('x'))
+  const wrong = signNotice(Buffer.from(text), 'not-the-key-0123456789-0123456789', service.clock.now())
+  const response = await service.client.send('POST', PATH, text, { 'x-rail-signature': wrong })
+  expect(response).toMatchObject({ status: 401, error: 'invalid_signature' })
+  expect(service.logged()).toMatch(/"bodySha256":"[0-9a-f]{64}".*"keysTried":1/)
+  const { text: metrics } = await service.client.get('/metrics')
+  expect(metrics).toMatch(/svc_rail_signatures_rejected_total [1-9]/)
+})
+
+test('expiry is decided by the bank’s time within the grace, and by ours where the bank says none', async () => {
+  const iso = (ms: number) => new Date(service.clock.now() + ms).toISOString()
+  const expiring = (reference: object = {}) =>
+    newCode(service, shop, { multipleUse: true, expiry: iso(60_000), ...reference })
+  const code = await expiring()
+  const replaced = await expiring({ referenceNumber: 'replaced' })
+  const inTime = iso(59_000)
+  service.clock.advance(61_000)
+  payloadOf(await shop.post('/api/v0/qr-code', { referenceNumber: 'replaced' }))
+  const paid = (tr: string, transactionTime?: string) => notify({ ...creditOf(tr), transactionTime })
+  expect(await paid(code.tr, inTime)).toMatchObject({ status: 'ACCEPTED' })
+  expect(await paid(replaced.tr, inTime)).toMatchObject({ reason: 'qr_code_expired' })
+  expect(await paid(code.tr, iso(0))).toMatchObject({ reason: 'qr_code_expired' })
+  expect(await paid(code.tr)).toMatchObject({ reason: 'qr_code_expired' })
+  service.clock.advance(60_000)
+  expect(await paid(code.tr, inTime)).toMatchObject({ reason: 'qr_code_expired' })
+})
+
+test('a cancelled code accepts nothing, also of what was paid before the cancel: the reason and both times say so', async () => {
+  const { qrCodeId, tr } = await newCode(service, shop)
+  const transactionTime = new Date(service.clock.now() - 5_000).toISOString()
+  await cancel(shop, qrCodeId)
+  const refused = await notify({ ...creditOf(tr), transactionTime })
+  expect(refused).toMatchObject({ status: 'REFUND_PENDING', reason: 'paid_before_cancel' })
+  expect(Date.parse(refused.transactionOn)).toBe(Date.parse(transactionTime))
+  expect(Date.parse(refused.createdOn)).toBeGreaterThan(Date.parse(transactionTime))
+})
+
+test('an operator assigns a notice in quarantine, once: it becomes a payment like any other', async () => {
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const [mine, other] = [await newCode(service, shop), await newCode(service, shop)]
+  const ids: string[] = []
+  for (const words of ['first', 'second'])
+    ids.push((await send(`{"words":"${words} ${mine.tr}"}`, 'application/json')).json.payload.noticeId)
+  const waiting = (await browser.get('/rail-notices?status=QUARANTINED')).json.data
+  expect(waiting.map(({ noticeId }: Json) => noticeId)).toEqual(expect.arrayContaining(ids))
+  const reading = { utr: newUtr(), amount: 10, tr: mine.tr }
+  const path = `/rail-notices/${ids[0]}/assign`
+  expect((await browser.post(path, reading)).json).toMatchObject({ status: 'ACCEPTED', utr: reading.utr })
+  expect((await browser.post(path, reading)).error).toBe('notice_not_in_quarantine')
+  expect((await browser.post(`/rail-notices/${ids[1]}/assign`, reading)).error).toBe('utr_conflict')
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const assign = [
+    'notice',
+    'assign',
+    ids[1]!,
+    '--utr',
+    newUtr(),
+    '--amount',
+    '10',
+    '--tr',
+    other.tr,
+    '--json',
+  ]
+  const { stdout, code } = await runHere(assign, env)
+  expect([code, JSON.parse(stdout).status]).toEqual([0, 'ACCEPTED'])
+  const broken = (await checkInvariants(service.app.services.database)).filter(
+    ({ violations }) => violations.length > 0,
+  )
+  expect(broken).toEqual([])
+})
+
+test('a notice that repeats a credit in other words is kept beside its payment', async () => {
+  const { tr } = await newCode(service, shop)
+  const credit = creditOf(tr)
+  const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
+  expect((await notify({ ...credit, remarks: 'again' })).paymentId).toBe(paymentId)
+  const { rows } = await asSuperuser(service.db.database, (db) =>
+    db.query('select status from rail_notices where payment_id = $1', [paymentId]),
+  )
+  expect(rows).toEqual([{ status: 'DUPLICATE' }])
+})

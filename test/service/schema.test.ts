@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrationNames } from '@svc/platform/db/migrate'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, type TestDatabase } from '../harness/service.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await newDatabase()
+})
+afterAll(() =>
+  asSuperuser('postgres', async (admin) => void (await admin.query(`drop database ${db.database}`))),
+)
+
+/** Tables under row-level security, each with the column that its policy for tenants reads. */
+const SECURED = `secured as (
+  select c.oid as relation, d.refobjsubid as tenant
+  from pg_class c
+    left join pg_policy p on p.polrelid = c.oid and p.polname = 'tenant'
+    left join pg_depend d on d.classid = 'pg_policy'::regclass and d.objid = p.oid
+      and d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid and d.refobjsubid > 0
+  where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity)`
+
+async function rows(text: string): Promise<Record<string, unknown>[]> {
+  return asSuperuser(db.database, async (admin) => (await admin.query(text)).rows)
+}
+
+test('the tenant is the first column of the primary key of every table of tenants', async () => {
+  const others = await rows(
+    `with ${SECURED}
+     select s.relation::regclass::text as table from secured s
+       left join pg_constraint k on k.conrelid = s.relation and k.contype = 'p'
+     where (k.conkey[1] = s.tenant) is not true order by 1`,
+  )
+  // The audit is one chain over all tenants (decision O3).
+  expect(others).toEqual([{ table: 'audit_log' }])
+})
+
+test('every foreign key between two tables of tenants begins with the tenant on both sides', async () => {
+  const others = await rows(
+    `with ${SECURED}
+     select r.conrelid::regclass::text as table, r.conname::text as reference
+     from pg_constraint r join secured h on h.relation = r.conrelid join secured t on t.relation = r.confrelid
+     where r.contype = 'f' and (r.conkey[1] = h.tenant and r.confkey[1] = t.tenant) is not true order by 1, 2`,
+  )
+  expect(others).toEqual([])
+})
+
+test('a table that names a tenant is a table of tenants', async () => {
+  const unsecured = await rows(
+    `select c.relname::text as table from pg_class c
+     where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity
+       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum > 0
+         and a.attname in ('tenant_id', 'merchant_id', 'partner_id')) order by 1`,
+  )
+  expect(unsecured).toEqual([{ table: 'tenants' }])
+})
+
+test('a database and a backup of a version before the baseline are refused, and nothing is changed', async () => {
+  const db = await newDatabase()
+  const former = '0001_tenants_ledger_qr_codes'
+  const rename = (from: string, to: string) =>
+    asSuperuser(db.database, (admin) =>
+      admin.query('update migrations set name = $2 where name = $1', [from, to]),
+    )
+  const [first] = await migrationNames()
+  await rename(first!, former)
+  const dir = await mkdtemp(join(tmpdir(), 'svc-earlier-'))
+  const file = join(dir, 'earlier.tar')
+  const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
+  try {
+    const started = await runHere(['migrate'], env)
+    expect(started.code).toBe(1)
+    expect(started.stderr).toMatch(
+      /unreleased version \(0001_tenants_ledger_qr_codes\).*Back it up with the version that wrote it/,
+    )
+    expect((await runHere(['backup', file], env)).code).toBe(0)
+    await rename(former, first!)
+    const restored = await runHere(['restore', file], env)
+    expect(restored.code).toBe(1)
+    expect(restored.stderr).toContain('only that version can restore it. Nothing was changed')
+  } finally {
+    await rm(dir, { recursive: true })
+  }
+})

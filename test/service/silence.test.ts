@@ -1,0 +1,272 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
+import { CuttingProxy, type Freeze } from '../harness/cutting-proxy.ts'
+import { newCode } from '../harness/qr-codes.ts'
+import {
+  asSuperuser,
+  newDatabase,
+  openService,
+  type TestDatabase,
+  type TestMerchant,
+  type TestService,
+  tokenOf,
+} from '../harness/service.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const COMMAND_TIMEOUT_MS = 3_000
+/** Promise J2: no caller waits longer for a response, whatever the connections to the database do. */
+const PROMISED_MS = COMMAND_TIMEOUT_MS + 1_000
+
+let db: TestDatabase
+let proxy: CuttingProxy
+let service: TestService
+let merchant: TestMerchant
+let client: Client
+
+const open = async (through: CuttingProxy | undefined): Promise<TestService> =>
+  openService({
+    db: through ? { ...db, host: '127.0.0.1', port: through.port } : db,
+    env: { COMMAND_TIMEOUT_MS: String(COMMAND_TIMEOUT_MS), DATABASE_POOL_SIZE: '4', METRICS_TOKEN: 'm' },
+  })
+
+beforeEach(async () => {
+  db = await newDatabase()
+  proxy = await CuttingProxy.open(db)
+  service = await open(proxy)
+  merchant = await service.newMerchant()
+  client = await service.as(merchant)
+})
+afterEach(async () => {
+  proxy.cut(() => undefined)
+  proxy.delay(() => 0)
+  proxy.resume()
+  await service.close()
+  await proxy.close()
+})
+
+/** The response, and how long its caller waited. */
+async function timed(sent: Promise<ApiResponse>): Promise<ApiResponse & { readonly ms: number }> {
+  const startMs = performance.now()
+  const response = await sent
+  return { ...response, ms: performance.now() - startMs }
+}
+
+const create = (who: Client, key: string) =>
+  timed(who.post('/api/v0/qr-code', { qrName: key }, { 'idempotency-key': key }))
+
+const codesNamed = async (name: string): Promise<number> => {
+  const { rows } = await asSuperuser(db.database, (admin) =>
+    admin.query<{ n: number }>('select count(*)::int as n from qr_codes where qr_name = $1', [name]),
+  )
+  return rows[0]!.n
+}
+
+/** Freezes the connection of the next batch there. */
+function freezeOnce(where: Freeze): void {
+  let left = 1
+  proxy.cut(() => (left-- > 0 ? where : undefined))
+}
+
+const isBusy = ({ status }: ApiResponse) => status === 503
+
+/** Sends until there is a response that says what happened, as the guide of errors tells callers to do. */
+async function untilSure(send: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  for (;;) {
+    const response = await send()
+    if (!isBusy(response)) return response
+    await sleep(100)
+  }
+}
+
+const happened = (what: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(what, { timeout: 15_000, interval: 5 })
+
+const readyz = async () => (await fetch(`${service.client.baseUrl}/readyz`)).status
+
+async function until(what: () => Promise<boolean>): Promise<number> {
+  const startMs = performance.now()
+  while (!(await what())) await sleep(50)
+  return performance.now() - startMs
+}
+
+test('a COMMIT whose response is lost in a frozen connection is found again by its id: the caller sees no error', async () => {
+  freezeOnce('freeze after COMMIT')
+  const response = await create(client, 'lost-response')
+  expect(response.status, response.text).toBe(200)
+  expect(response.ms).toBeLessThan(PROMISED_MS)
+  expect(await codesNamed('lost-response')).toBe(1)
+  expect((await create(client, 'lost-response')).text).toBe(response.text)
+})
+
+test.each<Freeze>(['freeze before COMMIT', 'freeze within COMMIT', 'freeze after COMMIT'])(
+  '%s, and silence on every connection: 503 outcome_unknown in time, and the repeats have one effect',
+  async (where) => {
+    freezeOnce(where)
+    const sent = create(client, 'silent')
+    await happened(() => proxy.cuts[where] > 0)
+    proxy.pause()
+    const response = await sent
+    expect(response).toMatchObject({ status: 503, error: 'outcome_unknown', headers: { 'retry-after': '1' } })
+    expect(response.ms).toBeLessThan(PROMISED_MS)
+    proxy.resume()
+    const repeats = await Promise.all([1, 2, 3].map(() => untilSure(() => create(client, 'silent'))))
+    expect(new Set(repeats.map(({ text }) => text)).size).toBe(1)
+    payloadOf(repeats[0]!)
+    expect(await codesNamed('silent')).toBe(1)
+  },
+)
+
+test('a repeat sent to another process, while the outcome is unknown to the first one, has no second effect', async () => {
+  const other = await open(undefined)
+  const elsewhere = await other.as(merchant)
+  for (const where of ['freeze before COMMIT', 'freeze after COMMIT'] as const) {
+    freezeOnce(where)
+    const name = where.replaceAll(' ', '-')
+    const sent = create(client, name)
+    await happened(() => proxy.cuts[where] > 0)
+    proxy.pause()
+    const there = untilSure(() => create(elsewhere, name))
+    expect(await sent).toMatchObject({ status: 503, error: 'outcome_unknown' })
+    proxy.resume()
+    const here = await untilSure(() => create(client, name))
+    expect((await there).text).toBe(here.text)
+    expect(await codesNamed(name)).toBe(1)
+  }
+  await other.close()
+})
+
+test('after temporarily_unavailable nothing was carried out, and nothing is later', async () => {
+  const wheres: Freeze[] = ['freeze before COMMIT', 'freeze within COMMIT', 'freeze after COMMIT']
+  let batches = 0
+  proxy.cut(() => wheres[batches++ % 7])
+  const refused: string[] = []
+  for (let round = 0; round < 3; round++) {
+    if (round === 1) setTimeout(() => proxy.freeze(), 20)
+    const names = Array.from({ length: 30 }, (_, n) => `code-${round}-${n}`)
+    const responses = await Promise.all(
+      names.map(async (name, n) => {
+        await sleep(n * 40)
+        return create(client, name)
+      }),
+    )
+    responses.forEach(({ status, error, ms, text }, n) => {
+      expect(ms, text).toBeLessThan(PROMISED_MS)
+      if (error === 'temporarily_unavailable') refused.push(names[n]!)
+      else expect([200, 503], text).toContain(status)
+    })
+  }
+  proxy.cut(() => undefined)
+  // The queue of commands goes on in order, so that what was under way before has come to its end.
+  await untilSure(() => create(client, 'last'))
+  for (const name of refused) expect([name, await codesNamed(name)]).toEqual([name, 0])
+})
+
+test('with every open connection frozen, reads, tokens and commands all get a response in time, and new connections serve', async () => {
+  const { qrCodeId } = await newCode(service, client)
+  expect(proxy.freeze()).toBeGreaterThan(0)
+  const responses = await Promise.all([
+    timed(client.get(`/api/v0/qr-code/${qrCodeId}`)),
+    timed(client.post('/api/v0/qr-code/search', {})),
+    timed(service.client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })),
+    create(client, 'frozen'),
+  ])
+  for (const { ms, text } of responses) expect(ms, text).toBeLessThan(PROMISED_MS)
+  payloadOf(await untilSure(() => create(client, 'frozen')))
+  await untilSure(() => client.get(`/api/v0/qr-code/${qrCodeId}`)).then(payloadOf)
+  expect(await codesNamed('frozen')).toBe(1)
+})
+
+test('with a network that delivers nothing, no caller waits longer than promised', async () => {
+  const { qrCodeId } = await newCode(service, client)
+  proxy.pause()
+  const send = (n: number): Promise<ApiResponse> => {
+    if (n % 4 === 0) return client.get(`/api/v0/qr-code/${qrCodeId}`)
+    if (n % 4 === 1) return client.post('/api/v0/qr-code/search', {})
+    if (n % 4 === 2)
+      return service.client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })
+    return create(client, `paused-${n}`)
+  }
+  const responses = await Promise.all(Array.from({ length: 80 }, (_, n) => timed(send(n))))
+  for (const { ms, status, text } of responses) {
+    expect(status, text).toBe(503)
+    expect(ms).toBeLessThan(PROMISED_MS)
+  }
+  proxy.resume()
+  for (let n = 3; n < 80; n += 20) {
+    payloadOf(await untilSure(() => create(client, `paused-${n}`)))
+    expect(await codesNamed(`paused-${n}`)).toBe(1)
+  }
+})
+
+test('slow packets: every request gets its response in time, and every success counts once', async () => {
+  proxy.delay(() => (Math.random() < 0.3 ? 700 * Math.random() : 0))
+  const names = Array.from({ length: 40 }, (_, n) => `slow-${n}`)
+  const responses = await Promise.all(names.map((name) => create(client, name)))
+  for (const { ms, text } of responses) expect(ms, text).toBeLessThan(PROMISED_MS)
+  proxy.delay(() => 0)
+  await Promise.all(names.map((name) => untilSure(() => create(client, name))))
+  for (const name of names) expect([name, await codesNamed(name)]).toEqual([name, 1])
+})
+
+test('/readyz is 503 within ten seconds of silence, and 200 again within fifteen seconds after it', async () => {
+  await newCode(service, client)
+  expect(await readyz()).toBe(200)
+  proxy.pause()
+  expect(await until(async () => (await readyz()) === 503)).toBeLessThan(10_000)
+  const response = await fetch(`${service.client.baseUrl}/readyz`)
+  expect(await response.text()).toContain('does not respond')
+  proxy.resume()
+  expect(await until(async () => (await readyz()) === 200)).toBeLessThan(15_000)
+  payloadOf(await create(client, 'after'))
+})
+
+test('/readyz is 503 while a batch has had no response for long, although other connections work', async () => {
+  freezeOnce('freeze before COMMIT')
+  const sent = create(client, 'stuck')
+  await happened(() => proxy.cuts['freeze before COMMIT'] > 0)
+  await asSuperuser(db.database, async (admin) => {
+    // No attempt at settling the batch ends.
+    await admin.query('begin; lock table batches in exclusive mode')
+    expect(await until(async () => (await readyz()) === 503)).toBeLessThan(10_000)
+    expect(await sent).toMatchObject({ status: 503, error: 'outcome_unknown' })
+    await admin.query('rollback')
+  })
+  expect(await until(async () => (await readyz()) === 200)).toBeLessThan(15_000)
+})
+
+const gauge = async (name: string): Promise<number> => {
+  const text = await (
+    await fetch(`${service.client.baseUrl}/metrics`, { headers: { authorization: 'Bearer m' } })
+  ).text()
+  return Number(new RegExp(`^${name}\\{queue="createQrCode"\\} (.*)$`, 'm').exec(text)?.[1])
+}
+
+test('the gauges count commands that wait and those in a batch that has no response', async () => {
+  freezeOnce('freeze before COMMIT')
+  const first = create(client, 'gauge-0')
+  await happened(() => proxy.cuts['freeze before COMMIT'] > 0)
+  expect(await gauge('svc_commands_in_flight')).toBe(1)
+  expect(await gauge('svc_queued_commands')).toBe(0)
+  const others = [1, 2, 3].map((n) => create(client, `gauge-${n}`))
+  await happened(async () => (await gauge('svc_queued_commands')) === 3)
+  expect(await gauge('svc_oldest_batch_seconds')).toBeGreaterThan(0)
+  await Promise.all([first, ...others])
+  await untilSure(() => create(client, 'gauge-0'))
+  await happened(async () => (await gauge('svc_commands_in_flight')) === 0)
+  expect(await gauge('svc_queued_commands')).toBe(0)
+  expect(await gauge('svc_oldest_batch_seconds')).toBe(0)
+})
+
+test('a service whose connections are frozen closes all the same', async () => {
+  const own = await open(proxy)
+  await own.as(await own.newMerchant())
+  proxy.freeze()
+  const startMs = performance.now()
+  await own.close()
+  expect(performance.now() - startMs).toBeLessThan(20_000)
+  const again = await open(undefined)
+  expect(await tokenOf(again.client, merchant.apiKey)).not.toBe('')
+  await again.close()
+})

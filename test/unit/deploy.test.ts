@@ -1,0 +1,121 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SETTINGS } from '@svc/contract/config'
+import { FAILURES } from '@svc/contract/errors'
+import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
+import { certificateExpiry, openMetrics } from '@svc/platform/metrics'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url))
+const textOf = (file: string) => readFileSync(join(DEPLOY, file), 'utf8')
+const files = readdirSync(DEPLOY, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(DEPLOY.length + 1))
+
+const isInstalled = (program: string): boolean =>
+  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-deploy-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function metricNames(): Promise<Set<string>> {
+  const { registry } = openMetrics(new Set())
+  certificateExpiry(registry)
+  countReplicaReads(registry, { reads: { replica: 0, behind: 0, unavailable: 0 } } as unknown as Replica)
+  const names = (await registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
+    String(type) === 'histogram' ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+  )
+  return new Set(names)
+}
+
+test.each(['prometheus/alerts.yaml', 'grafana/svc.json'])(
+  '%s names metrics that exist, and no others',
+  async (file) => {
+    const known = await metricNames()
+    const named = textOf(file).match(/\bsvc_[a-z_]+\b/g) ?? []
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter((name) => !known.has(name))).toEqual([])
+  },
+)
+
+test('alert rules ask for error codes that exist', () => {
+  const asked = [...textOf('prometheus/alerts.yaml').matchAll(/error=~?"([^"]+)"/g)].flatMap(([, codes]) =>
+    codes!.split('|'),
+  )
+  expect(asked.length).toBeGreaterThan(2)
+  expect(asked.filter((code) => !(code in FAILURES))).toEqual([])
+})
+
+test('every setting that a file of deploy/ gives exists, and only secrets are given by a file', () => {
+  const given = files.flatMap((file) =>
+    [
+      ...textOf(file).matchAll(
+        /\b((?:SVC|DATABASE|METRICS|UPI|TLS|PUBLIC|TRUST|DATA|RATE)_[A-Z_]+)(?==|:\s)/g,
+      ),
+    ].map(([, name]) => [file, name!] as const),
+  )
+  expect(given.length).toBeGreaterThan(20)
+  for (const [file, name] of given) {
+    const setting = Object.entries(SETTINGS).find(([known]) => known === name || `${known}_FILE` === name)
+    expect(setting, `${file}: ${name}`).toBeDefined()
+    if (setting![0] !== name) expect('secret' in setting![1], `${file}: ${name}`).toBe(true)
+  }
+})
+
+test('the dashboard is JSON whose panels all have a query', () => {
+  const { panels } = JSON.parse(textOf('grafana/svc.json')) as { panels: { targets: { expr: string }[] }[] }
+  for (const { targets } of panels) expect(targets.every(({ expr }) => expr.length > 0)).toBe(true)
+})
+
+describe('programs accept their files', () => {
+  test.skipIf(!isInstalled('systemd-analyze'))('systemd', () => {
+    const unit = join(folder, 'svc.service')
+    // The program lies elsewhere on this machine.
+    writeFileSync(unit, textOf('systemd/svc.service').replaceAll('/usr/bin/node', process.execPath))
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], {
+      encoding: 'utf8',
+    })
+    // Complaints about units of this machine are none of ours.
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('svc.service'))
+    expect([status === null, ours]).toEqual([false, []])
+  })
+
+  const withCertificate = (): string => {
+    const [key, cert, both] = ['key.pem', 'cert.pem', 'tls.pem'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ]
+    const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=svc'
+    execFileSync('openssl', [...request.split(' '), '-keyout', key, '-out', cert], { stdio: 'ignore' })
+    writeFileSync(both, readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'))
+    return both
+  }
+
+  test.skipIf(!isInstalled('haproxy')).each(['haproxy/svc.cfg', 'haproxy/postgresql.cfg'])('%s', (file) => {
+    const config = join(folder, 'haproxy.cfg')
+    writeFileSync(config, textOf(file).replace('/etc/haproxy/tls.pem', withCertificate()))
+    const { status, stderr } = spawnSync('haproxy', ['-c', '-f', config], { encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+  })
+
+  test.skipIf(!isInstalled('nginx'))('nginx', () => {
+    withCertificate()
+    const config = join(folder, 'nginx.conf')
+    const site = textOf('nginx/svc.conf')
+      .replace('/etc/svc/tls/fullchain.pem', join(folder, 'cert.pem'))
+      .replace('/etc/svc/tls/privkey.pem', join(folder, 'key.pem'))
+    writeFileSync(
+      config,
+      `pid ${folder}/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n${site}\n}\n`,
+    )
+    const { status, stderr } = spawnSync('nginx', ['-t', '-c', config, '-p', folder], { encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+  })
+})

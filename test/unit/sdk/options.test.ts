@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import { Svc } from '../../../packages/sdk/src/index.ts'
+
+const baseUrl = 'https://gw.example/payments'
+const merchant = { baseUrl, apiKey: 'svc_test_x' }
+const partner = { baseUrl, partnerId: 'par_1', clientId: 'cli_1', clientSecret: 'secret' }
+
+/** The constructor as JavaScript calls it, with any value. */
+const made = (kind: 'merchant' | 'partner', options: object) => () =>
+  (Svc[kind] as (options: object) => unknown)(options)
+
+const OPTIONS = [
+  ...Object.keys(merchant).map((name) => ['merchant', merchant, name] as const),
+  ...Object.keys(partner).map((name) => ['partner', partner, name] as const),
+]
+
+describe.each(OPTIONS)('a %s client', (kind, options, name) => {
+  test.each([undefined, null, '', '  ', 7, {}])(
+    `is refused with a TypeError that names ${name} when it is %o`,
+    (value) => {
+      expect(made(kind, options)).not.toThrow()
+      expect(made(kind, { ...options, [name]: value })).toThrow(TypeError)
+      expect(made(kind, { ...options, [name]: value })).toThrow(new RegExp(`^${name} `))
+    },
+  )
+})
+
+test('a TypeError about a credential never contains its value', () => {
+  const secret = ['svc_live_secret']
+  expect(made('merchant', { ...merchant, apiKey: secret })).not.toThrow(/svc_live_secret/)
+})
+
+test.each([
+  'gw.example',
+  '/payments',
+  'ftp://gw.example',
+  'https://u:p@gw.example',
+  'https://gw.example/?a=1',
+  'https://gw.example/#a',
+])('a base URL that requests cannot be sent to is refused: %s', (url) => {
+  for (const [kind, options] of [
+    ['merchant', merchant],
+    ['partner', partner],
+  ] as const)
+    expect(made(kind, { ...options, baseUrl: url })).toThrow(/^baseUrl must be an http or https URL/)
+})

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
+import { Secret } from '@svc/kernel/secret'
+import { afterAll, expect, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const fileWith = (text: string): string => {
+  const file = join(folder, `${Math.random()}`)
+  writeFileSync(file, text)
+  return file
+}
+
+/** A value that each secret accepts. */
+const VALUES: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgresql://u:canary@h1,h2/db?target_session_attrs=read-write',
+  DATABASE_OPERATOR_URL: 'postgresql://u:canary@h/db',
+  DATABASE_OWNER_URL: 'postgresql://u:canary@h/db',
+  DATABASE_READ_URL: 'postgresql://u:canary@h/db',
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  METRICS_TOKEN: 'canary',
+  UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
+  RATE_LIMIT_URL: 'redis://:canary@h',
+}
+const names = Object.entries(SETTINGS)
+  .filter(([, setting]) => 'secret' in setting)
+  .map(([name]) => name)
+
+const revealed = (value: unknown): unknown =>
+  [value].flat().map((each) => (each instanceof Secret ? each.reveal() : each))
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+test('every setting that is read as a secret may come from a file', () => {
+  const secrets = Object.entries(SETTINGS).filter(([name, setting]) => {
+    const value = VALUES[name] ?? setting.default ?? 'https://svc.example.com'
+    return [setting.read(value)].flat().some((each: unknown) => each instanceof Secret)
+  })
+  expect(secrets.map(([name]) => name).sort()).toEqual([...names].sort())
+  expect([...names].sort()).toEqual(Object.keys(VALUES).sort())
+})
+
+test.each(names)(
+  '%s_FILE names a file that holds the value; white space around it does not count',
+  (name) => {
+    const value = VALUES[name]!
+    const read = (environment: Record<string, string>) =>
+      revealed((readConfig(environment) as unknown as Record<string, unknown>)[name])
+    expect(read({ [`${name}_FILE`]: fileWith(`${value}\n`) })).toEqual(read({ [name]: value }))
+  },
+)
+
+test('live mode starts with all of its secrets in files', () => {
+  const environment = Object.fromEntries(
+    names.map((name) => [`${name}_FILE`, fileWith(`${VALUES[name]!}\n`)]),
+  )
+  expect(faultsOf({ SVC_MODE: 'live', ...environment })).toEqual([])
+})
+
+test('a file that is missing, empty, or given beside the value is refused, and the value is not repeated', () => {
+  const cases = {
+    missing: { METRICS_TOKEN_FILE: join(folder, 'none') },
+    empty: { METRICS_TOKEN_FILE: fileWith(' \n') },
+    both: { METRICS_TOKEN_FILE: fileWith('canary'), METRICS_TOKEN: 'canary' },
+    wrong: { SVC_MASTER_KEY_FILE: fileWith('canary') },
+  }
+  const faults = Object.values(cases).flatMap(faultsOf)
+  expect(faults).toEqual([
+    expect.stringMatching(/METRICS_TOKEN cannot be read.*METRICS_TOKEN_FILE names \(ENOENT\)/),
+    expect.stringMatching(/METRICS_TOKEN is empty in the file/),
+    expect.stringMatching(/METRICS_TOKEN must not be set beside METRICS_TOKEN_FILE/),
+    expect.stringMatching(/SVC_MASTER_KEY must be 32 bytes/),
+  ])
+  expect(faults.join()).not.toContain('canary')
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { sourcesOf } from '../harness/sources.ts'
+
+/** `packages/core/src/cards/card.ts` is of the slice `cards`. */
+const sliceOf = (file: string): string => file.split('/')[3]!
+/** Tables of these may be read and joined by every slice: who is who, and where money is. */
+const SHARED = new Set(['ledger', 'tenants'])
+
+const CORE = sourcesOf(['core'])
+const ownerOf = new Map(
+  CORE.flatMap(({ file, text }) =>
+    [...text.matchAll(/\btable\(\s*'(\w+)'/g)].map(([, table]): [string, string] => [table!, sliceOf(file)]),
+  ),
+)
+
+const NAMED = /\b(?:from|join|into|update|using)\s+(?:only\s+)?([a-z_]+)\b/g
+
+/** Tables of other slices that the SQL of a file names, as `file: table of slice`. */
+const foreignTables = (file: string, text: string): string[] =>
+  [...text.matchAll(NAMED)]
+    .map(([, table]) => [table!, ownerOf.get(table!)] as const)
+    .filter(([, owner]) => owner !== undefined && owner !== sliceOf(file) && !SHARED.has(owner))
+    .map(([table, owner]) => `${file}: ${table} of ${owner}`)
+
+test('no statement of a slice names a table of another one: slices meet in the ledger, in tenants, or by events', () => {
+  expect(ownerOf.size).toBeGreaterThan(15)
+  expect(CORE.flatMap(({ file, text }) => foreignTables(file, text))).toEqual([])
+})
+
+test.each([
+  ['select 1 from qr_codes q where true', 'qr_codes of qr-codes'],
+  ['update cards c set x = 1', 'cards of cards'],
+  ['select 1 from coin_lots l join users u using (user_id) join cards c using (user_id)', 'cards of cards'],
+])('a statement that crosses slices is found: %s', (sql, crossing) => {
+  expect(foreignTables('packages/core/src/coins/planted.ts', sql)).toEqual([
+    `packages/core/src/coins/planted.ts: ${crossing}`,
+  ])
+})
