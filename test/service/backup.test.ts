@@ -147,12 +147,13 @@ test('a backup under the load of several processes holds all that was acknowledg
 
   // At rest: the same rows, to the last byte, and the service works on them.
   await settled(db)
+  // The last that could write: its dispatcher repeats deliveries for hours.
+  await service.close()
   const still = newFile()
   await svc(db, 'backup', still)
   const copy = await newDatabase()
   await svc(copy, 'restore', still)
   expect(await contentIn(copy)).toEqual(await contentIn(db))
-  await service.close()
   const again = await openService({ db: copy })
   payloadOf(await createCard(await asPartner(again.client, partner), partner, { loadAmount: 1 }))
   expect((await reconcileAll(again.app.services.database)).ok).toBe(true)
