@@ -18,10 +18,7 @@ const TSC = program('typescript7', 'bin', 'tsc')
  * @type {Readonly<Record<string, readonly (readonly string[])[]>>}
  */
 const CHECKS = {
-  types: [
-    [TSC, '-b'],
-    [TSC, '--noEmit', '-p', 'apps/console/tsconfig.json'],
-  ],
+  types: [['scripts/types.mjs'], [TSC, '-b'], [TSC, '--noEmit', '-p', 'apps/console/tsconfig.json']],
   lint: [[program('oxlint', 'bin', 'oxlint'), '--type-aware', '--deny-warnings']],
   format: [[program('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings']],
   arrows: [

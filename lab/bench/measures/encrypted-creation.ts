@@ -115,7 +115,9 @@ function issuingFunction(sql: string): string {
   const statements = sql
     .split('\n')
     .filter((line) => line !== '' && !/^(?:--|\\|begin;|commit;)/.test(line))
-    .map((line) => line.replace(/^select /, 'perform ').replace(/^(with .*) from (\w+);$/, '$1 into counted from $2;'))
+    .map((line) =>
+      line.replace(/^select /, 'perform ').replace(/^(with .*) from (\w+);$/, '$1 into counted from $2;'),
+    )
     .map((line) => line.replace(/:(account|id)::/g, 'p_$1::'))
   return `create schema bench; grant usage on schema bench to svc_service;
     create function bench.issue_card(p_account int, p_id bigint) returns bigint language plpgsql set search_path = svc as $issue$

@@ -1,0 +1,62 @@
+// Builds the SDK's and the console's types from the stored OpenAPI documents, when a document changed since the last time.
+// `npm ci` and `npm run check` run it; nothing that it writes is stored.
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import openapiTS, { astToString } from 'openapi-typescript'
+
+/**
+ * @typedef {object} Operation
+ * @property {{ name: string }[]} parameters
+ * @property {Record<string, { description?: string, content?: Record<string, unknown> }>} responses
+ */
+/** @typedef {{ paths: Record<string, Record<string, Operation>> }} Document */
+
+/** Fields that the client adds to every request that needs them. */
+const SENT_BY_THE_CLIENT = new Set(['partnerId', 'SVCSESSION'])
+
+/**
+ * The SDK's view: without what the client does by itself. It reports every failure in one way, so all of an operation's
+ * are one here.
+ * @param {Document} document
+ */
+function forTheSdk(document) {
+  for (const methods of Object.values(document.paths))
+    for (const operation of Object.values(methods)) {
+      operation.parameters = operation.parameters.filter(({ name }) => !SENT_BY_THE_CLIENT.has(name))
+      delete operation.responses['200']?.content?.['application/jose']
+      const responses = Object.entries(operation.responses)
+      const failure = responses.find(([status]) => status >= '400')?.[1]
+      operation.responses = Object.fromEntries(responses.filter(([status]) => status < '400'))
+      if (failure) operation.responses['default'] = { ...failure, description: 'Failure' }
+    }
+  return document
+}
+
+const TYPES = [
+  { of: 'docs/reference/openapi.json', into: 'packages/sdk/src/schema.ts', view: forTheSdk },
+  {
+    of: 'docs/reference/console-openapi.json',
+    into: 'apps/console/src/api-types.ts',
+    view: (/** @type {Document} */ document) => document,
+  },
+]
+
+const root = new URL('../', import.meta.url)
+const program = readFileSync(new URL(import.meta.url))
+for (const { of, into, view } of TYPES) {
+  const document = readFileSync(new URL(of, root))
+  const digest = createHash('sha256').update(program).update(document).digest('hex')
+  const head = `// Built from ${of} by scripts/types.mjs: ${digest}\n`
+  const file = new URL(into, root)
+  let former = ''
+  try {
+    former = readFileSync(file, 'utf8')
+  } catch {
+    // Not built yet.
+  }
+  if (former.startsWith(head)) continue
+  const types = await openapiTS(/** @type {never} */ (view(JSON.parse(document.toString()))), {
+    silent: true,
+  })
+  writeFileSync(file, head + astToString(types))
+}
