@@ -32,6 +32,7 @@ const CHECKS = {
   'dead code': [[program('knip', 'bin', 'knip.js'), '--no-progress']],
   sizes: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/sizes.ts']],
   language: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/language.ts']],
+  migrations: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/migrations.ts']],
   generated: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/generate-reference.ts', '--check']],
   openapi: [
     [program('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'docs/reference/openapi.json', '--format=stylish'],

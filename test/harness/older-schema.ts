@@ -1,4 +1,4 @@
-import { migrationNames, migrationSql } from '@svc/platform/db/migrate'
+import { migrationNames, readMigration } from '@svc/platform/db/migration-files'
 import { asSuperuser } from './service.ts'
 
 /** Builds the schema of a test's database as it was before the newest migration. */
@@ -6,13 +6,13 @@ export async function withoutNewest(database: string): Promise<void> {
   const names = await migrationNames()
   await asSuperuser(database, async (admin) => {
     await admin.query(
-      `begin; alter table migrations set schema public; alter table migrations_lock set schema public;
+      `begin; alter table migrations set schema public;
        drop schema svc cascade; create schema svc authorization svc_owner;
        grant usage on schema svc to svc_service, svc_operator;
-       alter table public.migrations set schema svc; alter table public.migrations_lock set schema svc;
+       alter table public.migrations set schema svc;
        delete from migrations where name = '${names.at(-1)}'; set local role svc_owner; set local search_path = svc`,
     )
-    for (const name of names.slice(0, -1)) await admin.query(await migrationSql(name))
+    for (const name of names.slice(0, -1)) await admin.query((await readMigration(name)).sql)
     await admin.query('commit')
   })
 }

@@ -6,7 +6,7 @@ import { reconcileAll } from '@svc/cli/reconcile-all'
 import { findSystemPostgres, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { Secret } from '@svc/kernel/secret'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
-import { migrationNames } from '@svc/platform/db/migrate'
+import { migrationNames } from '@svc/platform/db/migration-files'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { runHere } from '../harness/cli.ts'
@@ -62,7 +62,7 @@ const RESTLESS = ['minute_sums', 'request_log']
 async function contentOf(client: pg.ClientBase): Promise<Json> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind = 'r'
-       and relname not in ('installation', 'migrations', 'migrations_lock', 'webhook_leases') and relname <> all ($1) order by relname`,
+       and relname not in ('installation', 'migrations', 'webhook_leases') and relname <> all ($1) order by relname`,
     [RESTLESS],
   )
   const content: Record<string, string> = {}
@@ -259,7 +259,7 @@ test('a restore says what is in its way: data, another master key, a newer schem
   const names = await migrationNames()
   const newest = names.at(-1)
   await asSuperuser(db.database, (client) =>
-    client.query(`insert into migrations values ('9999_from_the_future', 'x')`),
+    client.query(`insert into migrations values ('9999_from_the_future')`),
   )
   const newer = newFile()
   await svc(db, 'backup', newer)

@@ -426,7 +426,6 @@ const PLATFORM_TABLES: Record<string, string> = {
   request_log_cut: 'until when the row limit of the request log deleted entries',
   migrations: 'which ran',
   retention: 'how long rows are kept',
-  migrations_lock: 'that one runs',
   sandbox_upi_notices: 'the simulated bank’s, sandbox only',
 }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrationNames } from '@svc/platform/db/migrate'
+import { migrationNames } from '@svc/platform/db/migration-files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, type TestDatabase } from '../harness/service.ts'

@@ -115,8 +115,3 @@ export function cliActor(): string {
   }
   return `cli ${user}@${hostname()}`
 }
-
-/** Brings the schema up to date and touches nothing else: the service's role may not even be granted to anyone yet. */
-export async function migrateInstallation(): Promise<void> {
-  await withOpened('newest', async () => undefined)
-}

@@ -6,13 +6,14 @@ import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addConformanceCommand } from './conformance-command.ts'
-import { migrateInstallation, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
+import { addMigrateCommand } from './migrate-command.ts'
 import { addNoticeCommands } from './notice-commands.ts'
 import { addOperatorCommands } from './operator-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
@@ -84,19 +85,7 @@ function addRunCommands(program: Command): void {
       const { serve } = await import('@svc/app/main')
       process.exitCode = await serve(process.env)
     })
-  program
-    .command('migrate')
-    .description('bring the database to the newest schema (serve does it too)')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  DATABASE_URL=postgresql://… DATABASE_OWNER_URL=postgresql://… svc migrate',
-    )
-    .action(async ({ json }: Json) => {
-      await migrateInstallation()
-      if (json) printJson({ ok: true })
-      else process.stdout.write('The schema is up to date.\n')
-    })
+  addMigrateCommand(program)
 }
 
 function addReconcileCommand(program: Command): void {

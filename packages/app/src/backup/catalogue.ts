@@ -8,7 +8,7 @@ export interface Table {
 }
 
 /** What is true of a running installation only, or is made anew by the migrations. */
-const NOT_COPIED = ['installation', 'migrations', 'migrations_lock', 'webhook_leases']
+const NOT_COPIED = ['installation', 'migrations', 'webhook_leases']
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 

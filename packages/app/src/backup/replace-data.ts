@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
 import { LOCK_TIMEOUT, sqlState } from '@svc/platform/db/database'
-import { migrationNames, migrationSql } from '@svc/platform/db/migrate'
+import { migrationNames, offlineSql, readMigration } from '@svc/platform/db/migration-files'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import pg from 'pg'
 import { AS_OWNER, quoted, tablesOf } from './catalogue.ts'
@@ -42,9 +42,7 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
        create schema svc authorization svc_owner;
        grant usage on schema svc to svc_service, svc_operator;
        ${AS_OWNER};
-       create table migrations (like svc_former.migrations including all);
-       create table migrations_lock (like svc_former.migrations_lock including all);
-       insert into migrations_lock select * from svc_former.migrations_lock`,
+       create table migrations (like svc_former.migrations including all)`,
     )
     const all = await migrationNames()
     const first = migrations ?? all
@@ -85,11 +83,8 @@ async function fillTables(client: pg.Client, fill: (client: pg.Client) => Promis
 }
 
 async function runMigration(client: pg.Client, name: string): Promise<void> {
-  await client.query(await migrationSql(name))
-  await client.query('insert into migrations (name, timestamp) values ($1, $2)', [
-    name,
-    new Date().toISOString(),
-  ])
+  await client.query(offlineSql(await readMigration(name)))
+  await client.query('insert into migrations (name) values ($1)', [name])
 }
 
 /**

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { Login } from '@svc/platform/db/connection-options'
 import { NotDurable, requireDurable } from '@svc/platform/db/durable'
-import { migrationNames } from '@svc/platform/db/migrate'
+import { migrationNames } from '@svc/platform/db/migration-files'
 import { ALWAYS, type Check, fail, type Patient, pass, rowsOf, warn } from './finding.ts'
 
 const SETTING: Readonly<Record<string, string>> = {

@@ -1,12 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Kysely, Migration } from 'kysely'
-import pg from 'pg'
-import { PACKAGE_ROOT } from '../package.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { connectionOptions, type DatabaseAddress } from './connection-options.ts'
+import { LOCK_TIMEOUT, sqlState } from './database.ts'
+import {
+  type MigrationFile,
+  migrationNames,
+  type Run,
+  readMigration,
+  statementsOf,
+} from './migration-files.ts'
 import { DatabaseClient } from './server-locator.ts'
 
-const FOLDER = join(PACKAGE_ROOT, 'migrations')
 const OLDEST_SERVER = 150_000
 
 // Roles belong to the whole cluster, so several databases may be set up at once and meet here.
@@ -47,13 +51,6 @@ begin
   execute 'grant usage on schema svc to svc_service, svc_operator';
 end $$;`
 
-/** Every migration of this program, in order. */
-export const migrationNames = async (): Promise<string[]> =>
-  (await readdir(FOLDER))
-    .filter((name) => /^\d{4}_.+\.sql$/.test(name))
-    .sort()
-    .map((name) => name.replace('.sql', ''))
-
 /** The files that were run. The service itself may ask, so that it starts without the owner's login. */
 async function migrationsRun(address: DatabaseAddress): Promise<string[]> {
   const client = new DatabaseClient(connectionOptions(address, 'svc_service'))
@@ -79,74 +76,138 @@ export class SchemaRefused extends Error {
   override name = 'SchemaRefused'
 }
 
-export const migrationSql = (name: string): Promise<string> => readFile(`${FOLDER}/${name}.sql`, 'utf8')
+const SET_UP = `hashtext('svc set-up')`
 
-async function plainSqlFiles(): Promise<Record<string, Migration>> {
-  const { sql } = await import('kysely')
-  return Object.fromEntries(
-    (await migrationNames()).map((name) => [
-      name,
-      {
-        up: async (db: Kysely<unknown>) => {
-          await sql.raw(await migrationSql(name)).execute(db)
-        },
-      },
-    ]),
-  )
+/** Roles, the schema and the list of the files that were run. What the session creates afterwards belongs to the owner. */
+async function setUp(client: pg.Client, address: DatabaseAddress): Promise<void> {
+  await client.query(ROLES)
+  // Whoever may enter the embedded server's socket directory is trusted, so its roles may log in as themselves.
+  if ('host' in address) await client.query('alter role svc_service login; alter role svc_operator login')
+  await client.query(`
+    set role svc_owner; set search_path = svc;
+    create table if not exists migrations (
+      name text collate "C" primary key, run_at timestamptz not null default now())`)
 }
 
-async function setUpRoles(pool: pg.Pool, address: DatabaseAddress): Promise<void> {
-  const client = await pool.connect()
-  try {
-    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
-    if (Number(rows[0]!.server_version_num) < OLDEST_SERVER)
-      throw new Error('PostgreSQL 15 or later is needed; this server is older')
-    await client.query(`select pg_advisory_lock(hashtext('svc set-up'))`)
-    await client.query(ROLES)
-    // Whoever may enter the embedded server's socket directory is trusted, so its roles may log in as themselves.
-    if ('host' in address) await client.query('alter role svc_service login; alter role svc_operator login')
-    await client.query(`select pg_advisory_unlock(hashtext('svc set-up'))`)
-    // Settings of the session: what the migrations make belongs to the owner, in the service's schema.
-    await client.query('set role svc_owner; set search_path = svc')
-  } finally {
-    client.release()
+/** How long a statement waits for a lock: requests for the table wait behind it. */
+const LOCK_TIMEOUT_MS = 2_000
+const LOCK_TRIES = 150
+const LOCK_PAUSE_MS = 1_000
+const DEADLOCK = '40P01'
+
+/** Runs again what did not get its lock in time: a report may hold the table for minutes. */
+async function withLocks(name: string, work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      await work()
+      return
+    } catch (error) {
+      const state = sqlState(error)
+      if (state !== LOCK_TIMEOUT && state !== DEADLOCK) throw error
+      if (tries === LOCK_TRIES)
+        throw new Error(
+          `${name} got no lock in ${tries} attempts of ${LOCK_TIMEOUT_MS / 1_000} s. End the long transactions that pg_stat_activity shows, then run svc migrate again: it goes on with this file.`,
+          { cause: error },
+        )
+      await sleep(LOCK_PAUSE_MS)
+    }
+}
+
+const DONE = (name: string) => `insert into migrations (name) values ('${name}')`
+
+/** Each way goes on where it was broken off when the same file runs again. */
+const RUNNERS: Readonly<Record<Run, (client: pg.Client, file: MigrationFile) => Promise<void>>> = {
+  async transaction(client, { name, sql }) {
+    await withLocks(name, async () => {
+      try {
+        await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`)
+        await client.query(sql)
+        await client.query(`${DONE(name)}; commit`)
+      } catch (error) {
+        await client.query('rollback').catch(() => undefined)
+        throw error
+      }
+    })
+  },
+  async statements(client, file) {
+    // Such statements wait for transactions that began before them, and hold up no request meanwhile.
+    await client.query('set lock_timeout = 0')
+    for (const text of statementsOf(file)) await withLocks(file.name, () => client.query(text))
+    await client.query(DONE(file.name))
+  },
+  async batches(client, file) {
+    const [text] = statementsOf(file)
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`)
+    for (let changed = -1; changed !== 0; )
+      await withLocks(file.name, async () => {
+        changed = (await client.query(text!)).rowCount ?? 0
+      })
+    await client.query(DONE(file.name))
+  },
+}
+
+async function runPending(client: pg.Client, { to, folder }: MigrateOptions): Promise<string[]> {
+  const names = await migrationNames(folder)
+  const { rows } = await client.query<{ name: string }>('select name from migrations')
+  const done = new Set(rows.map(({ name }) => name))
+  const pending = names.filter((name) => !done.has(name) && (to === undefined || name <= to))
+  for (const name of pending) {
+    const file = await readMigration(name, folder)
+    await RUNNERS[file.run](client, file).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : 'unknown'
+      throw new Error(`migration ${name} failed: ${message}`, { cause: error })
+    })
   }
+  return pending
+}
+
+export interface MigrateOptions {
+  /** The last file to run; by default all run. */
+  readonly to?: string
+  readonly folder?: string
 }
 
 /**
- * Brings the database to the newest schema: roles, schema, then every file of `migrations/` that was not run yet, in
- * one transaction. Safe to call from several processes at once. Answers the names of the files that were run.
+ * Brings the database to the newest schema: roles, schema, then every file of `migrations/` that was not run yet, while
+ * the service runs. Safe to call from several processes at once, and again after it was broken off. Returns the names
+ * of the files that were run.
  */
-export async function migrate(address: DatabaseAddress): Promise<string[]> {
-  const [all, run] = await Promise.all([migrationNames(), migrationsRun(address)])
+export async function migrate(address: DatabaseAddress, options: MigrateOptions = {}): Promise<string[]> {
+  const [all, run] = await Promise.all([migrationNames(options.folder), migrationsRun(address)])
+  if (options.to !== undefined && !all.includes(options.to))
+    throw new SchemaRefused(`There is no migration ${options.to}. The newest is ${all.at(-1)}.`)
   if (isBeforeBaseline(run, all))
     throw new SchemaRefused(
       `This database has the schema of an unreleased version (${run.toSorted()[0]}), which this version cannot upgrade. Back it up with the version that wrote it (svc backup), then start with an empty database, or a new DATA_DIR. Nothing was changed.`,
     )
   if (all.every((name) => run.includes(name))) return []
-  const { Kysely, Migrator, PostgresDialect } = await import('kysely')
-  // One connection, so that the role and the schema set on it hold for the migrations.
-  const config: object = { ...connectionOptions(address, undefined), max: 1, Client: DatabaseClient }
-  const pool = new pg.Pool(config)
-  pool.on('error', () => undefined)
+  const client = new DatabaseClient(connectionOptions(address, undefined))
+  client.on('error', () => undefined)
   try {
-    await setUpRoles(pool, address)
-    const migrator = new Migrator({
-      db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
-      provider: { getMigrations: plainSqlFiles },
-      migrationTableName: 'migrations',
-      migrationLockTableName: 'migrations_lock',
-      migrationTableSchema: 'svc',
-    })
-    const { error, results = [] } = await migrator.migrateToLatest()
-    const failed = results.find((result) => result.status === 'Error')
-    if (error)
-      throw new Error(
-        `migration ${failed?.migrationName ?? ''} failed: ${error instanceof Error ? error.message : 'unknown'}`,
-        { cause: error },
-      )
-    return results.map((result) => result.migrationName)
+    await client.connect()
+    const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
+    if (Number(rows[0]!.server_version_num) < OLDEST_SERVER)
+      throw new Error('PostgreSQL 15 or later is needed; this server is older')
+    // Held until the connection ends.
+    await client.query(`select pg_advisory_lock(${SET_UP})`)
+    await setUp(client, address)
+    return await runPending(client, options)
   } finally {
-    await pool.end()
+    await client.end()
   }
+}
+
+export interface MigrationState {
+  readonly name: string
+  readonly run: Run
+  /** Whether the database has it. */
+  readonly isDone: boolean
+}
+
+/** This program's migrations, and which of them the database has. */
+export async function migrationStates(address: DatabaseAddress): Promise<MigrationState[]> {
+  const [names, run] = await Promise.all([migrationNames(), migrationsRun(address)])
+  return Promise.all(
+    names.map(async (name) => ({ name, run: (await readMigration(name)).run, isDone: run.includes(name) })),
+  )
 }

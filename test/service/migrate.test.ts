@@ -1,0 +1,146 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '@svc/platform/db/migrate'
+import { migrationNames, readMigration } from '@svc/platform/db/migration-files'
+import type pg from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, type TestDatabase } from '../harness/service.ts'
+
+let folder: string
+let db: TestDatabase
+
+// This program's migrations, which the database has, and then some that it has not.
+beforeEach(async () => {
+  db = await newDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'svc-migrations-'))
+  for (const name of await migrationNames()) await add(name, (await readMigration(name)).sql)
+  await sql(`create table things (id integer primary key, name text); alter table things owner to svc_owner;
+    insert into things select n, 'thing ' || n from generate_series(1, 1000) n`)
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const add = (name: string, text: string) => writeFile(join(folder, `${name}.sql`), text)
+const run = (to?: string) => migrate(db, { folder, ...(to !== undefined && { to }) })
+
+async function sql<T extends pg.QueryResultRow>(text: string): Promise<T[]> {
+  return asSuperuser(db.database, async (admin) => (await admin.query<T>(text)).rows)
+}
+
+const waitsForLock = async (query: string) => {
+  for (;;) {
+    const waiting = await sql(`select from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock' and query like '%${query}%'`)
+    if (waiting.length > 0) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('behind a report that holds a table, a migration of it waits, and inserts into the table do not', async () => {
+  await add('8001_color', 'alter table things add column color text;')
+  await asSuperuser(db.database, async (report) => {
+    await report.query('begin; select count(*) from things')
+    const migrated = run()
+    let id = 2_000
+    // Twice: the migration gives way and comes again.
+    for (let round = 0; round < 2; round++) {
+      await waitsForLock('add column color')
+      await sql(`insert into things values (${id++}, 'behind the migration')`)
+    }
+    await report.query('commit')
+    expect(await migrated).toEqual(['8001_color'])
+  })
+  expect(await sql('select count(color)::integer as n from things')).toEqual([{ n: 0 }])
+})
+
+test('an index is built concurrently: behind an open transaction it waits, and writes go on', async () => {
+  const text = `-- run: statement by statement
+drop index concurrently if exists things_by_name;
+create index concurrently things_by_name on things (name);
+`
+  await add('8001_index', text)
+  await asSuperuser(db.database, async (writer) => {
+    await writer.query(`begin; insert into things values (2000, 'open')`)
+    const migrated = run()
+    await waitsForLock('create index concurrently')
+    await sql(`insert into things values (2001, 'beside the index')`)
+    await writer.query('commit')
+    expect(await migrated).toEqual(['8001_index'])
+  })
+  expect(await sql(`select indisvalid from pg_index where indexrelid = 'things_by_name'::regclass`)).toEqual([
+    { indisvalid: true },
+  ])
+})
+
+test('a batched migration that is broken off goes on where it was, and others see its batches meanwhile', async () => {
+  await add(
+    '8001_names',
+    `-- run: in batches
+update things set name = upper(name)
+where id in (select id from things where name like 'thing%' order by id limit 100);
+`,
+  )
+  const left = () => sql<{ n: number }>(`select count(*)::integer as n from things where name like 'thing%'`)
+  await asSuperuser(db.database, async (holder) => {
+    await holder.query('begin; select from things where id = 500 for update')
+    const migrated = run()
+    migrated.catch(() => undefined)
+    await waitsForLock('upper(name)')
+    expect(await left()).toEqual([{ n: 600 }])
+    await sql(`select pg_terminate_backend(pid) from pg_stat_activity where query like '%upper(name)%'
+      and datname = current_database() and pid <> pg_backend_pid()`)
+    await expect(migrated).rejects.toThrow('8001_names')
+    await holder.query('rollback')
+  })
+  expect(await run()).toEqual(['8001_names'])
+  expect(await left()).toEqual([{ n: 0 }])
+})
+
+test('a file that fails leaves nothing of itself, those before it stay, and once mended it runs', async () => {
+  await add('8001_good', 'create table good (id integer primary key);')
+  await add('8002_bad', 'create table bad (id integer primary key); select 1 / 0;')
+  await expect(run()).rejects.toThrow('migration 8002_bad failed: division by zero')
+  expect(
+    await sql(`select to_regclass('svc.good') is null as good, to_regclass('svc.bad') is null as bad`),
+  ).toEqual([{ good: false, bad: true }])
+  await add('8002_bad', 'create table bad (id integer primary key);')
+  expect(await run()).toEqual(['8002_bad'])
+  expect(await run()).toEqual([])
+})
+
+test('of several processes that migrate at once, one runs each file', async () => {
+  await add('8001_one', 'create table one (id integer primary key);')
+  await add('8002_two', 'create table two (id integer primary key);')
+  const runs = await Promise.all(Array.from({ length: 4 }, () => run()))
+  expect(runs.flat().sort()).toEqual(['8001_one', '8002_two'])
+})
+
+test('a migration stops after the file that is named, and refuses one that does not exist', async () => {
+  await add('8001_one', 'create table one (id integer primary key);')
+  await add('8002_two', 'create table two (id integer primary key);')
+  await expect(run('8003_three')).rejects.toThrow('There is no migration 8003_three. The newest is 8002_two.')
+  expect(await run('8001_one')).toEqual(['8001_one'])
+  expect(await run()).toEqual(['8002_two'])
+})
+
+test('svc migrate lists what the database has, prints what is missing, and then has nothing to do', async () => {
+  const newest = (await migrationNames()).at(-1)!
+  const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: folder }
+  const svc = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runHere(['migrate', ...args], env)
+    expect(code, stderr).toBe(0)
+    return stdout
+  }
+  await sql(`delete from migrations where name = '${newest}'`)
+  const states = JSON.parse(await svc('--status', '--json')) as { migration: string; state: string }[]
+  expect(states.filter(({ state }) => state === 'missing')).toEqual([
+    { migration: newest, runs: 'in one transaction', state: 'missing' },
+  ])
+  expect(await svc('--dry-run')).toContain(
+    `-- ${newest}, in one transaction\n${(await readMigration(newest)).sql}`,
+  )
+  await sql(`insert into migrations (name) values ('${newest}')`)
+  expect(await svc('--dry-run')).toBe('The schema is up to date.\n')
+  expect(await svc()).toBe('The schema is up to date.\n')
+})
