@@ -42,6 +42,8 @@ const ONCE = process.env['EVERY_ENGINE']
       'key-rotation',
       'live-mode',
       'logins',
+      'master-key-rotation',
+      'migrate',
       'money',
       'oauth',
       'oauth-forms',

@@ -127,7 +127,7 @@ create table keyring (
 );
 -- Deferred, here and everywhere: the entry is appended when the transaction holds all its other locks.
 create constraint trigger audited after insert or update or delete on keyring deferrable initially deferred
-  for each row execute function audit_change('data_key', 'key_id', '', 'purpose,retired_at');
+  for each row execute function audit_change('data_key', 'key_id', '', 'purpose,wrapped_by,retired_at');
 grant select, insert on keyring to svc_service;
 grant select, insert, update on keyring to svc_operator;
 

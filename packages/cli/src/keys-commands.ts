@@ -67,6 +67,19 @@ Examples:
       withInstallation((context) => rotate(context, purpose, json)),
     )
   keys
+    .command('rewrap')
+    .description('wrap every data key by the first key of SVC_MASTER_KEY, so that the others can be removed')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+The last step but one of a rotation of the master key. Every process must know the new key by then.
+
+Example:
+  SVC_MASTER_KEY=new,previous svc keys rewrap`,
+    )
+    .action(({ json = false }: Json) => withInstallation((context) => rewrap(context, json)))
+  keys
     .command('retire <keyId>')
     .description(
       'retire a previous key at once: requests encrypted to it are rejected within seconds, its tokens become invalid',
@@ -243,6 +256,9 @@ function whyKept({ config }: CommandContext, purpose: RotatablePurpose): string 
     return 'partners may still encrypt to it. When none does: svc keys retire <keyId>'
   return 'rows are still encrypted with it. Run this again later.'
 }
+
+const rewrap = async ({ database, keyMaker: { keyring } }: CommandContext, json: boolean): Promise<void> =>
+  printRecord(await database.operate((tx) => keyring.rewrap(tx)), json)
 
 async function retire({ database }: CommandContext, keyId: string, json: boolean): Promise<void> {
   const retired = await database.operate(async (tx) => {

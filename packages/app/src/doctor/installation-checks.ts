@@ -136,7 +136,7 @@ export const keys: Check = {
     const known = new MasterKeys(config.SVC_MASTER_KEY).ids
     const rows = await rowsOf<{ wrapped_by: string; count: number }>(
       await connect('svc_service'),
-      'select wrapped_by, count(*)::int as count from svc.keyring where retired_at is null group by 1 order by 1',
+      'select wrapped_by, count(*)::int as count from svc.keyring group by 1 order by 1',
     )
     const lost = rows.filter(({ wrapped_by: by }) => !known.includes(by))
     const earlier = rows.filter(({ wrapped_by: by }) => by !== known[0])
@@ -149,7 +149,9 @@ export const keys: Check = {
       ]
     if (earlier.length > 0)
       return [
-        warn(`keys are still wrapped by a previous master key: ${list(earlier)}; keep it in SVC_MASTER_KEY`),
+        warn(
+          `keys are still wrapped by a previous master key: ${list(earlier)}; when every process has ${known[0]}, run svc keys rewrap`,
+        ),
       ]
     return [pass(`all data keys are wrapped by ${known[0]}`)]
   },

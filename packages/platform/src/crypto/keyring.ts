@@ -71,6 +71,16 @@ export const newKeyBytes = (purpose: KeyPurpose): Buffer => MAKE[purpose]()
 const PURPOSES = Object.keys(MAKE) as KeyPurpose[]
 const context = (keyId: string, purpose: string) => `data key ${purpose} ${keyId}`
 
+const BY_OTHERS = statement<{ key_id: string; purpose: KeyPurpose; wrapped: Buffer; wrapped_by: string }>(
+  'keyring_wrapped_by_others',
+  'select key_id, purpose, wrapped, wrapped_by from keyring where wrapped_by <> $1 order by key_id for update',
+)
+const REWRAP = statement(
+  'keyring_rewrap',
+  `update keyring k set wrapped = n.wrapped, wrapped_by = $1
+   from unnest($2::text[], $3::bytea[]) as n (key_id, wrapped) where k.key_id = n.key_id`,
+)
+
 /** How often a process reads the keyring anew, in milliseconds; a new key seals later than that. */
 export const KEYRING_REFRESH_MS = 5_000
 
@@ -127,6 +137,25 @@ export class Keyring {
     const wrapped = this.#masterKeys.wrap(bytes, context(keyId, purpose))
     await tx.query(ADD, [keyId, purpose, wrapped, this.#masterKeys.currentId, leadMs])
     return keyId
+  }
+
+  /**
+   * Wraps all keys by the current master key, retired ones too, so that previous master keys are needed no more.
+   * `rewrapped`: how many another master key had wrapped.
+   */
+  async rewrap(tx: Tx): Promise<{ masterKey: string; rewrapped: number }> {
+    const { currentId } = this.#masterKeys
+    await tx.query(LOCK)
+    const rows = await tx.query(BY_OTHERS, [currentId])
+    const rewrapped = rows.map(({ key_id: keyId, purpose, wrapped, wrapped_by: wrappedBy }) => {
+      const bytes = this.#masterKeys.unwrap(wrapped, wrappedBy, context(keyId, purpose))
+      const again = this.#masterKeys.wrap(bytes, context(keyId, purpose))
+      const opened = this.#masterKeys.unwrap(again, currentId, context(keyId, purpose))
+      invariant(opened.equals(bytes), `the rewrapped key ${keyId} is another`)
+      return again
+    })
+    await tx.query(REWRAP, [currentId, rows.map((row) => row.key_id), rewrapped])
+    return { masterKey: currentId, rewrapped: rows.length }
   }
 
   /** Reads the keyring anew; calls at the same time share one read. */
