@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type ApiResponse, Client, type Json, payloadOf } from '../harness/client.ts'
 import { freePort, type ServiceProcess, startProcess } from '../harness/processes.ts'
-import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 // Processes start again and again, and a new data key waits until every process has read it.

@@ -49,6 +49,6 @@ export const statementsOf = ({ sql }: MigrationFile): string[] =>
     .map((text) => text.trim())
     .filter((text) => text !== '')
 
-/** The whole file as one script for a schema that nobody uses yet, where nothing needs to be built concurrently. */
+/** The whole file as one script for a schema that is not in use, where nothing needs to be built concurrently. */
 export const offlineSql = ({ run, sql }: MigrationFile): string =>
   run === 'statements' ? sql.replace(/\bconcurrently\b/gi, '') : sql
