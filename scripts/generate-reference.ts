@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { EXAMPLES } from '@svc/app/examples'
 import { newProgram } from '@svc/cli/program'
 import { SECTIONS } from '@svc/conformance/registry'
+import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { SETTINGS } from '@svc/contract/config'
@@ -128,6 +129,22 @@ What \`svc conformance\` holds a server to: ${all.length} checks, ${must} of the
 ${tables.join('\n')}`
 }
 
+function chartOfAccounts(): string {
+  const rows = ACCOUNT_KINDS.map((kind) => {
+    const { title, unit, group, side, isBounded, meaning } = kindOf(kind)
+    return `| \`${kind}\` | ${title} | ${unit === 'INR' ? 'rupees' : 'coins'} | ${group} | ${side} | ${isBounded ? 'never' : 'may'} | ${meaning} |`
+  })
+  return `# Chart of accounts
+
+${GENERATED}
+An account's id is its kind, a colon, and its owner: a merchant, a partner, a card account, a card or a user. *Normal side*: assets grow by debits, liabilities by credits. *Below zero*: whether the balance may be on the other side. [Flows of money](flows.md) shows what each event enters.
+
+| Kind | Account | In | Group | Normal side | Below zero | Meaning |
+|---|---|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
 function helpOf(command: Command, path: string): string {
   let text = ''
   command.configureOutput({
@@ -169,6 +186,7 @@ const files: Record<string, string> = {
   'docs/reference/events.md': events(),
   'docs/reference/sandbox.md': sandbox(),
   'docs/reference/conformance.md': conformance(),
+  'docs/reference/chart-of-accounts.md': chartOfAccounts(),
   'docs/reference/cli.md': cli(),
   'docs/reference/promises.md': promised(),
   'docs/reference/openapi.json': openapi(OPERATIONS, API_DOCUMENT),

@@ -1,3 +1,5 @@
+import { stringify } from 'csv-stringify/sync'
+
 type Row = Readonly<Record<string, string | number | boolean | Date | null | undefined>>
 
 const show = (value: Row[string]): string =>
@@ -17,6 +19,14 @@ export function printRows(rows: readonly Row[], json: boolean): void {
         .join('  ')
         .trimEnd()}\n`,
     )
+}
+
+export type Format = 'table' | 'csv' | 'json'
+
+/** Rows as a table for people, as CSV with a header, or as JSON. */
+export function printTable(rows: readonly Row[], format: Format): void {
+  if (format === 'csv') process.stdout.write(stringify([...rows], { header: true }))
+  else printRows(rows, format === 'json')
 }
 
 /** One record for people, a field a line; with `--json` the same as JSON for programs. */

@@ -2,6 +2,7 @@ import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
+import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
@@ -86,6 +87,7 @@ function addRunCommands(program: Command): void {
       process.exitCode = await serve(process.env)
     })
   addMigrateCommand(program)
+  addBooksCommands(program)
 }
 
 function addReconcileCommand(program: Command): void {

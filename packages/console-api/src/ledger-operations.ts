@@ -1,4 +1,6 @@
 import { fail } from '@svc/contract/errors'
+import { onNormalSide } from '@svc/core/ledger/books'
+import { ACCOUNT_KINDS, type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -30,9 +32,14 @@ const units = text('Rupees with two decimals, or whole coins, by `unit`')
 const LedgerAccountRecord = record('LedgerAccount', {
   accountId: text('What it is for, a colon, and whose it is'),
   tenantId: text(),
-  kind: text(),
+  kind: Type.Enum(ACCOUNT_KINDS),
+  title: text('The kind in words'),
+  meaning: text('What the account is for'),
+  normalSide: Type.Enum(['debit', 'credit'], { description: 'The side on which its balance grows' }),
   unit: Type.Enum(['INR', 'COIN']),
-  balance: units,
+  balance: text(
+    'On the normal side, in rupees with two decimals or whole coins, by `unit`; below zero on the other side',
+  ),
   floor: Type.Optional(units),
   createdOn: instant,
 })
@@ -49,25 +56,10 @@ export const TransferRecord = record('Transfer', {
   createdOn: instant,
 })
 
-export const LEDGER_KINDS = [
-  'upi_clearing',
-  'payable',
-  'upi_refunds',
-  'suspense',
-  'funding_clearing',
-  'card_funding',
-  'card',
-  'card_settlement',
-  'coins_issued',
-  'coins',
-  'coins_redeemed',
-  'coins_expired',
-] as const
-
 interface AccountRow {
   account_id: string
   tenant_id: string
-  kind: string
+  kind: AccountKind
   unit: 'INR' | 'COIN'
   balance: bigint
   floor: bigint | null
@@ -81,8 +73,11 @@ const accountToWire = (row: AccountRow, timeZone: string) => ({
   accountId: row.account_id,
   tenantId: row.tenant_id,
   kind: row.kind,
+  title: kindOf(row.kind).title,
+  meaning: kindOf(row.kind).meaning,
+  normalSide: kindOf(row.kind).side,
   unit: row.unit,
-  balance: amountText(row.balance, row.unit),
+  balance: amountText(onNormalSide(row.kind, row.balance), row.unit),
   floor: row.floor === null ? undefined : amountText(row.floor, row.unit),
   createdOn: rfc3339(row.created_at, timeZone),
 })
@@ -158,7 +153,7 @@ export const listLedgerAccounts = query({
   role: 'viewer',
   query: listQuery(['accountId'], {
     q: exact('Begin of the account id', 128),
-    kind: oneOf(LEDGER_KINDS, 'Only these'),
+    kind: oneOf(ACCOUNT_KINDS, 'Only these'),
     ownerId: exact('Accounts of this merchant, partner, card account, card or user'),
   }),
   result: listOf(LedgerAccountRecord),
@@ -175,7 +170,7 @@ export const listLedgerAccounts = query({
       if (ownerId !== undefined)
         filters.add(
           'a.account_id = any (?::text[])',
-          LEDGER_KINDS.map((one) => `${one}:${ownerId}`),
+          ACCOUNT_KINDS.map((one) => `${one}:${ownerId}`),
         )
       const page = await database.report((tx) =>
         readList(tx, { ...ACCOUNTS, filters }, query, (row: AccountRow) => accountToWire(row, timeZone)),

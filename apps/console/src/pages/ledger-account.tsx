@@ -6,7 +6,6 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Id, IdLink } from '../parts/thing-link.tsx'
 import { Amount, shortAccount, TransferList } from '../parts/transfer-list.tsx'
-import { KINDS } from './ledger.tsx'
 
 export function LedgerAccount() {
   const { accountId = '' } = useParams({ strict: false })
@@ -17,16 +16,13 @@ export function LedgerAccount() {
   return (
     <Page title={shortAccount(accountId)} trail={[{ to: '/ledger', label: 'Ledger' }]}>
       <Loaded query={query}>
-        {({ kind, tenantId, unit, balance, floor, createdOn }) => (
+        {({ meaning, normalSide, tenantId, unit, balance, floor, createdOn }) => (
           <>
             <Section title="About">
               <Facts
                 facts={[
-                  { label: 'Balance', value: <Amount amount={balance} unit={unit} /> },
-                  {
-                    label: 'What it is for',
-                    value: Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind,
-                  },
+                  { label: `Balance (${normalSide})`, value: <Amount amount={balance} unit={unit} /> },
+                  { label: 'What it is for', value: meaning },
                   {
                     label: 'Never under',
                     value: floor === undefined ? 'No limit' : <Amount amount={floor} unit={unit} />,

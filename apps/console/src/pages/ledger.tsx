@@ -8,25 +8,25 @@ import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { ThingLink } from '../parts/thing-link.tsx'
 import { Amount, shortAccount } from '../parts/transfer-list.tsx'
-import { wordy } from '../words.ts'
 
-/** What each kind of account is for, as the ledger itself says. */
-export const KINDS = {
-  upi_clearing: 'What the UPI rail owes us',
-  payable: 'What we owe a merchant',
-  upi_refunds: 'Credits on their way back to their payers',
-  suspense: 'Credits that fit no code',
-  funding_clearing: 'What partners paid in for cards',
-  card_funding: 'Money of a card account',
-  card: 'What a card can spend',
-  card_settlement: 'What cards spent, owed to the network',
-  coins_issued: 'Coins that a partner ever gave',
+type Account = Schemas['LedgerAccount']
+
+const KINDS: Readonly<Record<Account['kind'], string>> = {
+  upi_clearing: 'UPI clearing',
+  funding_clearing: 'Funding clearing',
+  payable: 'Payable to merchant',
+  upi_refunds: 'Refunds to payers',
+  suspense: 'Suspense',
+  card_funding: 'Card account',
+  card: 'Card',
+  card_settlement: 'Card settlement',
+  coins_issued: 'Coins issued',
   coins: 'Coins of a user',
-  coins_redeemed: 'Coins that were redeemed',
-  coins_expired: 'Coins that expired',
-} as const
+  coins_redeemed: 'Coins redeemed',
+  coins_expired: 'Coins expired',
+}
 
-const COLUMNS: readonly Column<Schemas['LedgerAccount']>[] = [
+const COLUMNS: readonly Column<Account>[] = [
   {
     title: 'Account',
     cell: ({ accountId }) => (
@@ -35,10 +35,8 @@ const COLUMNS: readonly Column<Schemas['LedgerAccount']>[] = [
       </ThingLink>
     ),
   },
-  {
-    title: 'What it is for',
-    cell: ({ kind }) => (Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : kind),
-  },
+  { title: 'What it is for', cell: ({ meaning }) => meaning },
+  { title: 'Side', cell: ({ normalSide }) => normalSide },
   { title: 'Balance', align: 'right', cell: ({ balance, unit }) => <Amount amount={balance} unit={unit} /> },
   {
     title: 'Never under',
@@ -54,7 +52,7 @@ const FILTERS: readonly Filter[] = [
     name: 'kind',
     label: 'Kind',
     kind: 'select',
-    options: Object.keys(KINDS).map((value) => ({ value, label: wordy(value) })),
+    options: Object.entries(KINDS).map(([value, label]) => ({ value, label })),
   },
   { name: 'ownerId', label: 'Owner', kind: 'text', placeholder: 'Id of merchant, partner, card …' },
 ]

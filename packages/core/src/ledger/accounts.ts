@@ -11,30 +11,7 @@ import {
   text,
   textOf,
 } from '@svc/platform/db/table'
-
-/**
- * What an account is for. Assets: `upi_clearing` (money that the UPI rail owes us), `funding_clearing` (money that
- * partners paid in for cards). Liabilities: `payable` (what we owe the merchant), `upi_refunds` (credits that go back
- * to their payers), `suspense` (credits that fit no code), `card_funding` (of a card account), `card` (what a card can
- * spend), `card_settlement` (what cards spent, owed to the card network). In coins, not money: `coins_issued` (what a
- * partner ever gave), `coins` (of a user), `coins_redeemed`, `coins_expired`.
- */
-export type AccountKind =
-  | 'upi_clearing'
-  | 'payable'
-  | 'upi_refunds'
-  | 'suspense'
-  | 'funding_clearing'
-  | 'card_funding'
-  | 'card'
-  | 'card_settlement'
-  | 'coins_issued'
-  | 'coins'
-  | 'coins_redeemed'
-  | 'coins_expired'
-
-/** What is counted: paise of rupees, or coins. No transfer has one on its one side and another on the other. */
-export type Unit = 'INR' | 'COIN'
+import { type AccountKind, kindOf, type Unit } from './chart-of-accounts.ts'
 
 export const ledgerAccounts = table('ledger_accounts', 'a', ['tenantId', 'accountId'], {
   accountId: text,
@@ -54,27 +31,12 @@ type AccountKey = Pick<Account, 'tenantId' | 'accountId'>
 /** An account is named by what it is for and by whose it is: a tenant, a card account, a card. */
 export const accountId = (kind: AccountKind, ownerId: string): string => `${kind}:${ownerId}`
 
-/** Assets and settlement accounts may go either way; what is owed to someone never falls under nothing. */
-const FLOORLESS: ReadonlySet<AccountKind> = new Set([
-  'upi_clearing',
-  'funding_clearing',
-  'card_settlement',
-  'coins_issued',
-])
-
-const COIN_KINDS: ReadonlySet<AccountKind> = new Set([
-  'coins_issued',
-  'coins',
-  'coins_redeemed',
-  'coins_expired',
-])
-
 export const account = (kind: AccountKind, tenantId: string, ownerId = tenantId): Account => ({
   accountId: accountId(kind, ownerId),
   tenantId,
   kind,
-  unit: COIN_KINDS.has(kind) ? 'COIN' : 'INR',
-  floor: FLOORLESS.has(kind) ? null : 0n,
+  unit: kindOf(kind).unit,
+  floor: kindOf(kind).isBounded ? 0n : null,
 })
 
 /** Opens accounts, empty, or with the balances that transfers written in the same transaction give them. */

@@ -4,7 +4,8 @@ import { calendarDay } from '@svc/kernel/time'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { day, instant, integer, type NewRowOf, nullable, table, text } from '@svc/platform/db/table'
-import { type Account, openAccounts, type Unit } from './accounts.ts'
+import { type Account, openAccounts } from './accounts.ts'
+import type { Unit } from './chart-of-accounts.ts'
 import { type AnyTransfer, amountOf, ledgerTransfers, unitOf } from './transfers.ts'
 
 export const journals = table('journals', 'j', ['tenantId', 'journalId'], {

@@ -1,5 +1,5 @@
 import { bigint, instant, integer, type NewRowOf, table, text, textOf } from '@svc/platform/db/table'
-import type { Unit } from './accounts.ts'
+import type { Unit } from './chart-of-accounts.ts'
 
 /** Legs of journals. */
 export const ledgerTransfers = table('ledger_transfers', 't', ['tenantId', 'journalId', 'leg'], {

@@ -1,0 +1,190 @@
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { ACCOUNT_KINDS, type AccountKind, kindOf, type Unit } from './chart-of-accounts.ts'
+
+/** An amount on one side of the books, in paise or coins; never negative. */
+export interface Sided {
+  readonly debit: bigint
+  readonly credit: bigint
+}
+
+/** The ledger's balances are credits less debits. */
+export const sided = (balance: bigint): Sided =>
+  balance < 0n ? { debit: -balance, credit: 0n } : { debit: 0n, credit: balance }
+
+/** A balance on the account's normal side; negative where it is on the other. */
+export const onNormalSide = (kind: AccountKind, balance: bigint): bigint =>
+  kindOf(kind).side === 'credit' ? balance : -balance
+
+export interface BooksQuery {
+  /** The instant at whose end the books are read; by default now. */
+  readonly asOf?: Date | undefined
+  readonly tenantId?: string | undefined
+}
+
+// Balances as they are, less what moved since: an instant of the recent past reads little of a long ledger. In one
+// statement, so that balances and transfers are of one snapshot.
+const BALANCES = `
+  with later as (
+    select account_id, sum(amount) as amount from (
+      select credit_account_id as account_id, amount from ledger_transfers where created_at > $1
+      union all
+      select debit_account_id, -amount from ledger_transfers where created_at > $1) sides
+    group by account_id)
+  select a.kind, a.unit, a.tenant_id, a.balance - coalesce(l.amount, 0) as balance
+  from ledger_accounts a left join later l using (account_id)
+  where ($1::timestamptz is null or a.created_at <= $1) and ($2::text is null or a.tenant_id = $2)`
+
+interface KindRow {
+  kind: AccountKind
+  unit: Unit
+  accounts: bigint
+  debit: bigint
+  credit: bigint
+}
+const TRIAL_BALANCE = statement<KindRow>(
+  'books_trial_balance',
+  `select kind, unit, count(*) as accounts,
+     coalesce(sum(-balance) filter (where balance < 0), 0)::bigint as debit,
+     coalesce(sum(balance) filter (where balance > 0), 0)::bigint as credit
+   from (${BALANCES}) balances group by kind, unit`,
+)
+
+export interface TrialBalanceLine extends Sided {
+  readonly kind: AccountKind
+  readonly unit: Unit
+  /** How many accounts of the kind there are. */
+  readonly accounts: number
+}
+
+/** Every kind of account with its balances, in the order of the chart. In each unit debits equal credits. */
+export async function trialBalance(tx: Tx, { asOf, tenantId }: BooksQuery = {}): Promise<TrialBalanceLine[]> {
+  const rows = await tx.query(TRIAL_BALANCE, [asOf ?? null, tenantId ?? null])
+  const order = (kind: AccountKind) => ACCOUNT_KINDS.indexOf(kind)
+  return rows
+    .map((row) => ({ ...row, accounts: Number(row.accounts) }))
+    .sort((a, b) => order(a.kind) - order(b.kind))
+}
+
+export interface Liability {
+  readonly tenantId: string
+  readonly kind: AccountKind
+  /** What is owed, in paise. */
+  readonly amountPaise: bigint
+}
+const LIABILITIES = statement<{ tenant_id: string; kind: AccountKind; amount: bigint }>(
+  'books_liabilities',
+  `select tenant_id, kind, sum(balance)::bigint as amount from (${BALANCES}) balances
+   where kind = any ($3) group by tenant_id, kind having sum(balance) <> 0 order by tenant_id, kind`,
+)
+const LIABILITY_KINDS = ACCOUNT_KINDS.filter((kind) => kindOf(kind).group === 'liability')
+
+/** What we owe, by tenant and kind of account. */
+export const liabilities = async (tx: Tx, { asOf, tenantId }: BooksQuery = {}): Promise<Liability[]> =>
+  (await tx.query(LIABILITIES, [asOf ?? null, tenantId ?? null, LIABILITY_KINDS])).map(
+    ({ tenant_id, kind, amount }) => ({ tenantId: tenant_id, kind, amountPaise: amount }),
+  )
+
+/** A page of an account's statement. */
+export interface StatementQuery {
+  readonly accountId: string
+  /** The first instant, and the first one after the period. */
+  readonly from: Date
+  readonly to: Date
+  readonly limit: number
+  /** The last line of the page before. */
+  readonly after?: Pick<StatementLine, 'at' | 'transferId' | 'balance'> | undefined
+}
+
+export interface StatementLine extends Sided {
+  readonly transferId: string
+  readonly at: Date
+  readonly effectiveDate: string
+  readonly journalId: string
+  readonly kind: string
+  /** What the outside calls the journal, such as the bank's UTR. */
+  readonly reference: string | null
+  /** The account on the other side. */
+  readonly otherAccountId: string
+  readonly objectId: string
+  /** Credits less debits, after this line. */
+  readonly balance: bigint
+}
+
+export interface Statement {
+  readonly accountId: string
+  readonly kind: AccountKind
+  readonly unit: Unit
+  /** Credits less debits at the begin and at the end of the period. */
+  readonly opening: bigint
+  readonly closing: bigint
+  readonly lines: readonly StatementLine[]
+  /** Whether the period has lines after these. */
+  readonly hasMore: boolean
+}
+
+const sumSince = (instant: string) =>
+  `coalesce((select sum(amount) from ledger_transfers where credit_account_id = $1 and created_at >= ${instant}), 0)
+   - coalesce((select sum(amount) from ledger_transfers where debit_account_id = $1 and created_at >= ${instant}), 0)`
+const PERIOD = statement<{ kind: AccountKind; unit: Unit; opening: bigint; closing: bigint }>(
+  'books_statement_period',
+  `select a.kind, a.unit, (a.balance - (${sumSince('$2')}))::bigint as opening,
+     (a.balance - (${sumSince('$3')}))::bigint as closing
+   from ledger_accounts a where a.account_id = $1`,
+)
+
+interface LineRow {
+  transfer_id: string
+  created_at: Date
+  effective_date: string
+  journal_id: string
+  kind: string
+  reference: string | null
+  other: string
+  object_id: string
+  amount: bigint
+}
+const side = (own: string, other: string, sign: string) =>
+  `select t.tenant_id, t.transfer_id, t.journal_id, t.kind, t.${other} as other, t.object_id, ${sign}t.amount as amount,
+     t.created_at
+   from ledger_transfers t
+   where t.${own} = $1 and t.created_at >= $2 and t.created_at < $3 and (t.created_at, t.transfer_id) > ($4, $5)
+   order by t.created_at, t.transfer_id limit $6`
+const LINES = statement<LineRow>(
+  'books_statement_lines',
+  `select s.transfer_id, s.created_at, j.effective_date::text, s.journal_id, s.kind, j.reference, s.other, s.object_id,
+     s.amount
+   from ((${side('credit_account_id', 'debit_account_id', '')})
+     union all (${side('debit_account_id', 'credit_account_id', '-')})) s
+   join journals j on j.tenant_id = s.tenant_id and j.journal_id = s.journal_id
+   order by s.created_at, s.transfer_id limit $6`,
+)
+
+/**
+ * An account with its opening balance, what moved in the period, the balance after each line, and its closing balance.
+ * `undefined`: there is no such account. For one snapshot call it under repeatable read.
+ */
+export async function accountStatement(tx: Tx, query: StatementQuery): Promise<Statement | undefined> {
+  const { accountId, from, to, limit, after } = query
+  const [period] = await tx.query(PERIOD, [accountId, from, to])
+  if (!period) return undefined
+  const place = [after?.at ?? from, after?.transferId ?? '']
+  const rows = await tx.query(LINES, [accountId, from, to, ...place, limit + 1])
+  let balance = after?.balance ?? period.opening
+  const lines = rows.slice(0, limit).map((row) => {
+    balance += row.amount
+    return {
+      transferId: row.transfer_id,
+      at: row.created_at,
+      effectiveDate: row.effective_date,
+      journalId: row.journal_id,
+      kind: row.kind,
+      reference: row.reference,
+      otherAccountId: row.other,
+      objectId: row.object_id,
+      ...sided(row.amount),
+      balance,
+    }
+  })
+  return { accountId, ...period, lines, hasMore: rows.length > limit }
+}

@@ -1,0 +1,84 @@
+/** What is counted: paise of rupees, or coins. No transfer has one on its one side and another on the other. */
+export type Unit = 'INR' | 'COIN'
+
+interface KindOfAccount {
+  readonly unit: Unit
+  readonly group: 'asset' | 'liability' | 'coins'
+  /** The side on which it grows: assets by debits, liabilities by credits. */
+  readonly side: 'debit' | 'credit'
+  /** Whether its balance may go beyond nothing, to the other side. */
+  readonly isBounded: boolean
+  /** For a list of accounts. */
+  readonly title: string
+  readonly meaning: string
+}
+
+const asset = { unit: 'INR', group: 'asset', side: 'debit', isBounded: false } as const
+const liability = { unit: 'INR', group: 'liability', side: 'credit', isBounded: true } as const
+const coins = { unit: 'COIN', group: 'coins', side: 'credit', isBounded: true } as const
+
+/** Every kind of account, said once: for the ledger, the books, the console and the reference. */
+export const CHART_OF_ACCOUNTS = {
+  upi_clearing: {
+    ...asset,
+    title: 'UPI clearing',
+    meaning: 'Money that the bank of the UPI rail has received for a merchant and owes us',
+  },
+  funding_clearing: {
+    ...asset,
+    title: 'Funding clearing',
+    meaning: 'Money that a partner paid in for cards',
+  },
+  payable: {
+    ...liability,
+    title: 'Payable to merchant',
+    meaning: 'Accepted payments that we owe the merchant',
+  },
+  upi_refunds: {
+    ...liability,
+    title: 'Refunds to payers',
+    meaning: 'Credits that were not accepted, until the bank has returned them to their payers',
+  },
+  suspense: {
+    ...liability,
+    title: 'Suspense',
+    meaning: 'Credits that fit no QR code, until they are assigned or returned',
+  },
+  card_funding: {
+    ...liability,
+    title: 'Card account',
+    meaning: 'What a company has paid in and not yet put on cards',
+  },
+  card: {
+    ...liability,
+    title: 'Card',
+    meaning: 'What a card can spend',
+  },
+  card_settlement: {
+    ...liability,
+    isBounded: false,
+    title: 'Card settlement',
+    meaning: 'What cards have spent, owed to the card network',
+  },
+  coins_issued: {
+    ...coins,
+    side: 'debit',
+    isBounded: false,
+    title: 'Coins issued',
+    meaning: 'All coins that a partner ever awarded',
+  },
+  coins: { ...coins, title: 'Coins of a user', meaning: 'What a user can redeem' },
+  coins_redeemed: { ...coins, title: 'Coins redeemed', meaning: 'Coins that users have redeemed' },
+  coins_expired: {
+    ...coins,
+    title: 'Coins expired',
+    meaning: 'Coins that expired before they were redeemed',
+  },
+} as const satisfies Readonly<Record<string, KindOfAccount>>
+
+export type AccountKind = keyof typeof CHART_OF_ACCOUNTS
+
+/** All kinds, in the order of the chart. */
+export const ACCOUNT_KINDS = Object.keys(CHART_OF_ACCOUNTS) as AccountKind[]
+
+export const kindOf = (kind: AccountKind): KindOfAccount => CHART_OF_ACCOUNTS[kind]
