@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { accountStatement, liabilities, trialBalance } from '@svc/core/ledger/books'
+import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
@@ -178,8 +178,8 @@ test('an account’s statement leads from its opening to its closing balance, in
     ['card_load', 30_00n, 0n, 470_00n],
   ])
   expect(whole!.closing).toBe(470_00n)
-  const paged = []
-  for (let after = undefined as (typeof paged)[number] | undefined; ; after = paged.at(-1)) {
+  const paged: StatementLine[] = []
+  for (let after: StatementLine | undefined; ; after = paged.at(-1)) {
     const page = await report((tx) => accountStatement(tx, { ...period, limit: 1, after }))
     paged.push(...page!.lines)
     if (!page!.hasMore) break
