@@ -92,6 +92,7 @@ export async function administerKeys(svc: Svc): Promise<void> {
   const keys: Json[] = await svc(['keys', 'list'])
   const former = keys.find(({ purpose, status }) => purpose === 'webhook_signing' && status !== 'current')
   await svc(['keys', 'retire', former.keyId])
+  expect(await svc(['keys', 'rewrap'])).toMatchObject({ rewrapped: 0 })
 }
 
 /** What proves the books, and a backup that takes the place of the data that it was made of. */
@@ -100,6 +101,9 @@ export async function proveAndRestore({ svc, folder }: Live): Promise<void> {
   await svc(['audit', 'verify'])
   await svc(['reconcile'])
   await svc(['invariants'])
+  expect((await svc(['books', 'statement', 'suspense:house']))[0].what).toBe('Opening balance')
+  expect((await svc(['books', 'trial-balance'])).at(-1).account).toBe('Total')
+  await svc(['books', 'liabilities'])
   const file = join(folder, 'today.tar')
   await svc(['backup', file])
   await svc(['backup', 'verify', file])

@@ -209,12 +209,10 @@ Suspense             suspense      1         INR
 Total                                        INR   499.00  499.00
 `,
   )
-  expect(await books('liabilities', '--tenant', merchant.merchantId, '--format', 'csv')).toBe(
+  expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
     `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,499.00\n`,
   )
-  const lines = JSON.parse(
-    await books('statement', `upi_clearing:${merchant.merchantId}`, '--format', 'json'),
-  )
+  const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })
   expect(lines.at(1)).toMatchObject({ debit: '249.50', credit: '', balance: '249.50' })
   expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '499.00' })

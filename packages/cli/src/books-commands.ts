@@ -11,21 +11,19 @@ import { kindOf, type Unit } from '@svc/core/ledger/chart-of-accounts'
 import { formatRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
-import { type Format, printTable } from './print.ts'
+import { type Printed, printTable } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
-interface Books {
+interface Books extends Printed {
   readonly asOf?: Date
   readonly tenant?: string
-  readonly format: Format
 }
 
-interface Period {
+interface Period extends Printed {
   readonly from?: Date
   readonly to?: Date
-  readonly format: Format
 }
 
 export function addBooksCommands(program: Command): void {
@@ -45,22 +43,21 @@ export function addBooksCommands(program: Command): void {
     .description('print an account: opening balance, every line with the balance after it, closing balance')
     .option('--from <instant>', 'the first instant, RFC 3339; by default all', readInstant)
     .option('--to <instant>', 'the first instant after the period; by default now', readInstant)
-    .addOption(formatOption())
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc books statement payable:mer_… --from 2026-04-01T00:00:00+05:30 --format csv > april.csv',
+      '\nExample:\n  svc books statement payable:mer_… --from 2026-04-01T00:00:00+05:30 --csv > april.csv',
     )
     .action((accountId: string, options: Period) => report((tx) => printStatement(tx, accountId, options)))
 }
-
-const formatOption = () =>
-  new Option('--format <format>', 'how to print').choices(['table', 'csv', 'json']).default('table')
 
 const withBooksOptions = (command: Command): Command =>
   command
     .option('--as-of <instant>', 'the books at this instant, RFC 3339; by default now', readInstant)
     .option('--tenant <tenantId>', 'only this merchant or partner')
-    .addOption(formatOption())
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
 
 function readInstant(text: string): Date {
   const instant = parseRfc3339(text)
@@ -110,7 +107,7 @@ async function printTrialBalance(tx: Tx, options: Books): Promise<void> {
           credit: amountText(credit, unit),
         })),
     ],
-    options.format,
+    options,
   )
 }
 
@@ -123,14 +120,14 @@ async function printLiabilities(tx: Tx, options: Books): Promise<void> {
       kind,
       amount: formatRupees(amountPaise),
     })),
-    options.format,
+    options,
   )
 }
 
 const PAGE = 50_000
 const BEGINNING = new Date(0)
 
-async function printStatement(tx: Tx, accountId: string, { from, to, format }: Period): Promise<void> {
+async function printStatement(tx: Tx, accountId: string, { from, to, ...printed }: Period): Promise<void> {
   const period = { accountId, from: from ?? BEGINNING, to: to ?? new Date(), limit: PAGE }
   const lines: StatementLine[] = []
   let page: Statement | undefined
@@ -141,7 +138,7 @@ async function printStatement(tx: Tx, accountId: string, { from, to, format }: P
       throw new UsageError(`There is no account ${accountId}. See the accounts in the console, under Ledger.`)
     lines.push(...page.lines)
   } while (page.hasMore)
-  printTable(statementRows(page, lines), format)
+  printTable(statementRows(page, lines), printed)
 }
 
 function statementRows({ kind, unit, opening, closing }: Statement, lines: readonly StatementLine[]) {

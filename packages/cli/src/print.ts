@@ -21,12 +21,15 @@ export function printRows(rows: readonly Row[], json: boolean): void {
     )
 }
 
-export type Format = 'table' | 'csv' | 'json'
+export interface Printed {
+  readonly csv?: boolean
+  readonly json?: boolean
+}
 
 /** Rows as a table for people, as CSV with a header, or as JSON. */
-export function printTable(rows: readonly Row[], format: Format): void {
-  if (format === 'csv') process.stdout.write(stringify([...rows], { header: true }))
-  else printRows(rows, format === 'json')
+export function printTable(rows: readonly Row[], { csv = false, json = false }: Printed): void {
+  if (csv) process.stdout.write(stringify([...rows], { header: true }))
+  else printRows(rows, json)
 }
 
 /** One record for people, a field a line; with `--json` the same as JSON for programs. */
