@@ -109,6 +109,30 @@ grant select, insert on rail_notices to svc_service;
 grant update (status, payment_id, assigned_at, assigned_by) on rail_notices to svc_service;
 grant select on rail_notices to svc_operator;
 
+-- What the bank of the rail has paid us, as its settlement files say: one line for each credit.
+create table settlement_lines (
+  -- the merchant of the payment, or the platform as long as no payment has this reference
+  tenant_id    text collate "C" not null references tenants,
+  utr          text collate "C" not null,
+  file_id      text collate "C" not null,
+  line         integer not null,
+  amount_paise bigint not null check (amount_paise > 0),
+  settled_on   date not null,
+  status       text not null check (status in ('MATCHED', 'DIFFERS', 'UNKNOWN')),
+  payment_id   text collate "C",
+  journal_id   text collate "C",
+  recorded_at  timestamptz not null,
+  primary key (tenant_id, utr),
+  constraint payment_is_the_tenants foreign key (tenant_id, payment_id) references payments (merchant_id, payment_id),
+  constraint journal_is_the_tenants foreign key (tenant_id, journal_id) references journals (tenant_id, journal_id),
+  check ((status = 'MATCHED') = (journal_id is not null)),
+  check ((status = 'UNKNOWN') = (payment_id is null))
+);
+create index settlement_lines_differing on settlement_lines (recorded_at desc) where status <> 'MATCHED';
+select secure_tenants('settlement_lines', 'tenant_id');
+grant select, insert on settlement_lines to svc_service;
+grant select on settlement_lines to svc_operator;
+
 -- Notices that the simulated UPI switch of the sandbox delays.
 create table sandbox_upi_notices (
   notice_id text collate "C" not null,

@@ -104,6 +104,12 @@ export async function proveAndRestore({ svc, folder }: Live): Promise<void> {
   expect((await svc(['books', 'statement', 'suspense:house']))[0].what).toBe('Opening balance')
   expect((await svc(['books', 'trial-balance'])).at(-1).account).toBe('Total')
   await svc(['books', 'liabilities'])
+  const settled = join(folder, 'settled.csv')
+  await writeFile(settled, 'utr,amount,date\nNOTHERE0001,1.00,2026-04-01\n')
+  expect(await svc(['settlement', 'import', settled])).toMatchObject({ unknown: 1 })
+  expect(await svc(['settlement', 'differences'])).toContainEqual(
+    expect.objectContaining({ kind: 'unknown', utr: 'NOTHERE0001' }),
+  )
   const file = join(folder, 'today.tar')
   await svc(['backup', file])
   await svc(['backup', 'verify', file])

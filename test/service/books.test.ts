@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
-import { formatRupees } from '@svc/kernel/money'
+import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
@@ -97,6 +98,13 @@ test('each flow moves money between the accounts that the reference says', async
   let event = ''
   const flows = [
     await flow('A payment is accepted', () => credit(code.tr)),
+    await flow('The bank has paid for a payment', async () => {
+      const { utr } = await credit((await newCode(service, shop)).tr, { utr: 'SETTLED001' })
+      await moved()
+      const lines = [{ utr, line: 1, amountPaise: paise(249_50n), settledOn: '2026-04-01' }]
+      const ask = { tenantId: merchant.merchantId, fileId: 'stf_example', lines }
+      await service.app.services.commands.open(recordSettlement).run(ask)
+    }),
     await flow('A credit for a cancelled QR code arrives', () => credit(cancelled.tr, { utr: 'LATE000001' })),
     await flow('The bank has returned it to its payer', () => confirmRefund('LATE000001')),
     await flow('A credit arrives that fits no QR code', () =>
@@ -163,7 +171,7 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
-    { tenantId, kind: 'payable', amountPaise: 499_00n },
+    { tenantId, kind: 'payable', amountPaise: 748_50n },
   ])
 })
 
@@ -203,14 +211,15 @@ test('svc books prints the same as a table, as CSV and as JSON; an asset’s bal
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
     `account              kind          accounts  unit  debit   credit
 UPI clearing         upi_clearing  1         INR   499.00
-Payable to merchant  payable       1         INR           499.00
+Bank                 bank          1         INR   249.50
+Payable to merchant  payable       1         INR           748.50
 Refunds to payers    upi_refunds   1         INR
 Suspense             suspense      1         INR
-Total                                        INR   499.00  499.00
+Total                                        INR   748.50  748.50
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,499.00\n`,
+    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,748.50\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })

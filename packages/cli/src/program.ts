@@ -24,6 +24,7 @@ import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
+import { addSettlementCommands } from './settlement-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -88,6 +89,7 @@ function addRunCommands(program: Command): void {
     })
   addMigrateCommand(program)
   addBooksCommands(program)
+  addSettlementCommands(program)
 }
 
 function addReconcileCommand(program: Command): void {

@@ -30,6 +30,7 @@ export const ID_KINDS = {
   req: { of: 'request', fields: ['requestId'] },
   rnt: { of: 'notice of the rail', fields: ['noticeId'] },
   sk: { of: 'shared key', fields: ['kid'] },
+  stf: { of: 'settlement file of the bank', fields: [] },
   svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },
   tok: { of: 'access token', fields: ['jti'] },
   trf: { of: 'ledger transfer', fields: ['svcCardTxnId', 'transactionId'] },

@@ -14,6 +14,7 @@ type Account = Schemas['LedgerAccount']
 const KINDS: Readonly<Record<Account['kind'], string>> = {
   upi_clearing: 'UPI clearing',
   funding_clearing: 'Funding clearing',
+  bank: 'Bank',
   payable: 'Payable to merchant',
   upi_refunds: 'Refunds to payers',
   suspense: 'Suspense',

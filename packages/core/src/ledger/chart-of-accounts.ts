@@ -29,6 +29,11 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Funding clearing',
     meaning: 'Money that a partner paid in for cards',
   },
+  bank: {
+    ...asset,
+    title: 'Bank',
+    meaning: 'Money that the bank of the UPI rail has paid into our account',
+  },
   payable: {
     ...liability,
     title: 'Payable to merchant',

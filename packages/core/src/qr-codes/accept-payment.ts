@@ -10,6 +10,7 @@ import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type Credit, contradicts, type QuarantineReason, type ReadNotice } from './credit-notice.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
 import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
@@ -22,9 +23,6 @@ import {
   type RailNotice,
 } from './rail-notice.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
-
-/** The tenant of credits that fit no merchant. */
-const PLATFORM_TENANT = 'house'
 
 /** A signed notice with what can be read of it. */
 interface AcceptPaymentAsk {

@@ -1,8 +1,10 @@
+import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
 const NOTICES = subjects('notices', 'rail_notices')
+const LINES = subjects('settlement lines', 'settlement_lines')
 
 /** What must be true between codes, payments, events and the ledger; the checks that `svc reconcile` adds for this area. */
 export const PAYMENT_CHECKS: readonly Check[] = [
@@ -105,6 +107,28 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        from rail_notices n left join payments p on p.payment_id = n.payment_id
        where ${chosen('n.notice_id')} and n.status <> 'QUARANTINED' and p.payment_id is null limit 100`,
   ),
+  check(
+    'settlement_lines',
+    LINES,
+    'Every matched settlement line has its payment, of its amount',
+    (
+      chosen,
+    ) => `select l.utr as subject, 'matched with ' || coalesce(p.amount_paise::text, 'no payment') as detail
+       from settlement_lines l left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
+       where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise is distinct from l.amount_paise limit 100`,
+  ),
+  {
+    check: 'A settlement journal moves what its lines add up to',
+    of: LINES,
+    differences: statement(
+      'reconcile_settlement_journals',
+      `select j.journal_id as subject, 'moved ' || t.amount || ', matched ' || coalesce(sum(l.amount_paise), 0) as detail
+       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+         left join settlement_lines l on l.tenant_id = j.tenant_id and l.journal_id = j.journal_id
+       where j.kind = 'bank_settlement'
+       group by j.journal_id, t.amount having t.amount <> coalesce(sum(l.amount_paise), 0) limit 100`,
+    ),
+  },
   check(
     'code_events',
     CODES,

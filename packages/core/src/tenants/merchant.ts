@@ -44,7 +44,7 @@ export async function createMerchant(
   insertTenant(tx, merchantId, 'merchant')
   merchants.insert(tx, [{ merchantId, name, vpa, mcc, accessKey }])
   // Each tenant has its own clearing account, so that no row is shared by all payments.
-  const kinds = ['upi_clearing', 'payable', 'upi_refunds', 'suspense'] as const
+  const kinds = ['upi_clearing', 'bank', 'payable', 'upi_refunds', 'suspense'] as const
   openAccounts(
     tx,
     kinds.map((kind) => account(kind, merchantId)),

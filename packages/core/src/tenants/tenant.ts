@@ -2,6 +2,9 @@ import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { generated, instant, nullable, stamped, table, text, textOf } from '@svc/platform/db/table'
 
+/** Whose are credits that no merchant's payee address or QR code names. */
+export const PLATFORM_TENANT = 'house'
+
 const tenants = table('tenants', 't', ['tenantId'], {
   tenantId: text,
   kind: textOf<'house' | 'merchant' | 'partner'>(),

@@ -1,0 +1,158 @@
+import { newId } from '@svc/contract/id-kinds'
+import { byTenant } from '@svc/kernel/by-tenant'
+import { type Paise, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import { columns, statement } from '@svc/platform/db/statement'
+import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
+import {
+  type FileLine,
+  type SettlementLine,
+  type SettlementStatus,
+  settlementLines,
+} from './settlement-line.ts'
+
+export interface RecordSettlement {
+  /** Whose payments they are; the platform for lines of which no payment is known. */
+  readonly tenantId: string
+  readonly fileId: string
+  readonly lines: readonly FileLine[]
+}
+
+/** What is known of a reference: its payment, and the amount that was recorded for it before. */
+interface Known {
+  readonly tenantId: string
+  readonly utr: string
+  readonly paymentId: string | null
+  readonly amountPaise: Paise | null
+  readonly recordedPaise: Paise | null
+}
+const KNOWN = statement<Known>(
+  'settlement_known',
+  `select w.tenant_id as "tenantId", w.utr, p.payment_id as "paymentId", p.amount_paise as "amountPaise",
+     l.amount_paise as "recordedPaise"
+   from unnest($1::text[], $2::text[]) as w (tenant_id, utr)
+     left join payments p on p.merchant_id = w.tenant_id and p.utr = w.utr
+     left join settlement_lines l on l.tenant_id = w.tenant_id and l.utr = w.utr`,
+)
+
+export interface RecordedSettlement {
+  readonly lines: readonly SettlementLine[]
+  /** Lines that were recorded before. */
+  readonly repeated: number
+  /** Lines whose reference was recorded before with another amount; they change nothing. */
+  readonly conflicting: readonly FileLine[]
+  readonly journal: Journal | undefined
+  readonly timeZone: string
+}
+
+/**
+ * Records what the bank has paid for one tenant's payments: of each line whose payment is known with this amount the
+ * money goes from the clearing account to the bank account, in one journal. A repeat changes nothing.
+ */
+export const recordSettlement = command({
+  name: 'recordSettlement',
+
+  prepare:
+    ({ clock, config, random }) =>
+    (ask: RecordSettlement) => ({
+      ...ask,
+      transferId: newId('trf', clock.now(), random),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  async lock(tx, asks) {
+    const wanted = asks.flatMap(({ tenantId, lines }) => lines.map(({ utr }) => ({ tenantId, utr })))
+    const accounts = asks.flatMap(({ tenantId }) => [
+      account('bank', tenantId),
+      account('upi_clearing', tenantId),
+    ])
+    // In this order: who holds the accounts sees what others have recorded.
+    const [, known] = await Promise.all([
+      lockAccounts(tx, accounts),
+      tx.query(
+        KNOWN,
+        columns(
+          wanted,
+          ({ tenantId }) => tenantId,
+          ({ utr }) => utr,
+        ),
+      ),
+    ])
+    return byTenant(
+      known,
+      ({ tenantId }) => tenantId,
+      ({ utr }) => utr,
+      (each) => each,
+    )
+  },
+
+  decide(known, { tenantId, fileId, lines, transferId, timeZone }, now): RecordedSettlement {
+    const recorded = new Map<string, Paise>()
+    const fresh: FileLine[] = []
+    const conflicting: FileLine[] = []
+    for (const line of lines) {
+      const former = recorded.get(line.utr) ?? known.get(line.utr)?.recordedPaise
+      if (former === undefined || former === null) fresh.push(line)
+      else if (former !== line.amountPaise) conflicting.push(line)
+      recorded.set(line.utr, former ?? line.amountPaise)
+    }
+    const statusOf = ({ utr, amountPaise }: FileLine): SettlementStatus => {
+      const payment = known.get(utr)
+      if (!payment?.paymentId) return 'UNKNOWN'
+      return payment.amountPaise === amountPaise ? 'MATCHED' : 'DIFFERS'
+    }
+    const matched = fresh.filter((line) => statusOf(line) === 'MATCHED')
+    const journal = matched[0] && {
+      ...journalOf(
+        {
+          transferId,
+          tenantId,
+          kind: 'bank_settlement',
+          debitAccountId: accountId('bank', tenantId),
+          creditAccountId: accountId('upi_clearing', tenantId),
+          amountPaise: paise(matched.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
+          objectId: fileId,
+          createdAt: now,
+        },
+        // A line is recorded once, so its place names this journal.
+        `${fileId}/${matched[0].line}`,
+      ),
+    }
+    return {
+      lines: fresh.map((line) => {
+        const status = statusOf(line)
+        return {
+          ...line,
+          tenantId,
+          fileId,
+          status,
+          paymentId: known.get(line.utr)?.paymentId ?? null,
+          journalId: status === 'MATCHED' ? journal!.journalId : null,
+          recordedAt: now,
+        }
+      }),
+      repeated: lines.length - fresh.length - conflicting.length,
+      conflicting,
+      journal,
+      timeZone,
+    }
+  },
+
+  apply(known, { lines }) {
+    for (const { utr, amountPaise } of lines)
+      known.set(utr, { ...known.get(utr)!, recordedPaise: amountPaise })
+  },
+
+  save(tx, decisions) {
+    saveJournals(
+      tx,
+      decisions[0]!.timeZone,
+      decisions.flatMap(({ journal }) => journal ?? []),
+    )
+    settlementLines.insert(
+      tx,
+      decisions.flatMap(({ lines }) => lines),
+    )
+  },
+})

@@ -1,0 +1,132 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { reconcileAll } from '@svc/cli/reconcile-all'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let dir: string
+let tr: string
+let merchantId: string
+beforeAll(async () => {
+  service = await openService()
+  dir = await mkdtemp(join(tmpdir(), 'svc-settlement-'))
+  const merchant = await service.newMerchant()
+  ;({ merchantId } = merchant)
+  ;({ tr } = await newCode(service, await service.as(merchant), { multipleUse: true }))
+})
+afterAll(async () => {
+  await service.close()
+  await rm(dir, { recursive: true })
+})
+
+const pay = async (amount: number, to = tr): Promise<string> => {
+  const utr = newUtr()
+  payloadOf(await notifyCredit(service.client, creditOf(to, { utr, amount })))
+  return utr
+}
+
+let files = 0
+async function csv(lines: readonly (readonly [utr: string, amount: string])[], head = 'utr,amount,date') {
+  const file = join(dir, `${files++}.csv`)
+  await writeFile(file, [head, ...lines.map(([utr, amount]) => `${utr},${amount},2026-04-01`), ''].join('\n'))
+  return file
+}
+
+const svc = (...args: string[]) =>
+  runHere(['settlement', ...args], { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY })
+async function imported(file: string, ...args: string[]): Promise<Json> {
+  const { code, stdout, stderr } = await svc('import', file, ...args, '--json')
+  expect(code, stderr).toBe(0)
+  const { fileId, lines: _, ...counts } = JSON.parse(stdout)
+  expect(fileId).toMatch(/^stf_[0-9a-f]{26}$/)
+  return counts
+}
+const differences = async (...utrs: string[]): Promise<Json> => {
+  const all: Json[] = JSON.parse((await svc('differences', '--days', '0', '--json')).stdout)
+  return Object.fromEntries(all.filter(({ utr }) => utrs.includes(utr)).map((each) => [each.utr, each.kind]))
+}
+const balance = (account: string): Promise<string> =>
+  asSuperuser(service.db.database, async (db) => {
+    const { rows } = await db.query('select balance from ledger_accounts where account_id = $1', [account])
+    return String(rows[0].balance)
+  })
+const NONE = { matched: 0, matchedAmount: '0.00', differing: 0, unknown: 0, repeated: 0, conflicting: 0 }
+
+test('what the bank paid is matched by its reference; the rest is listed: unknown, of another amount, missing', async () => {
+  const [paid, dashed, other, missing] = [await pay(10), await pay(20.5), await pay(30), await pay(40)]
+  const unknown = newUtr()
+  const file = await csv([
+    [paid, '10.00'],
+    [`${dashed.slice(0, 4)}-${dashed.slice(4).toLowerCase()}`, '20.50'],
+    [other, '29.00'],
+    [unknown, '7'],
+  ])
+  const [bank, clearing] = [`bank:${merchantId}`, `upi_clearing:${merchantId}`]
+  const before = BigInt(await balance(clearing))
+  expect(await imported(file)).toEqual({
+    ...NONE,
+    matched: 2,
+    matchedAmount: '30.50',
+    differing: 1,
+    unknown: 1,
+  })
+  // Debits are below zero: the money is in the bank account, and no longer with the rail.
+  expect(await balance(bank)).toBe('-3050')
+  expect(await balance(clearing)).toBe(String(before + 3050n))
+  expect(await differences(paid, dashed, other, missing, unknown)).toEqual({
+    [other]: 'differs',
+    [missing]: 'missing',
+    [unknown]: 'unknown',
+  })
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
+})
+
+test('importing a file again changes nothing; a line whose notice came meanwhile is matched', async () => {
+  const [paid, late] = [await pay(11), newUtr()]
+  const file = await csv([
+    [paid, '11'],
+    [late, '12'],
+  ])
+  expect(await imported(file)).toEqual({ ...NONE, matched: 1, matchedAmount: '11.00', unknown: 1 })
+  expect(await imported(file)).toEqual({ ...NONE, repeated: 2 })
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { utr: late, amount: 12 })))
+  const before = BigInt(await balance(`bank:${merchantId}`))
+  expect(await imported(file)).toEqual({ ...NONE, matched: 1, matchedAmount: '12.00', repeated: 1 })
+  expect(await balance(`bank:${merchantId}`)).toBe(String(before - 1200n))
+  expect(await differences(late)).toEqual({})
+  expect(await imported(file)).toEqual({ ...NONE, repeated: 2 })
+})
+
+test('of two imports of one file at once, and two files with the same line, each line counts once', async () => {
+  const utrs = await Promise.all(Array.from({ length: 30 }, () => pay(2)))
+  const file = await csv(utrs.map((utr) => [utr, '2.00']))
+  const before = BigInt(await balance(`bank:${merchantId}`))
+  const runs = await Promise.all([imported(file), imported(file), imported(await csv([[utrs[0]!, '2']]))])
+  expect(runs.reduce((sum, { matched }) => sum + matched, 0)).toBe(30)
+  expect(await balance(`bank:${merchantId}`)).toBe(String(before - 6000n))
+  const again = await svc('import', await csv([[utrs[1]!, '3']]))
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('another amount than 3.00') })
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
+})
+
+test('a bank’s own columns, units and dates are read; lines that cannot be are named, and nothing is imported', async () => {
+  const [utr, bad] = [await pay(1_234.5), await pay(3)]
+  const file = join(dir, 'bank.csv')
+  await writeFile(file, `RRN,Value Date,Settled Amount\n${utr},01/04/2026,"1,234.50"\n`)
+  const named = ['--utr', 'RRN', '--amount', 'Settled Amount', '--date', 'Value Date']
+  expect((await svc('import', file)).stderr).toContain('no column utr, but RRN, Value Date, Settled Amount')
+  expect(await imported(file, ...named)).toMatchObject({ matched: 1, matchedAmount: '1234.50' })
+  const inPaise = await csv([[bad, '300']])
+  await writeFile(file, `utr,amount,date\n${bad},3,2026-04-01\n${bad},3.001,2026-04-01\n!,3,2026-02-30\n`)
+  const { code, stderr } = await svc('import', file)
+  expect(code).toBe(1)
+  expect(stderr).toContain('Nothing was imported')
+  expect(stderr).toContain('line 2: amount must be rupees above 0, with at most two decimals')
+  expect(stderr).toContain('line 3: utr must be a reference')
+  expect(await imported(inPaise, '--unit', 'paise')).toMatchObject({ matched: 1, matchedAmount: '3.00' })
+})
