@@ -82,8 +82,7 @@ const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
 const settled = (db: TestDatabase): Promise<void> =>
   asSuperuser(db.database, async (client) => {
     for (let left = 1; left > 0; ) {
-      const { rows } = await client.query('select from outbox where sequence is null')
-      left = rows.length
+      left = (await client.query('select from unnumbered_events')).rows.length
     }
   })
 

@@ -59,7 +59,8 @@ const SECRETS = statement<WebhookSecret>(
 // First attempts after the last one that was loaded, in order; then what is to be repeated and due.
 const DUE = statement<Delivery>(
   'webhook_deliveries_due',
-  `select d.endpoint_id as "endpointId", d.first, d.attempts, d.started_at as "startedAt", d.turn, ${outbox.columns}
+  `select d.endpoint_id as "endpointId", d.first, d.attempts, d.started_at as "startedAt", d.turn, ${outbox.columns},
+     d.sequence
    from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[])
        as w (tenant_id, endpoint_id, loaded, most_first, most_again)
      cross join lateral (

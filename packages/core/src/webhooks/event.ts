@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@svc/contract/events'
 import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
-import { type NumberedEvent, outbox } from '@svc/platform/outbox'
+import { NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 
 /** A numbered event, as the feed, the stream and webhooks tell it. */
@@ -30,9 +30,11 @@ export const eventToWire = (event: NumberedEvent, timeZone: string) => ({
 /** A tenant's events after a number, of one type or of all. */
 export const FEED = statement<NumberedEvent>(
   'events_feed',
-  `select ${outbox.columns} from outbox o
-   where o.tenant_id = $1 and o.sequence > $2 and ($3::text is null or o.type = $3)
-   order by o.sequence limit $4`,
+  `select ${NUMBERED_COLUMNS}
+   from (select tenant_id, event_id, sequence from event_numbers
+     where tenant_id = $1 and sequence > $2 and ($3::text is null or type = $3) order by sequence limit $4) n
+     join outbox o on o.tenant_id = n.tenant_id and o.event_id = n.event_id
+   order by n.sequence`,
 )
 
 /** Numbers come as text in `Last-Event-ID` and in a query, where the end of the feed has a name, too. */
