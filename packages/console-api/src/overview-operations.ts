@@ -85,8 +85,7 @@ const QUEUES = statement<{
 }>(
   'overview_queues',
   `select (select count(*) from (select from unnumbered_events limit ${COUNTED_MAX}) e) as events,
-     (select o.created_at from (select * from unnumbered_events order by position limit 1) u
-       join outbox o on o.tenant_id = u.tenant_id and o.event_id = u.event_id) as oldest_event,
+     (select created_at from unnumbered_events order by position limit 1) as oldest_event,
      (select count(*) from (select from webhook_deliveries limit ${COUNTED_MAX}) d) as deliveries,
      (select min(due_at) from (select due_at from webhook_deliveries limit ${COUNTED_MAX}) d) as oldest_delivery`,
 )

@@ -2989,6 +2989,8 @@ export interface components {
         /** ReadyzPayload */
         ReadyzPayload: {
             status: string;
+            /** @description What an operator should mend although requests are served */
+            warnings?: string[];
         };
         /** RedeemCoinsRequest */
         RedeemCoinsRequest: {
