@@ -57,6 +57,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'operator-sign-ins',
       'operator-webhooks',
       'pages',
+      'partitions-year',
       'point-in-time-recovery',
       'pooler',
       'problem-details',

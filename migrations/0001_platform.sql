@@ -131,6 +131,153 @@ create function require_room() returns void
     execute format('drop table %I', room);
   end $$;
 
+-- Partitions (decision X26): the tables that grow fastest and are only added to are range-partitioned by their id, which
+-- begins with its time of creation. Partitions are `<table>_<first day>`, named by the UTC day on which they begin;
+-- `<table>_default` has rows for which there is none. No login has rights on a partition itself.
+create table partitioned_tables (
+  name      text primary key,
+  id_column text not null,
+  id_prefix text not null,
+  -- the length of a partition
+  days      integer not null check (days > 0),
+  -- how many partitions exist after that of today
+  ahead     integer not null check (ahead > 0),
+  -- the row of `retention` that says how long rows are kept
+  retention text not null
+);
+-- No id that was created before this instant sorts after it, and every later one does.
+create function id_floor(id_prefix text, at timestamptz) returns text
+  language sql immutable
+  as $$
+    select id_prefix || string_agg(
+        substr('0123456789abcdefghjkmnpqrstvwxyz', ((t.ms >> (5 * i)) & 31)::integer + 1, 1), '' order by i desc)
+    from (select greatest(0, floor(extract(epoch from at) * 1000))::bigint as ms) t, generate_series(0, 9) i
+  $$;
+
+-- The first day of the partition of this instant.
+create function partition_day(at timestamptz, days integer) returns date
+  language sql immutable
+  as $$ select date '1970-01-01' + (floor(extract(epoch from at) / 86400 / days) * days)::integer $$;
+
+create function partition_name(of_table text, first_day date) returns text
+  language sql immutable
+  as $$ select of_table || '_' || to_char(first_day::timestamp, 'YYYYMMDD') $$;
+
+-- The partitions of a table, oldest first, without the default one.
+create function partitions_of(of_table text)
+  returns table (partition text, first_day date, until timestamptz, lower_id text, upper_id text)
+  language sql stable
+  as $$
+    select c.relname::text, d.first_day, d.until, id_floor(p.id_prefix, d.since), id_floor(p.id_prefix, d.until)
+    from partitioned_tables p
+      join pg_inherits i on i.inhparent = p.name::regclass
+      join pg_class c on c.oid = i.inhrelid and c.relname <> p.name || '_default'
+      cross join lateral (select to_date(right(c.relname, 8), 'YYYYMMDD') as day) n
+      cross join lateral (select n.day as first_day, n.day::timestamp at time zone 'UTC' as since,
+        (n.day + p.days)::timestamp at time zone 'UTC' as until) d
+    where p.name = of_table order by d.first_day
+  $$;
+
+-- Creates a partition, with the rows of its range that are in the default one. `attach` rather than `create table …
+-- partition of`: writers of other partitions do not wait for it.
+create function add_partition(of_table text, first_day date) returns text
+  language plpgsql
+  as $$
+  declare
+    p partitioned_tables;
+    part text := partition_name(of_table, first_day);
+    lower_id text;
+    upper_id text;
+  begin
+    select * into strict p from partitioned_tables t where t.name = of_table;
+    lower_id := id_floor(p.id_prefix, first_day::timestamp at time zone 'UTC');
+    upper_id := id_floor(p.id_prefix, (first_day + p.days)::timestamp at time zone 'UTC');
+    execute format('create table %I (like %I including all)', part, of_table);
+    execute format('alter table %I enable row level security', part);
+    execute format('lock table %I in share row exclusive mode', of_table || '_default');
+    execute format(
+      'with moved as (delete from %1$I where %2$I >= %3$L and %2$I < %4$L returning *) insert into %5$I select * from moved',
+      of_table || '_default', p.id_column, lower_id, upper_id, part);
+    execute format('alter table %I attach partition %I for values from (%L) to (%L)', of_table, part, lower_id, upper_id);
+    return part;
+  end $$;
+
+-- Drops the oldest partition if all of it is older than the retention. A younger one is never dropped before it.
+create function drop_oldest_partition(of_table text, now timestamptz) returns text
+  language plpgsql
+  as $$
+  declare
+    oldest record;
+  begin
+    select o.* into oldest from partitions_of(of_table) o limit 1;
+    if oldest.until is null or oldest.until > now - (
+        select r.keep from partitioned_tables t join retention r on r.what = t.retention where t.name = of_table) then
+      return null;
+    end if;
+    if of_table = 'outbox'
+        and not events_are_forgotten(oldest.partition, oldest.until, oldest.lower_id, oldest.upper_id) then
+      return null;
+    end if;
+    execute format('alter table %I detach partition %I', of_table, oldest.partition);
+    execute format('drop table %I', oldest.partition);
+    return oldest.partition;
+  end $$;
+
+-- One step at a time, one process at a time: creates the partitions of today and of the days ahead, then drops those
+-- that are too old. Returns what was done: null if nothing is left to do, `locked` if others held a lock for too long.
+create function maintain_partitions_at(now timestamptz) returns text
+  language plpgsql
+  as $$
+  declare
+    p partitioned_tables;
+    day date;
+    done text;
+  begin
+    if not pg_try_advisory_xact_lock(hashtext('svc partitions')) then
+      return null;
+    end if;
+    perform set_config('lock_timeout', '100ms', true);
+    for p in select * from partitioned_tables t order by t.name loop
+      for i in 0..p.ahead loop
+        day := partition_day(now, p.days) + i * p.days;
+        if to_regclass(partition_name(p.name, day)) is null then
+          return 'created ' || add_partition(p.name, day);
+        end if;
+      end loop;
+      done := drop_oldest_partition(p.name, now);
+      if done is not null then
+        return 'dropped ' || done;
+      end if;
+    end loop;
+    done := nullif(forget_default_events(now), 0);
+    return 'deleted ' || done || ' events without a partition';
+  exception when lock_not_available then
+    return 'locked';
+  end $$;
+
+-- By the database's clock: no caller chooses the time.
+create function maintain_partitions() returns text
+  language sql volatile security definer set search_path = svc, pg_temp
+  as $$ select maintain_partitions_at(clock_timestamp()) $$;
+
+-- How many partitions of today and the days ahead do not exist, and how many rows, counted up to 10,000, are in the
+-- default partitions.
+create function partition_state() returns table (name text, missing integer, in_default integer)
+  language plpgsql stable security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    p partitioned_tables;
+  begin
+    for p in select * from partitioned_tables t order by t.name loop
+      name := p.name;
+      select count(*) filter (
+          where to_regclass(partition_name(p.name, partition_day(clock_timestamp(), p.days) + i * p.days)) is null)
+        into missing from generate_series(0, p.ahead) i;
+      execute format('select count(*) from (select from %I limit 10000) d', p.name || '_default') into in_default;
+      return next;
+    end loop;
+  end $$;
+
 revoke execute on all functions in schema svc from public;
 grant execute on function current_tenants, require_count to svc_service, svc_operator;
-grant execute on function forget_old_rows, require_room to svc_service;
+grant execute on function forget_old_rows, require_room, maintain_partitions, partition_state to svc_service;

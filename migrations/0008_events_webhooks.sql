@@ -1,24 +1,54 @@
--- Events, written in the transaction of their cause; then the tenant's feed. `position` is the order of insertion:
--- writers of one object wait for each other's row lock, so among the events of one object it is the order of commit.
--- `sequence` is given after commit, without gaps for each tenant (decision E1). Tenants are never deleted, and whatever
--- an event reports has its own reference to its tenant, so this table needs none.
+-- Events, written in the transaction of their cause, and never changed. Tenants are never deleted, and whatever an event
+-- reports has its own reference to its tenant, so this table needs none. Partitions are dropped whole (decision X26).
 create table outbox (
   event_id   text collate "C" not null,
   tenant_id  text collate "C" not null,
   type       text not null,
   object_id  text collate "C" not null,
   payload    jsonb not null,
-  created_at timestamptz not null,
-  position   bigint generated always as identity,
-  sequence   bigint
-);
+  created_at timestamptz not null
+) partition by range (event_id);
 alter table outbox add primary key (tenant_id, event_id);
-create index outbox_unnumbered on outbox (position) where sequence is null;
-create unique index outbox_feed on outbox (tenant_id, sequence) where sequence is not null;
--- Only numbered events are replayed by time.
-create index outbox_by_time on outbox (tenant_id, created_at) where sequence is not null;
+create table outbox_default partition of outbox default;
+alter table outbox_default enable row level security;
 select secure_tenants('outbox', 'tenant_id');
 grant select, insert on outbox to svc_service, svc_operator;
+
+-- The events that the relay has not numbered yet, with what it reads of them: it never reads an event itself.
+-- `position` is the order of insertion: writers of one object wait for each other's row lock, so among the events of one
+-- object it is the order of commit. The relay serves all tenants in that order, so the tenant is not first in the key
+-- (decision X25). Rows live for a moment, so vacuum comes early.
+create table unnumbered_events (
+  position   bigint generated always as identity,
+  created_at timestamptz not null,
+  tenant_id  text collate "C" not null,
+  event_id   text collate "C" not null,
+  type       text not null,
+  object_id  text collate "C" not null,
+  -- in rupees, of events that carry money
+  amount     jsonb
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+alter table unnumbered_events add primary key (position);
+select secure_tenants('unnumbered_events', 'tenant_id');
+grant insert on unnumbered_events to svc_service, svc_operator;
+grant select on unnumbered_events to svc_operator;
+
+-- The tenant's feed: `sequence` is given after commit, without gaps for each tenant (decision E1). Narrow, because it is
+-- written a second time for every event (decision X25).
+create table event_numbers (
+  tenant_id  text collate "C" not null,
+  sequence   bigint not null,
+  position   bigint not null,
+  created_at timestamptz not null,
+  event_id   text collate "C" not null,
+  -- So that a reader of one type reads no others' events.
+  type       text not null
+);
+alter table event_numbers add primary key (tenant_id, sequence);
+-- For replays by time, and for the number of an event, whose instant is the same here.
+create index event_numbers_by_time on event_numbers (tenant_id, created_at);
+select secure_tenants('event_numbers', 'tenant_id');
+grant select on event_numbers to svc_service, svc_operator;
 
 create table event_counters (
   tenant_id     text collate "C" primary key references tenants,
@@ -144,45 +174,43 @@ create function number_events(most integer, now timestamptz) returns integer
   language plpgsql volatile security definer set search_path = svc, pg_temp
   as $$
   declare
-    event_ids text[];
-    tenant_ids text[];
+    given integer;
   begin
     if not pg_try_advisory_xact_lock(hashtext('svc relay')) then
       return 0;
     end if;
-    select array_agg(t.event_id order by t.position), array_agg(t.tenant_id order by t.position)
-      into event_ids, tenant_ids
-      from (select o.event_id, o.tenant_id, o.position from outbox o
-        where o.sequence is null order by o.position limit most) t;
-    if event_ids is null then
-      return 0;
-    end if;
-    insert into event_counters as c (tenant_id, last_sequence)
-      select t.tenant_id, count(*) from unnest(tenant_ids) as t (tenant_id) group by t.tenant_id order by t.tenant_id
-      on conflict (tenant_id) do update set last_sequence = c.last_sequence + excluded.last_sequence;
-    with placed as (
-      select t.tenant_id, t.event_id, c.last_sequence - row_number() over (partition by t.tenant_id order by t.place desc) + 1
-        as sequence
-      from unnest(event_ids, tenant_ids) with ordinality as t (event_id, tenant_id, place)
-      join event_counters c using (tenant_id)
-    ), numbered as (
-      update outbox o set sequence = p.sequence from placed p
-      where o.tenant_id = p.tenant_id and o.event_id = p.event_id
-      returning o.tenant_id, o.event_id, o.object_id, o.type, o.sequence, o.created_at,
-        case when o.type = 'qr_code.credited' then o.payload -> 'amount' end as amount
+    -- No other session changes these rows, so they are still at the same place.
+    with taken as materialized (
+      delete from unnumbered_events
+        where ctid = any (array(select u.ctid from unnumbered_events u order by u.position limit most))
+      returning *
+    ), counted as (
+      insert into event_counters as c (tenant_id, last_sequence)
+        select t.tenant_id, count(*) from taken t group by t.tenant_id order by t.tenant_id
+      on conflict (tenant_id) do update set last_sequence = c.last_sequence + excluded.last_sequence
+      returning c.tenant_id, c.last_sequence
+    ), numbered as materialized (
+      select t.*, c.last_sequence - row_number() over (partition by t.tenant_id order by t.position desc) + 1 as sequence
+      from taken t join counted c using (tenant_id)
+    ), numbers as (
+      insert into event_numbers (tenant_id, sequence, position, created_at, event_id, type)
+        select n.tenant_id, n.sequence, n.position, n.created_at, n.event_id, n.type from numbered n
+        order by n.tenant_id, n.sequence
     ), queued as (
       insert into webhook_deliveries (endpoint_id, tenant_id, sequence, event_id, object_id, first, due_at)
         select e.endpoint_id, n.tenant_id, n.sequence, n.event_id, n.object_id, true, number_events.now
         from numbered n
         join webhook_endpoints e on e.tenant_id = n.tenant_id and e.enabled
           and (e.types = '{}' or n.type = any (e.types))
+    ), summed as (
+      insert into minute_sums as m (minute, what, count, amount)
+        select date_trunc('minute', n.created_at), 'event ' || n.type, count(*),
+          coalesce(sum((n.amount::numeric * 100)::bigint) filter (where n.type = 'qr_code.credited'), 0)
+        from numbered n group by 1, 2 order by 1, 2
+      on conflict (minute, what) do update set count = m.count + excluded.count, amount = m.amount + excluded.amount
     )
-    insert into minute_sums as m (minute, what, count, amount)
-      select date_trunc('minute', n.created_at), 'event ' || n.type, count(*),
-        coalesce(sum((n.amount::numeric * 100)::bigint), 0)
-      from numbered n group by 1, 2 order by 1, 2
-    on conflict (minute, what) do update set count = m.count + excluded.count, amount = m.amount + excluded.amount;
-    return cardinality(event_ids);
+    select count(*) into given from taken;
+    return given;
   end $$;
 
 -- Which process delivers to which endpoint. Prolongs the leases that the holder keeps, releases its others, and leases
@@ -230,7 +258,8 @@ create function forget_webhook_attempts(before timestamptz) returns bigint
     select count(*) from gone
   $$;
 
--- Deletes the oldest events of each feed, so that a feed loses its beginning and never gets a gap.
+-- Deletes the oldest events of each feed, so that a feed loses its beginning and never gets a gap. The events themselves
+-- go with their partition.
 create function forget_events(before timestamptz) returns bigint
   language sql volatile security definer set search_path = svc, pg_temp
   as $$
@@ -239,19 +268,19 @@ create function forget_events(before timestamptz) returns bigint
     ), due as materialized (
       select c.tenant_id, c.forgotten_sequence from event_counters c
       where (
-        select o.created_at from outbox o where o.tenant_id = c.tenant_id and o.sequence > c.forgotten_sequence
-        order by o.sequence limit 1) < (select since from kept)
+        select n.created_at from event_numbers n where n.tenant_id = c.tenant_id and n.sequence > c.forgotten_sequence
+        order by n.sequence limit 1) < (select since from kept)
       order by c.tenant_id limit 100 for no key update skip locked
     ), oldest as materialized (
-      select d.tenant_id, o.event_id, o.sequence, o.created_at,
-        bool_and(o.created_at < (select since from kept)) over (partition by d.tenant_id order by o.sequence) as all_old
+      select d.tenant_id, n.event_id, n.sequence, n.created_at,
+        bool_and(n.created_at < (select since from kept)) over (partition by d.tenant_id order by n.sequence) as all_old
       from due d cross join lateral (
-        select f.event_id, f.sequence, f.created_at from outbox f
-        where f.tenant_id = d.tenant_id and f.sequence > d.forgotten_sequence order by f.sequence limit 1000) o
+        select f.event_id, f.sequence, f.created_at from event_numbers f
+        where f.tenant_id = d.tenant_id and f.sequence > d.forgotten_sequence order by f.sequence limit 1000) n
     ), gone as (
-      delete from outbox o using oldest g
-      where g.all_old and o.tenant_id = g.tenant_id and o.event_id = g.event_id
-      returning o.tenant_id, o.sequence, o.created_at
+      delete from event_numbers n using oldest g
+      where g.all_old and n.tenant_id = g.tenant_id and n.sequence = g.sequence
+      returning n.tenant_id, n.sequence, n.created_at
     ), undelivered as (
       delete from webhook_deliveries d using oldest g join webhook_endpoints e on e.tenant_id = g.tenant_id
       where g.all_old and d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.sequence = g.sequence
@@ -263,6 +292,49 @@ create function forget_events(before timestamptz) returns bigint
     )
     select count(*) from gone
   $$;
+
+-- Whether no feed, no delivery and not the relay needs a partition of events any more. Its newest row is looked for under
+-- a lock, so that none is written behind this check; the processes' clocks, from which ids come, may differ from the
+-- database's.
+create function events_are_forgotten(partition text, until timestamptz, lower_id text, upper_id text) returns boolean
+  language plpgsql
+  as $$
+  declare
+    newest timestamptz := until;
+  begin
+    for attempt in 1..2 loop
+      if exists (select from event_counters c cross join lateral (
+          select from event_numbers n where n.tenant_id = c.tenant_id and n.created_at <= newest limit 1) kept) then
+        return false;
+      end if;
+      if attempt = 1 then
+        execute format('lock table %I in share mode', partition);
+        execute format('select greatest(max(created_at), $1) from %I', partition) into newest using until;
+      end if;
+    end loop;
+    return not exists (select from unnumbered_events u where u.event_id >= lower_id and u.event_id < upper_id)
+      and not exists (select from webhook_deliveries d where d.event_id >= lower_id and d.event_id < upper_id);
+  end $$;
+
+-- Deletes forgotten events of the default partition, which is never dropped.
+create function forget_default_events(now timestamptz) returns bigint
+  language sql volatile
+  as $$
+    with gone as (
+      delete from outbox_default where (tenant_id, event_id) in (
+        select o.tenant_id, o.event_id from outbox_default o
+        where o.created_at < now - (select keep from retention where what = 'events')
+          and not exists (select from unnumbered_events u where u.tenant_id = o.tenant_id and u.event_id = o.event_id)
+          and not exists (select from event_numbers n where n.tenant_id = o.tenant_id and n.created_at = o.created_at
+            and n.event_id = o.event_id)
+        limit 5000)
+      returning 1)
+    select count(*) from gone
+  $$;
+
+insert into partitioned_tables (name, id_column, id_prefix, days, ahead, retention)
+  values ('outbox', 'event_id', 'evt_', 7, 4, 'events');
+select add_partition('outbox', partition_day(now(), 7) + i * 7) from generate_series(0, 4) i;
 
 -- How far each feed has come, for the streams that wait for more.
 create function directory_event_counters(tenants text[]) returns table (tenant_id text, last_sequence bigint)

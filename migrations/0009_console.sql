@@ -77,7 +77,7 @@ create table request_log (
   seal        jsonb,
   -- ids that it named or created
   objects     text[] not null
-);
+) partition by range (request_id);
 create index request_log_by_id on request_log (request_id);
 create index request_log_of_operation on request_log (operation, request_id);
 create index request_log_of_object on request_log using gin (objects);
@@ -88,6 +88,11 @@ create index request_log_failures_of_operation on request_log (operation, error,
 alter table request_log add primary key (tenant_id, request_id);
 -- An operation has few of all errors: taken for independent, they look like thousands of rows.
 create statistics request_log_operation_error (mcv) on operation, error from request_log;
+create table request_log_default partition of request_log default;
+alter table request_log_default enable row level security;
+insert into partitioned_tables (name, id_column, id_prefix, days, ahead, retention)
+  values ('request_log', 'request_id', 'req_', 1, 7, 'request_log');
+select add_partition('request_log', partition_day(now(), 1) + i) from generate_series(0, 7) i;
 select secure_tenants('request_log', 'tenant_id');
 grant select, insert on request_log to svc_service;
 grant select on request_log to svc_operator;
@@ -99,8 +104,8 @@ create table request_log_cut (
 );
 grant select on request_log_cut to svc_service, svc_operator;
 
--- Rows beyond the stored limit are counted here again, so more of them are deleted in one call; entries that only the
--- row limit deletes are noted.
+-- Old entries go with their partition (decision X26), here only those without one. Rows beyond the stored limit are
+-- counted here again, so more of them are deleted in one call; entries that only the row limit deletes are noted.
 create function forget_requests(before_id text, excess bigint) returns bigint
   language sql volatile security definer set search_path = svc, pg_temp
   as $$
@@ -110,10 +115,12 @@ create function forget_requests(before_id text, excess bigint) returns bigint
       from retention r where r.what = 'request_log'
     ), ranked as (
       select r.tenant_id, r.request_id, row_number() over (order by r.request_id) as n,
-        r.request_id < before_id and r.at < (select retained_since('request_log')) as is_old
+        r.tableoid = 'request_log_default'::regclass and r.request_id < before_id
+          and r.at < (select retained_since('request_log')) as is_old
       from (
-        select tenant_id, request_id, at from request_log order by request_id
-        limit case when excess > 0 then 20000 else 5000 end) r
+        (select tableoid, tenant_id, request_id, at from request_log where excess > 0 order by request_id limit 20000)
+        union
+        (select tableoid, tenant_id, request_id, at from request_log_default order by request_id limit 5000)) r
     ), gone as (
       delete from request_log l using ranked r
       where l.tenant_id = r.tenant_id and l.request_id = r.request_id and (r.is_old or r.n <= (select rows from beyond))

@@ -133,8 +133,12 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
  */
 export async function dropUnnumbered({ admin }: Bed): Promise<void> {
   await admin.query(`begin; select pg_advisory_xact_lock(hashtext('svc relay'));
-    delete from outbox where sequence is null; commit`)
+    delete from unnumbered_events;
+    delete from outbox o where not exists (
+      select from event_numbers n where n.tenant_id = o.tenant_id and n.created_at = o.created_at and n.event_id = o.event_id);
+    commit`)
   await admin.query('vacuum outbox')
+  await admin.query('vacuum unnumbered_events')
 }
 
 export async function freePort(): Promise<number> {

@@ -113,7 +113,8 @@ async function compareEvents({ server, receiver }: AnyBed): Promise<Verdict['eve
   const faults: string[] = []
   const committed = () =>
     server.query<{ tenant_id: string; event_id: string; sequence: string | null }>(
-      'select tenant_id, event_id, sequence from outbox',
+      `select o.tenant_id, o.event_id, n.sequence from outbox o
+         left join event_numbers n on n.tenant_id = o.tenant_id and n.event_id = o.event_id`,
     )
   let rows = await committed()
   const missing = () => rows.filter((row) => !receiver.received.get(row.tenant_id)?.has(row.event_id))

@@ -101,7 +101,9 @@ const CALLERS: Record<string, readonly Login[]> = {
   forget_requests: ['svc_service'],
   forget_webhook_attempts: ['svc_service'],
   lease_webhook_endpoints: ['svc_service'],
+  maintain_partitions: ['svc_service'],
   number_events: ['svc_service'],
+  partition_state: ['svc_service'],
   require_room: ['svc_service'],
   // Batches of operators' commands run as the service, on the operator's login; all others are refused.
   append_audit: ['svc_service', 'svc_operator'],

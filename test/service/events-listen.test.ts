@@ -97,9 +97,11 @@ test('--from start, a sequence number or a time begins there', async () => {
   expect(await received(newPosition(), 'start')).toEqual(from(1))
   expect(await received(newPosition(), 3)).toEqual(from(4))
   await asSuperuser(service.db.database, (db) =>
-    db.query(`update outbox set created_at = created_at - interval '1 hour' where tenant_id = $1`, [
-      merchant.merchantId,
-    ]),
+    db.query(
+      `with moved as (update outbox set created_at = created_at - interval '1 hour' where tenant_id = $1)
+       update event_numbers set created_at = created_at - interval '1 hour' where tenant_id = $1`,
+      [merchant.merchantId],
+    ),
   )
   const earlier = last
   const at = new Date()

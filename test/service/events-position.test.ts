@@ -40,7 +40,12 @@ const openStream = async ({ apiKey }: TestMerchant, query: string, headers: Reco
 const restoreTo = (merchantId: string, last: number): Promise<void> =>
   asSuperuser(service.db.database, async (db) => {
     await db.query('delete from webhook_deliveries where tenant_id = $1', [merchantId])
-    await db.query('delete from outbox where tenant_id = $1 and sequence > $2', [merchantId, last])
+    await db.query(
+      `delete from outbox where (tenant_id, event_id) in (
+         select tenant_id, event_id from event_numbers where tenant_id = $1 and sequence > $2)`,
+      [merchantId, last],
+    )
+    await db.query('delete from event_numbers where tenant_id = $1 and sequence > $2', [merchantId, last])
     await db.query('update event_counters set last_sequence = $2 where tenant_id = $1', [merchantId, last])
   })
 

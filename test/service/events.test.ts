@@ -157,6 +157,7 @@ test('old events are forgotten from the beginning of a feed; who asks for them i
     const earlier = `created_at = created_at - interval '15 days'`
     const tenants = [[merchant.merchantId, idle.merchantId]]
     await db.query(`update outbox set ${earlier} where tenant_id = any ($1)`, tenants)
+    await db.query(`update event_numbers set ${earlier} where tenant_id = any ($1)`, tenants)
     await db.query(`update qr_codes set ${earlier} where merchant_id = any ($1)`, tenants)
   })
   const tenant = await service.as(merchant)

@@ -94,12 +94,11 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['coin_late_uses', 'update coin_lots set expires_at = created_at'],
   ['coin_daily_limits', 'update coin_config_revisions set per_user_daily_limit = 1'],
   ['coin_events', `delete from outbox where type = 'coins.redeemed'`],
-  ['feeds', 'delete from outbox where sequence = 2'],
+  ['feeds', 'delete from event_numbers where sequence = 2'],
+  ['feeds', 'delete from outbox where event_id in (select event_id from event_numbers where sequence = 2)'],
+  ['event_queue', 'delete from event_numbers where sequence = 1'],
   ['feeds', 'update event_counters set last_sequence = last_sequence + 1'],
-  [
-    'event_order',
-    `update outbox o set sequence = -p.sequence from outbox p where p.event_id = o.event_id and o.object_id like 'card_%'`,
-  ],
+  ['event_order', `update event_numbers set sequence = -sequence`],
   [
     'deliveries',
     `insert into webhook_deliveries (endpoint_id, tenant_id, sequence, event_id, object_id, first, due_at)

@@ -124,7 +124,7 @@ const tenantTables = () =>
             select from unnest(p.polroles) r where pg_get_userbyid(r) = 'svc_service'))::text || ' ' || pg_get_expr(p.polqual, p.polrelid)
           from pg_policy p where p.polrelid = c.oid order by 1) as policies
       from pg_class c
-      where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p')
+      where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
         and exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and a.attname in ${TENANT_COLUMNS})
       order by 1`)
     return rows.filter(({ name }) => !OUTSIDE.has(name))

@@ -63,6 +63,7 @@ test('every background loop of a service has its metrics, before its first failu
     'failed_sign_ins',
     'keyring_refresh',
     'number_events',
+    'partitions',
     'purge_expired',
     'request_log',
     'sandbox_upi_switch',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
+import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
 import { certificateExpiry, openMetrics } from '@svc/platform/metrics'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,6 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 async function metricNames(): Promise<Set<string>> {
   const { registry } = openMetrics(new Set())
   certificateExpiry(registry)
+  partitionGauges(registry)
   countReplicaReads(registry, { reads: { replica: 0, behind: 0, unavailable: 0 } } as unknown as Replica)
   const names = (await registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
     String(type) === 'histogram' ? [name, `${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],

@@ -22,10 +22,11 @@ import type { DatabaseAddress } from '@svc/platform/db/connection-options'
 import { type ConnectionClass, Database } from '@svc/platform/db/database'
 import { type EpochWatch, watchEpoch } from '@svc/platform/db/epoch'
 import { IdempotencyStore } from '@svc/platform/db/idempotency-store'
+import { Partitions } from '@svc/platform/db/partitions'
 import { purgeLoop } from '@svc/platform/db/purge-expired'
 import { countReplicaReads } from '@svc/platform/db/replica'
 import { storeRetention } from '@svc/platform/db/retention'
-import { BoundedWaits } from '@svc/platform/deadlines'
+import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
@@ -64,11 +65,6 @@ export interface AppOptions {
   readonly Client?: ConnectionClass
 }
 
-const REQUEST_MS_MIN = 1_000
-
-/** Half of the time that a caller waits: so a transaction whose connection fell silent is tried again on another. */
-const requestLimitMs = (commandTimeoutMs: number): number => Math.max(REQUEST_MS_MIN, commandTimeoutMs / 2)
-
 const INSIDE = 'x-svc-inside'
 
 const stopAll = (parts: readonly Part[]) => Promise.all(parts.map((part) => part.stop()))
@@ -84,6 +80,7 @@ export class App {
   /** Parts that run while the service listens, in order. */
   readonly #background: readonly Part[]
   readonly #epoch: EpochWatch
+  readonly #partitions: Partitions
   readonly #drainSteps: readonly (() => Promise<unknown>)[]
   /** Reports that requests should go elsewhere; those that arrive are still served. */
   #leaving = false
@@ -101,10 +98,11 @@ export class App {
     this.http = buildServer(this.#serverOptions)
     if (config.SVC_MODE === 'sandbox') injectFaults(this.http)
 
+    this.#partitions = new Partitions(services)
     const purge = purgeLoop(services, config.IDEMPOTENCY_HOURS)
     const keyringRefresh = keyring.refreshLoop(services)
     const certificate = certificateLoop(this.http, services)
-    this.#essential = [purge, keyringRefresh, ...(certificate ? [certificate] : [])]
+    this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...(certificate ? [certificate] : [])]
 
     const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
     const expireQrCodes = expireQrCodesLoop(services)
@@ -170,6 +168,7 @@ export class App {
       publicUrl: () => this.#publicUrl,
       jwes: jweKeys(keyring, database),
       isLeaving: () => this.#leaving,
+      incompletePartitions: () => this.#partitions.incomplete,
       selfCall: (request) => this.#selfCall(request),
     }
     return {

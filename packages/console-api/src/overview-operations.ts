@@ -84,8 +84,8 @@ const QUEUES = statement<{
   oldest_delivery: Date | null
 }>(
   'overview_queues',
-  `select (select count(*) from (select from outbox where sequence is null limit ${COUNTED_MAX}) e) as events,
-     (select created_at from outbox where sequence is null order by position limit 1) as oldest_event,
+  `select (select count(*) from (select from unnumbered_events limit ${COUNTED_MAX}) e) as events,
+     (select created_at from unnumbered_events order by position limit 1) as oldest_event,
      (select count(*) from (select from webhook_deliveries limit ${COUNTED_MAX}) d) as deliveries,
      (select min(due_at) from (select due_at from webhook_deliveries limit ${COUNTED_MAX}) d) as oldest_delivery`,
 )

@@ -11,7 +11,7 @@ import { EventResponse, eventToWire } from '@svc/core/webhooks/event'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { type NumberedEvent, outbox } from '@svc/platform/outbox'
+import { EVENTS_WITH_NUMBERS, NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
 import { EVENT_RECORDS } from '@svc/server/event-records'
 import { type Caller, query } from '@svc/server/http/operation'
 import { AttemptResponse, attemptToWire, isTaken } from '@svc/server/webhooks/list-attempts'
@@ -99,8 +99,7 @@ const SECRETS = statement<WebhookSecret>(
 )
 const EVENT = statement<NumberedEvent>(
   'console_webhook_event',
-  `select ${outbox.columns} from outbox o
-   where o.tenant_id = $1 and o.event_id = $2 and o.sequence is not null`,
+  `select ${NUMBERED_COLUMNS} from ${EVENTS_WITH_NUMBERS} where o.tenant_id = $1 and o.event_id = $2`,
 )
 
 const rowOf = (row: ListedEndpoint, timeZone: string) => ({

@@ -74,3 +74,9 @@ export class BoundedWaits {
     })
   }
 }
+
+const REQUEST_MS_MIN = 1_000
+
+/** Half of the time that a caller waits: so a transaction whose connection fell silent is tried again on another. */
+export const requestLimitMs = (commandTimeoutMs: number): number =>
+  Math.max(REQUEST_MS_MIN, commandTimeoutMs / 2)

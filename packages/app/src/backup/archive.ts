@@ -21,6 +21,7 @@ export interface Chunk {
 export interface ArchivedTable {
   readonly name: string
   readonly columns: readonly string[]
+  readonly partitions?: readonly string[]
   readonly rows: number
   readonly chunks: readonly Chunk[]
 }

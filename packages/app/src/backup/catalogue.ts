@@ -5,24 +5,37 @@ import type pg from 'pg'
 export interface Table {
   readonly name: string
   readonly columns: readonly string[]
+  /** The first day of each of its partitions, where it is partitioned by ids (decision X26). */
+  readonly partitions?: readonly string[]
 }
 
 /** What is true of a running installation only, or is made anew by the migrations. */
-const NOT_COPIED = ['installation', 'migrations', 'webhook_leases']
+const NOT_COPIED = ['installation', 'migrations', 'partitioned_tables', 'webhook_leases']
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
+interface Row {
+  readonly name: string
+  readonly columns: string[]
+  readonly refers_to: string[]
+  readonly partitions: string[] | null
+}
+
 /** Tables of the schema, each after those that it refers to: in this order they can be filled. */
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
-  const { rows } = await client.query<{ name: string; columns: string[]; refers_to: string[] }>(
+  const { rows } = await client.query<Row>(
     `select c.relname as name,
        array(select a.attname::text from pg_attribute a
          where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
          order by a.attnum) as columns,
        array(select distinct f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
-         where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as refers_to
+         where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as refers_to,
+       case when c.relkind = 'p' then array(select right(p.relname, 8)
+         from pg_inherits i join pg_class p on p.oid = i.inhrelid
+         where i.inhparent = c.oid and p.relname <> c.relname || '_default' order by 1) end as partitions
      from pg_class c
-     where c.relnamespace = 'svc'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
+     where c.relnamespace = 'svc'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and c.relname <> all ($1)
      order by c.relname`,
     [NOT_COPIED],
   )
@@ -30,7 +43,8 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   while (placed.size < rows.length) {
     const ready = rows.filter((row) => !placed.has(row.name) && row.refers_to.every((to) => placed.has(to)))
     invariant(ready.length > 0, 'no two tables refer to each other')
-    for (const { name, columns } of ready) placed.set(name, { name, columns })
+    for (const { name, columns, partitions } of ready)
+      placed.set(name, { name, columns, ...(partitions && { partitions }) })
   }
   return [...placed.values()]
 }

@@ -93,7 +93,7 @@ async function runMigration(client: pg.Client, name: string): Promise<void> {
  */
 async function lockFormer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'svc_former'::regnamespace and relkind = 'r' order by relname`,
+    `select relname as name from pg_class where relnamespace = 'svc_former'::regnamespace and relkind in ('r', 'p') and not relispartition order by relname`,
   )
   const tables = rows.map(({ name }) => `svc_former.${quoted(name)}`).join(', ')
   await client.query(`set local lock_timeout = ${LOCK_WAIT_MS}`)

@@ -67,6 +67,14 @@ async function requireKnownSchema({ migrations, serviceVersion }: Manifest): Pro
     )
 }
 
+/** Those of the backup that the migrations have not created. */
+async function addPartitions(client: pg.Client, table: string, firstDays: readonly string[]): Promise<void> {
+  await client.query(
+    `select add_partition($1, day) from unnest($2::date[]) day where to_regclass(partition_name($1, day)) is null`,
+    [table, firstDays],
+  )
+}
+
 async function copyIn(
   client: pg.Client,
   file: string,
@@ -76,6 +84,7 @@ async function copyIn(
   const tables = new Map(manifest.tables.map((table) => [table.name, table]))
   const rows = new Map<string, number>()
   let bytes = 0
+  for (const { name, partitions = [] } of manifest.tables) await addPartitions(client, name, partitions)
   await readRows(file, manifest, async (name, text) => {
     const columns = tables.get(name)!.columns.map(quoted).join(', ')
     const stream = client.query(copyFrom(`copy ${quoted(name)} (${columns}) from stdin`))

@@ -148,11 +148,14 @@ async function copyOut(client: pg.Client, archive: ArchiveFile, options: BackupO
 async function copyTable(
   client: pg.Client,
   archive: ArchiveFile,
-  { name, columns }: Table,
+  { name, columns, partitions }: Table,
   onChunk: (bytes: number) => void,
 ): Promise<ArchivedTable> {
   const chunks: Chunk[] = []
-  const rows = client.query(copyTo(`copy ${quoted(name)} (${columns.map(quoted).join(', ')}) to stdout`))
+  const list = columns.map(quoted).join(', ')
+  // Of a partitioned table, COPY reads queries only.
+  const source = partitions ? `(select ${list} from ${quoted(name)})` : `${quoted(name)} (${list})`
+  const rows = client.query(copyTo(`copy ${source} to stdout`))
   let adding: Promise<void> = Promise.resolve()
   const add = async (text: Buffer): Promise<void> => {
     // The next rows arrive while these are compressed, and no further.
@@ -181,5 +184,5 @@ async function copyTable(
   }
   if (size > 0) await add(Buffer.concat(waiting))
   await adding
-  return { name, columns, rows: rows.rowCount, chunks }
+  return { name, columns, ...(partitions && { partitions }), rows: rows.rowCount, chunks }
 }

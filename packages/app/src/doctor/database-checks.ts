@@ -1,3 +1,4 @@
+import { PARTITION_STATE, type PartitionState } from '@svc/platform/db/partitions'
 import { ALWAYS, type Check, fail, pass, rowsOf, sizeOf, warn } from './finding.ts'
 
 const STANDBYS = `select current_setting('synchronous_standby_names') as names, count(r.pid)::int as connected,
@@ -165,5 +166,27 @@ export const connections: Check = {
           ? warn(detail)
           : pass(detail),
     ]
+  },
+}
+
+/** The service creates them ahead of time (decision X26). */
+export const partitions: Check = {
+  name: 'partitions',
+  stages: ['running'],
+  async examine({ connect }) {
+    const states = await rowsOf<PartitionState>(await connect('svc_service'), PARTITION_STATE.text)
+    const findings = states.flatMap(({ name, missing, inDefault }) => [
+      ...(missing > 0
+        ? [warn(`${name} lacks ${missing} partitions for today and the days ahead: is a process running?`)]
+        : []),
+      ...(inDefault > 0
+        ? [
+            warn(
+              `${inDefault} rows of ${name} are in ${name}_default: their ids are of days without a partition`,
+            ),
+          ]
+        : []),
+    ])
+    return findings.length > 0 ? findings : [pass(`${states.length} tables have theirs for the days ahead`)]
   },
 }

@@ -5,6 +5,7 @@ import {
   connections,
   deadRows,
   longTransactions,
+  partitions,
   replication,
   slots,
   standby,
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   keys,
   deadRows,
   longTransactions,
+  partitions,
 ]
 
 /** Examines an installation and changes nothing. A check that breaks off is a failure, with its cause. */

@@ -3,7 +3,7 @@ import type { Secret } from '@svc/kernel/secret'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { type NumberedEvent, outbox } from '@svc/platform/outbox'
+import { type NumberedEvent, withEvents } from '@svc/platform/outbox'
 import type { Attempt } from './attempt.ts'
 import { type Endpoint, type Headers, openHeaders, webhookEndpoints } from './endpoint.ts'
 import { openSecret, type SigningSecret, type WebhookSecret, webhookSecrets } from './endpoint-secrets.ts'
@@ -25,8 +25,8 @@ export interface Target {
 export const liveSecrets = ({ secrets }: Target, nowMs: number): Secret[] =>
   secrets.filter(({ expiresAtMs }) => expiresAtMs > nowMs).map(({ secret }) => secret)
 
-/** One event on its way to one endpoint. */
-export interface Delivery extends NumberedEvent {
+/** A row of the queue. */
+interface Queued extends Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence'> {
   readonly endpointId: string
   readonly first: boolean
   /** Made before. */
@@ -35,6 +35,9 @@ export interface Delivery extends NumberedEvent {
   /** How often it was asked for again. */
   readonly turn: number
 }
+
+/** One event on its way to one endpoint. */
+export interface Delivery extends NumberedEvent, Queued {}
 
 interface LeaseRow {
   endpoint_id: string
@@ -57,9 +60,10 @@ const SECRETS = statement<WebhookSecret>(
 )
 
 // First attempts after the last one that was loaded, in order; then what is to be repeated and due.
-const DUE = statement<Delivery>(
+const DUE = statement<Queued>(
   'webhook_deliveries_due',
-  `select d.endpoint_id as "endpointId", d.first, d.attempts, d.started_at as "startedAt", d.turn, ${outbox.columns}
+  `select d.endpoint_id as "endpointId", d.first, d.attempts, d.started_at as "startedAt", d.turn, d.sequence,
+     d.tenant_id as "tenantId", d.event_id as "eventId"
    from unnest($1::text[], $2::text[], $3::bigint[], $4::integer[], $5::integer[])
        as w (tenant_id, endpoint_id, loaded, most_first, most_again)
      cross join lateral (
@@ -70,7 +74,6 @@ const DUE = statement<Delivery>(
        (select a.* from webhook_deliveries a
         where a.tenant_id = w.tenant_id and a.endpoint_id = w.endpoint_id and not a.first and a.due_at <= $6
         order by a.due_at limit w.most_again)) d
-     join outbox o on o.tenant_id = d.tenant_id and o.event_id = d.event_id
    order by d.endpoint_id, d.first desc, d.sequence`,
 )
 
@@ -141,7 +144,9 @@ export class DeliveryStore {
       ({ again }) => again,
     )
     const tenants = wanted.map(({ lease }) => lease.tenantId)
-    const rows = await this.#database.read(tenants, (tx) => tx.query(DUE, [...keys, now]))
+    const rows = await this.#database.read(tenants, async (tx) =>
+      withEvents(tx, await tx.query(DUE, [...keys, now])),
+    )
     return groupBy(rows, ({ endpointId }) => endpointId)
   }
 

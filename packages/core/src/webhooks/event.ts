@@ -1,7 +1,8 @@
 import { EVENT_TYPES } from '@svc/contract/events'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { type NumberedEvent, outbox } from '@svc/platform/outbox'
+import { type NumberedEvent, withEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 
 /** A numbered event, as the feed, the stream and webhooks tell it. */
@@ -27,13 +28,20 @@ export const eventToWire = (event: NumberedEvent, timeZone: string) => ({
   data: event.payload,
 })
 
-/** A tenant's events after a number, of one type or of all. */
-export const FEED = statement<NumberedEvent>(
+const NUMBERS = statement<Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence'>>(
   'events_feed',
-  `select ${outbox.columns} from outbox o
-   where o.tenant_id = $1 and o.sequence > $2 and ($3::text is null or o.type = $3)
-   order by o.sequence limit $4`,
+  `select tenant_id as "tenantId", event_id as "eventId", sequence from event_numbers
+   where tenant_id = $1 and sequence > $2 and ($3::text is null or type = $3) order by sequence limit $4`,
 )
+
+/** A tenant's events after a number, of one type or of all. */
+export const readFeed = async (
+  tx: Tx,
+  tenantId: string,
+  after: bigint,
+  type: string | null,
+  limit: number,
+): Promise<NumberedEvent[]> => withEvents(tx, await tx.query(NUMBERS, [tenantId, after, type, limit]))
 
 /** Numbers come as text in `Last-Event-ID` and in a query, where the end of the feed has a name, too. */
 export const SEQUENCE_PATTERN = '^[0-9]{1,15}$'

@@ -1,3 +1,4 @@
+import { NUMBERED_EVENTS } from '@svc/platform/outbox'
 import { type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const FEEDS = subjects('feeds', 'event_counters')
@@ -11,8 +12,8 @@ export const EVENT_CHECKS: readonly Check[] = [
     FEEDS,
     'The events of a tenant are numbered 1, 2, 3 … up to its counter without gaps, from the last that was forgotten',
     (chosen) => `with numbered as (
-         select tenant_id, count(sequence) as events, min(sequence) as first, max(sequence) as last
-         from outbox where sequence is not null and ${chosen('tenant_id')} group by tenant_id),
+         select n.tenant_id, count(*) as events, min(n.sequence) as first, max(n.sequence) as last
+         from ${NUMBERED_EVENTS} where ${chosen('n.tenant_id')} group by n.tenant_id),
        counters as (select * from event_counters where ${chosen('tenant_id')})
        select coalesce(n.tenant_id, c.tenant_id) as subject,
          coalesce(n.events, 0) || ' events from ' || coalesce(n.first, 0) || ' to ' || coalesce(n.last, 0) ||
@@ -26,12 +27,23 @@ export const EVENT_CHECKS: readonly Check[] = [
     'event_order',
     EVENTS,
     'The events of one object are numbered in the order in which they were committed',
-    (
-      chosen,
-    ) => `select event_id as subject, 'number ' || sequence || ' after ' || coalesce(former::text, 'none') as detail
-       from (select event_id, sequence, position, lag(sequence) over w as former, lag(position) over w as before
-             from outbox where ${chosen('object_id')} window w as (partition by tenant_id, object_id order by position)) o
-       where before is not null and sequence is not null and (former is null or former >= sequence) limit 100`,
+    (chosen) => `select event_id as subject, 'number ' || sequence || ' after ' || former as detail
+       from (select n.event_id, n.sequence, lag(n.sequence) over w as former
+             from ${NUMBERED_EVENTS} where ${chosen('o.object_id')}
+             window w as (partition by n.tenant_id, o.object_id order by n.position)) e
+       where former >= sequence limit 100`,
+  ),
+  check(
+    'event_queue',
+    EVENTS,
+    'Every event has its number or waits for it, until it is forgotten',
+    (chosen) => `select o.event_id as subject, 'neither numbered nor queued' as detail
+       from outbox o left join event_counters c on c.tenant_id = o.tenant_id
+       where ${chosen('o.object_id')} and o.created_at > coalesce(c.forgotten_at, '-infinity')
+         and not exists (select from event_numbers n where n.tenant_id = o.tenant_id and n.created_at = o.created_at
+           and n.event_id = o.event_id)
+         and not exists (select from unnumbered_events u where u.tenant_id = o.tenant_id and u.event_id = o.event_id)
+       limit 100`,
   ),
   check(
     'deliveries',
@@ -39,7 +51,7 @@ export const EVENT_CHECKS: readonly Check[] = [
     'What waits for delivery is a numbered event of the endpoint’s tenant',
     (chosen) => `select d.endpoint_id || ' ' || d.sequence as subject, 'event ' || d.event_id as detail
        from webhook_deliveries d join webhook_endpoints e using (endpoint_id)
-         left join outbox o on o.event_id = d.event_id and o.tenant_id = d.tenant_id and o.sequence = d.sequence
-       where ${chosen('d.tenant_id')} and (o.event_id is null or e.tenant_id <> d.tenant_id) limit 100`,
+         left join event_numbers n on n.tenant_id = d.tenant_id and n.sequence = d.sequence and n.event_id = d.event_id
+       where ${chosen('d.tenant_id')} and (n.event_id is null or e.tenant_id <> d.tenant_id) limit 100`,
   ),
 ]

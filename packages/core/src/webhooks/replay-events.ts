@@ -3,6 +3,7 @@ import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import { EVENTS_WITH_NUMBERS, NUMBERED_EVENTS } from '@svc/platform/outbox'
 import type { Endpoint } from './endpoint.ts'
 import { type EndpointKey, type Endpoints, endpointOf, lockEndpoints } from './endpoint-store.ts'
 import { requireKeptSince } from './feed-horizon.ts'
@@ -16,28 +17,28 @@ const ON_CONFLICT = `on conflict (tenant_id, endpoint_id, sequence) do update se
 
 const RESEND = statement(
   'webhook_resend',
-  `${QUEUE} select w.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id, false, $4
+  `${QUEUE} select w.endpoint_id, o.tenant_id, n.sequence, o.event_id, o.object_id, false, $4
    from unnest($1::text[], $2::text[], $3::text[]) as w (tenant_id, endpoint_id, event_id)
-     join outbox o on o.tenant_id = w.tenant_id and o.event_id = w.event_id
-   order by w.endpoint_id, o.sequence ${ON_CONFLICT}`,
+     join (${EVENTS_WITH_NUMBERS}) on o.tenant_id = w.tenant_id and o.event_id = w.event_id
+   order by w.endpoint_id, n.sequence ${ON_CONFLICT}`,
 )
 const KNOWN_EVENTS = statement<{ tenant_id: string; event_id: string }>(
   'webhook_resend_events',
-  `select tenant_id, event_id from outbox
-   where (tenant_id, event_id) in (select * from unnest($1::text[], $2::text[])) and sequence is not null`,
+  `select o.tenant_id, o.event_id from ${EVENTS_WITH_NUMBERS}
+   where (o.tenant_id, o.event_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
-const RANGE = `from outbox o join webhook_endpoints e on e.tenant_id = o.tenant_id and e.endpoint_id = $2
-     where o.tenant_id = $1 and o.created_at >= $3 and o.created_at < $4 and o.sequence > $5
-       and (e.types = '{}' or o.type = any (e.types))`
+const RANGE = `from ${NUMBERED_EVENTS} join webhook_endpoints e on e.tenant_id = n.tenant_id and e.endpoint_id = $2
+     where n.tenant_id = $1 and n.created_at >= $3 and n.created_at < $4 and n.sequence > $5
+       and (e.types = '{}' or n.type = any (e.types))`
 const COUNT = statement<{ queued: number; last: bigint | null }>(
   'webhook_replay_count',
   `select count(*)::integer as queued, max(sequence) as last
-   from (select o.sequence ${RANGE} order by o.sequence limit ${EVENTS_A_REPLAY}) wanted`,
+   from (select n.sequence ${RANGE} order by n.sequence limit ${EVENTS_A_REPLAY}) wanted`,
 )
 const REPLAY = statement(
   'webhook_replay',
-  `${QUEUE} select e.endpoint_id, o.tenant_id, o.sequence, o.event_id, o.object_id, false, $7
-   ${RANGE} and o.sequence <= $6 order by o.sequence ${ON_CONFLICT}`,
+  `${QUEUE} select e.endpoint_id, n.tenant_id, n.sequence, n.event_id, o.object_id, false, $7
+   ${RANGE} and n.sequence <= $6 order by n.sequence ${ON_CONFLICT}`,
 )
 
 /** Throws `webhook_endpoint_not_found` and `webhook_endpoint_disabled`. */

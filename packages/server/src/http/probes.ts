@@ -14,6 +14,12 @@ const PROBE_MS = 2_000
 const BATCH_AGE_MS_MAX = 5_000
 
 const Status = Type.Object({ status: Type.String() })
+const Ready = Type.Object({
+  status: Type.String(),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'What an operator should mend although requests are served' }),
+  ),
+})
 
 /** Whether the process runs at all; says nothing about the database. */
 export const livez = query({
@@ -38,9 +44,9 @@ export const readyz = query({
   summary: 'Readiness',
   auth: 'none',
   envelope: 'bare',
-  result: Status,
+  result: Ready,
   errors: ['temporarily_unavailable'],
-  mount({ database, isLeaving, queues: lanes, waits }) {
+  mount({ database, incompletePartitions, isLeaving, queues: lanes, waits }) {
     const probe = async () => {
       await database.directory(ALIVE, [], PROBE_MS)
       await database.expectRoom()
@@ -60,7 +66,10 @@ export const readyz = query({
             queue: name,
             batchAgeMs,
           })
-      return { body: '{"status":"ready"}' }
+      const warnings = incompletePartitions().map(
+        (table) => `The table ${table} lacks partitions for the days ahead`,
+      )
+      return { body: JSON.stringify({ status: 'ready', ...(warnings.length > 0 && { warnings }) }) }
     }
   },
 })

@@ -2,10 +2,10 @@ import { EVENT_TYPES } from '@svc/contract/events'
 import {
   EventResponse,
   eventToWire,
-  FEED,
   POSITION_DOCUMENTED,
   POSITION_PATTERN,
   POSITION_RULE,
+  readFeed,
 } from '@svc/core/webhooks/event'
 import { feedPosition, LATEST } from '@svc/core/webhooks/feed-horizon'
 import { Type } from 'typebox'
@@ -63,7 +63,8 @@ export const listEvents = query({
     return async ({ caller: { tenantId }, query: { after, limit: wanted, type } }) => {
       const limit = readLimit(wanted)
       const { rows, begin } = await database.read([tenantId], async (tx) => ({
-        rows: after === LATEST ? [] : await tx.query(FEED, [tenantId, after ?? 0, type, limit + 1]),
+        rows:
+          after === LATEST ? [] : await readFeed(tx, tenantId, BigInt(after ?? 0), type ?? null, limit + 1),
         begin: await feedPosition(tx, tenantId, after),
       }))
       const shown = rows.slice(0, limit)

@@ -5,10 +5,10 @@ import { EVENT_TYPES } from '@svc/contract/events'
 import { failField } from '@svc/contract/fail-fields'
 import {
   eventToWire,
-  FEED,
   POSITION_DOCUMENTED,
   POSITION_PATTERN,
   POSITION_RULE,
+  readFeed,
   SEQUENCE_PATTERN,
 } from '@svc/core/webhooks/event'
 import { EventTail } from '@svc/core/webhooks/event-tail'
@@ -137,7 +137,7 @@ export class EventStreams {
       if (caller.stillValid && !(await caller.stillValid())) return
       // Without the filter, so that the place in the feed moves on over what is filtered out.
       const rows: NumberedEvent[] = grew
-        ? await database.read([tenantId], (tx) => tx.query(FEED, [tenantId, after, null, PAGE_EVENTS]))
+        ? await database.read([tenantId], (tx) => readFeed(tx, tenantId, after, null, PAGE_EVENTS))
         : []
       // A reader so slow that the feed was forgotten beneath it: connecting anew, it is told.
       if (rows[0] && rows[0].sequence !== after + 1n) return
