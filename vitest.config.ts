@@ -28,6 +28,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'console-guard',
       'costs',
       'crash',
+      'deprecation',
       'documents',
       'drain',
       'events-listen',

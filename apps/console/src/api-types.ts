@@ -317,7 +317,7 @@ export interface paths {
         post?: never;
         /**
          * Retire seal key
-         * @description For good; within a second nothing sealed with it is opened any more.
+         * @description For good; within a second nothing encrypted with it is opened any more.
          */
         delete: operations["console.retireSealKey"];
         options?: never;
@@ -492,7 +492,7 @@ export interface paths {
         put?: never;
         /**
          * Create QR code for a merchant
-         * @description `qrCode` is what the merchant itself would send. Answers the record with the image.
+         * @description `qrCode` is what the merchant itself would send. Returns the record with the image.
          */
         post: operations["console.createQrCode"];
         delete?: never;
@@ -960,7 +960,7 @@ export interface paths {
         put?: never;
         /**
          * Create webhook endpoint for a merchant or a partner
-         * @description `endpoint` is what the tenant itself would send. The answer holds the signing secret, which is never shown again.
+         * @description `endpoint` is what the tenant itself would send. The response holds the signing secret, which is never shown again.
          */
         post: operations["console.createWebhook"];
         delete?: never;
@@ -1048,7 +1048,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret of a webhook endpoint
-         * @description Answers the new secret, once. The former ones go on signing beside it for the time of grace.
+         * @description Returns the new secret, once. The previous ones go on signing beside it for the time of grace.
          */
         post: operations["console.rotateWebhookSecret"];
         delete?: never;
@@ -2288,7 +2288,7 @@ export interface components {
             partnerId: string;
             name: string;
             products: ("incentive" | "employee_rewards")[];
-            /** @description Sandbox only: its requests need not be sealed */
+            /** @description Sandbox only: its requests need not be encrypted */
             plainRequests: boolean;
             /** @enum {string} */
             status: "active" | "disabled";
@@ -2302,7 +2302,7 @@ export interface components {
             partnerId: string;
             name: string;
             products: ("incentive" | "employee_rewards")[];
-            /** @description Sandbox only: its requests need not be sealed */
+            /** @description Sandbox only: its requests need not be encrypted */
             plainRequests: boolean;
             /** @enum {string} */
             status: "active" | "disabled";
@@ -2785,7 +2785,7 @@ export interface components {
             status?: number;
             /** @description Why it does not count, for people */
             failure?: string;
-            /** @description The first 1,024 bytes of the answer */
+            /** @description The first 1,024 bytes of the response */
             responseExcerpt: string;
             /** @description When it is tried again; absent when it is not */
             nextOn?: string;
@@ -2793,7 +2793,7 @@ export interface components {
         /** WebhookDetail */
         WebhookDetail: {
             row: components["schemas"]["WebhookRow"];
-            /** @description Those that sign, newest first; a former one has an end */
+            /** @description Those that sign, newest first; a previous one has an end */
             secrets: components["schemas"]["WebhookSecret"][];
         };
         /** WebhookEndpoint */
@@ -3710,7 +3710,7 @@ export interface operations {
                 range?: "hour" | "day" | "week";
             };
             header?: {
-                /** @description The `ETag` of a former answer */
+                /** @description The `ETag` of a previous response */
                 "If-None-Match"?: string;
             };
             path?: never;

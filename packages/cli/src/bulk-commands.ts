@@ -177,7 +177,7 @@ async function encryptAll(file: string, text: string, access: Access): Promise<I
 
 const POLL_MS = 300
 
-/** Sends a chunk unless that was done before, and waits for its job; answers what came of its rows. */
+/** Sends a chunk unless that was done before, and waits for its job; returns what came of its rows. */
 async function carryOut(
   client: BulkClient,
   file: string,
@@ -187,7 +187,7 @@ async function carryOut(
 ): Promise<(BulkResult & { line: number })[]> {
   if (chunk.jobId === undefined) {
     const lines = linesOf(chunk)
-    // The same seals, the same key: should the answer be lost, the next run is answered the same job.
+    // The same seals, the same key: should the response be lost, the next run is answered the same job.
     chunk.jobId = await client.upload(lines, `issue-${hashOf(lines)}`)
     await writeState(file, state)
   }

@@ -2219,7 +2219,7 @@ export interface components {
         };
         /** FindPaymentsPayload */
         FindPaymentsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["PaymentRecord"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2510,7 +2510,7 @@ export interface components {
         };
         /** ListBulkResultsPayload */
         ListBulkResultsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["BulkResult"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2526,7 +2526,7 @@ export interface components {
         };
         /** ListCardChangesPayload */
         ListCardChangesPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["CardChange"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2542,7 +2542,7 @@ export interface components {
         };
         /** ListCoinConfigRevisionsPayload */
         ListCoinConfigRevisionsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["CoinConfig"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2561,7 +2561,7 @@ export interface components {
         };
         /** ListCoinHistoryPayload */
         ListCoinHistoryPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["CoinHistoryEntry"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2601,7 +2601,7 @@ export interface components {
         };
         /** ListPaymentsPayload */
         ListPaymentsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["Payment"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -2620,7 +2620,7 @@ export interface components {
         };
         /** ListWebhookAttemptsPayload */
         ListWebhookAttemptsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["WebhookAttempt"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -3219,7 +3219,7 @@ export interface components {
         };
         /** SearchCoinConfigsPayload */
         SearchCoinConfigsPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["CoinConfig"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -3256,7 +3256,7 @@ export interface components {
         };
         /** SearchQrCodesPayload */
         SearchQrCodesPayload: {
-            /** @description Records in this answer */
+            /** @description Records in this response */
             recordsCount: number;
             data: components["schemas"]["QrCodeRecord"][];
             /** @description Cursor of the next page; absent on the last one */
@@ -3409,7 +3409,7 @@ export interface components {
             status?: number;
             /** @description Why it does not count, for people */
             failure?: string;
-            /** @description The first 1,024 bytes of the answer */
+            /** @description The first 1,024 bytes of the response */
             responseExcerpt: string;
             /** @description When it is tried again; absent when it is not */
             nextOn?: string;

@@ -73,7 +73,7 @@ function About({ partner }: { readonly partner: Detail }) {
         facts={[
           { label: 'Partner id', value: <Id id={partnerId} what="partner id" /> },
           { label: 'Products', value: products.map(productLabel).join(', ') },
-          { label: 'Requests', value: plainRequests ? 'May be plain (sandbox)' : 'Must be sealed' },
+          { label: 'Requests', value: plainRequests ? 'May be plain (sandbox)' : 'Must be encrypted' },
           { label: 'Created', value: <Instant at={createdOn} long /> },
           ...(disabledOn ? [{ label: 'Disabled', value: <Instant at={disabledOn} long /> }] : []),
         ]}
@@ -219,7 +219,7 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
       cell: ({ kid, retiredOn }) =>
         !retiredOn && (
           <ConfirmAction label="Retire" confirm="Retire for good" danger compact run={() => retire(kid)}>
-            Within a second nothing sealed with <code>{kid}</code> is opened any more. Make sure that the
+            Within a second nothing encrypted with <code>{kid}</code> is opened any more. Make sure that the
             partner seals with another key.
           </ConfirmAction>
         ),

@@ -46,7 +46,7 @@ function Rotate({ endpoint: { endpointId } }: Props) {
         initial={{ graceSeconds: GRACE[0]!.value }}
         fields={(form) => (
           <Select
-            label="How long the former secret goes on signing beside it"
+            label="How long the previous secret goes on signing beside it"
             description="Until then a receiver that knows either of them can verify what it gets"
             data={GRACE}
             allowDeselect={false}

@@ -31,7 +31,7 @@ export function LastAttempt({ attempt }: { readonly attempt: Row['lastAttempt'] 
   )
 }
 
-/** Whether the endpoint took what was sent, with the status of its answer if there was one. */
+/** Whether the endpoint took what was sent, with the status of its response if there was one. */
 export function Outcome({ attempt }: { readonly attempt: NonNullable<Row['lastAttempt']> }) {
   const { delivered, status } = attempt
   const word = delivered ? 'Taken' : 'Failed'

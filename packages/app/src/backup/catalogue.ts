@@ -7,7 +7,7 @@ export interface Table {
   readonly columns: readonly string[]
 }
 
-/** What is true of a running installation only, or is made anew by the migrations. */
+/** What is true of a running installation only, or is made again by the migrations. */
 const NOT_COPIED = ['installation', 'migrations', 'migrations_lock', 'webhook_leases']
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
