@@ -145,9 +145,8 @@ test('a backup under the load of several processes holds all that was acknowledg
   // Nobody waited for the backup.
   expect(during).toBeGreaterThan(0)
 
-  // At rest: the same rows, to the last byte, and the service works on them.
+  // At rest, with the last that could write closed: the same rows, to the last byte, and the service works on them.
   await settled(db)
-  // The last that could write: its dispatcher repeats deliveries for hours.
   await service.close()
   const still = newFile()
   await svc(db, 'backup', still)

@@ -21,8 +21,8 @@ interface Json {
 }
 
 const KEY_WARNING = `
-The master key is NOT in a backup. Card numbers, secrets and signing keys in it stay sealed, and without the master key
-nobody can open them, you included. Keep SVC_MASTER_KEY (in a sandbox: DATA_DIR/master.key) in a secret store, apart from
+The master key is NOT in a backup. Card numbers, secrets and signing keys in it are encrypted, and
+useless without the master key. Keep SVC_MASTER_KEY (in a sandbox: DATA_DIR/master.key) in a secret store, apart from
 the backups, for as long as you keep these; keep previous keys, too.`
 
 export function addBackupCommands(program: Command): void {
@@ -97,7 +97,7 @@ export function inWords(file: string, error: unknown): unknown {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-/** One line of a terminal that is written again; nothing where nobody looks. */
+/** One line of a terminal that is written again; nothing where the output is not a terminal. */
 export function progressLine(verb: string): { show: (progress: Progress) => void; end: () => void } {
   if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined }
   return {

@@ -42,7 +42,7 @@ export function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('the service’s own data keys: list and rotate')
   keys
     .command('list')
-    .description('list all data keys, without their secrets, with the rows that each of them seals')
+    .description('list all data keys, without their secrets, with the rows that each of them encrypts')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc keys list')
     .action(({ json = false }: Json) =>
@@ -55,8 +55,8 @@ export function addKeysCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A new key is made; it seals once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
-secrets and waiting bulk orders are then sealed again, and their previous key is retired. Run it again after an interruption: it goes on where it was.
+A new key is created; it encrypts once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
+secrets and waiting bulk orders are then encrypted again, and their previous key is retired. Run it again after an interruption: it goes on where it was.
 The previous keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
 
 Examples:
@@ -144,7 +144,7 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
   )
 }
 
-/** Waits until the newest key seals, here too. */
+/** Waits until the newest key encrypts, here too. */
 async function untilEffective(
   { database, keyMaker }: CommandContext,
   purpose: RotatablePurpose,

@@ -244,8 +244,7 @@ const responses: readonly Check[] = [
       if (response.headers['content-type'] !== 'application/jose')
         fail(response, 'content type application/jose', response.headers['content-type'] ?? 'none')
       const header = headerOf(response)
-      if (header['kid'] !== kid)
-        skip('answers are encrypted to another key of the partner than its shared one')
+      if (header['kid'] !== kid) skip('responses are encrypted to another key than the shared one')
       const opened = await compactDecrypt(response.text, key).catch(() =>
         fail(response, 'a JWE that decrypts', 'another'),
       )
