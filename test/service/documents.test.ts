@@ -24,7 +24,7 @@ async function crawl(): Promise<{ pages: Map<string, string>; broken: string[] }
   for (const [from, path] of queue) {
     if (pages.has(path)) continue
     const response = await get(path)
-    const isPage = /^text\/html/.test(response.headers.get('content-type') ?? '')
+    const isPage = response.headers.get('content-type')?.startsWith('text/html')
     const html = isPage && path !== '/docs' ? await response.text() : ''
     if (response.status !== 200) broken.push(`${from}: ${path} returns ${response.status}`)
     pages.set(path, html)
