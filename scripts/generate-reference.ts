@@ -77,7 +77,7 @@ curl -s http://127.0.0.1:8080/sandbox/upi/pay -H 'Content-Type: application/json
 | \`payerVpa\` | Who pays; \`payer@sandbox\` by default |
 | \`delayMs\` | Hold the bank's notice back for so long, at most an hour |
 | \`duplicates\` | Send the same notice so many times more |
-| \`utr\` | Bank reference; send a former one to repeat that credit |
+| \`utr\` | Bank reference; send a previous one to repeat that credit |
 
 The payment takes the way of a real one: a signed notice to \`POST /rails/upi/credits\`. A credit that the code cannot take is returned at once, and reads back as \`REFUNDED\` with its \`reason\`. What is held back is kept in the database and survives a crash.
 
@@ -88,7 +88,7 @@ An explicit \`delayMs\` or \`duplicates\` wins over the table.
 
 ## Fail on purpose
 
-Any request to any operation may carry the header \`Sandbox-Fail\`, and is answered with that failure before anything else is looked at, credentials included: nothing is done, but for \`response_lost\`.
+Any request to any operation may carry the header \`Sandbox-Fail\`, and returns that failure before anything else is looked at, credentials included: nothing is done, but for \`response_lost\`.
 
 \`\`\`sh
 curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{}' \\
@@ -98,7 +98,7 @@ curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type
 With \`; times=2\` the first two requests with this \`Idempotency-Key\` fail and the third goes through: that is how to see that your retries work. \`Sandbox-Delay: 3000\` holds a request back for so many milliseconds, at most a minute, with \`Sandbox-Fail\` or without. In live mode both headers mean nothing.
 
 ${faultTable()}
-## Begin anew, go back
+## Reset, go back
 
 \`svc sandbox reset\` throws everything away and makes fresh demo tenants; \`svc sandbox snapshot save <name>\`, \`load <name>\`, \`list\` and \`delete <name>\` keep states and bring them back. The service may run meanwhile: it notices, drops all that it remembers, and goes on. Tokens from before are refused.
 `

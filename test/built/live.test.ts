@@ -99,7 +99,7 @@ test('published documents are served', async () => {
     '/readyz',
   ])
     expect([path, (await client.get(path)).status]).toEqual([path, 200])
-  for (const path of ['/docs', '/docs/errors', '/openapi.json'])
+  for (const path of ['/docs', '/docs/errors', '/docs/guides', '/docs/guides/operate', '/openapi.json'])
     expect([path, (await fetch(service.baseUrl + path)).status]).toEqual([path, 200])
 })
 

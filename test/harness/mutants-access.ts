@@ -141,7 +141,7 @@ export function accessMutants({ incentivePartner: partner, merchant }: SandboxFi
       fails: ['9.exact'],
     },
     {
-      name: 'the coin look-up is not there',
+      name: 'the coin lookup is not there',
       ...tells(coins, 401, (_, reported) => turnInto(reported, 501, { error: 'not implemented' })),
       fails: ['9.path.coins', '4.5.401.missing.status', '4.5.401.missing.payload'],
       also: /^4\.5\.|^5\.coins\./,

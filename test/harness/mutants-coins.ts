@@ -102,7 +102,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
     },
     // Servers that do not answer as servers do
     {
-      name: 'the coin look-up closes the connection',
+      name: 'the coin lookup closes the connection',
       ask: ({ path }) => (path.startsWith('/api/v0/svc-coins') ? 'close' : undefined),
       fails: ['4.5.status', '5.coins.token.good', '9.path.coins'],
       also: /^4\.5\.|^5\.coins\.|^7\.coins\.|^7\.|^8\./,
@@ -138,7 +138,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
       fails: ['4.5.fields'],
     },
     {
-      name: 'cookies disturb the coin look-up',
+      name: 'cookies disturb the coin lookup',
       report(reported, asked) {
         if (coins(asked, reported) && asked.headers['cookie']) reported.status = 401
       },

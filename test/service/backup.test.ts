@@ -386,7 +386,7 @@ test('a snapshot is loaded and the sandbox reset while the service runs: it work
     break
   }
   const formerKey = (await sandbox()).merchant.apiKey
-  expect(await run('reset')).toMatchObject({ demoTenants: 'made anew' })
+  expect(await run('reset')).toMatchObject({ demoTenants: 'made again' })
   expect((await second.get('/api/v0/events')).status).toBe(401)
   expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': formerKey })).status).toBe(401)
   payloadOf(await make(await login()))

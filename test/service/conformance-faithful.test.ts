@@ -95,7 +95,7 @@ function faithful(): readonly Faithful[] {
       ],
     },
     {
-      name: 'the coin look-up accepts a merchant’s token as well',
+      name: 'the coin lookup accepts a merchant’s token as well',
       ask({ path, headers }) {
         if (path.startsWith('/api/v0/svc-coins') && both.isMerchant(headers['authorization']))
           headers['authorization'] = both.partner()
@@ -104,7 +104,7 @@ function faithful(): readonly Faithful[] {
       noticed: ['5.coins.token.foreign', '4.5.merchant'],
     },
     {
-      name: 'the coin look-up accepts a merchant’s token only',
+      name: 'the coin lookup accepts a merchant’s token only',
       ask({ path, headers }) {
         if (!path.startsWith('/api/v0/svc-coins') || headers['authorization'] === undefined) return
         headers['authorization'] = merchantsOnly.isMerchant(headers['authorization'])

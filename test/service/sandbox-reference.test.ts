@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true })
 })
 
-/** Streams do not end, and nobody was paid back by the bank: 404 is right. */
+/** The bank of the sandbox has confirmed no refund, so 404 is right. */
 const OTHERS: Record<string, number> = { confirmRefund: 404 }
 
 /** What the page of the reference sends when a reader presses "Test request". */
@@ -46,7 +46,7 @@ async function press(path: string, method: string, operation: Json, document: Js
     headers['content-type'] = mediaType
     body = mediaType.includes('urlencoded')
       ? String(new URLSearchParams(value))
-      : mediaType.includes('ndjson')
+      : typeof value === 'string'
         ? value
         : JSON.stringify(value, null, 2)
   }
@@ -81,7 +81,7 @@ test('in a sandbox the request that the reference shows succeeds as it is, for e
 
 test('the page at / of a sandbox links to the reference and shows credentials that work', async () => {
   const page = await (await fetch(service.baseUrl)).text()
-  for (const path of ['/docs', '/console', '/openapi.json', '/docs/errors'])
+  for (const path of ['/docs', '/console', '/openapi.json', '/docs/errors', '/docs/guides'])
     expect(page).toContain(`href="${path}"`)
   const [apiKey] = /svc_test_\w+/.exec(page)!
   const headers = { 'api-key': apiKey }

@@ -1,4 +1,4 @@
-/** An answer of the service that is a failure, or no answer at all. */
+/** A response of the service that is a failure, or no response at all. */
 export class CallFailed extends Error {
   override name = 'CallFailed'
   /** 0 when the service was not reached. */

@@ -252,7 +252,7 @@ export class App {
     return this.#epoch.replaced
   }
 
-  /** Listens; answers the address at which callers reach the service. */
+  /** Listens; returns the address at which callers reach the service. */
   async listen(): Promise<string> {
     const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
     const local = await this.http.listen({ host, port })

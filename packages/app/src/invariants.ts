@@ -31,7 +31,7 @@ export const nameOf = ({ differences }: Check): string => differences.name.repla
 
 /**
  * Looks at everything, all tenants, on one snapshot, while the service runs: each invariant is one statement in the
- * database that answers only what breaks it, so that memory does not grow with what is looked at.
+ * database that returns only what breaks it, so that memory does not grow with what is looked at.
  */
 export function checkInvariants(
   database: Database,

@@ -41,7 +41,7 @@ export async function serveUntil(
       const demo = config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined
       logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
       const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])
-      if (end === REPLACED) log.warn('the data was replaced by a restore; beginning anew on it')
+      if (end === REPLACED) log.warn('the data was replaced by a restore; beginning again on it')
       else if (end.error) log.fatal({ err: end.error }, 'an error that nobody handled; shutting down')
       else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are answered')
       // Whoever follows listens where callers know the service.

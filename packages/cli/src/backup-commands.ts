@@ -21,9 +21,9 @@ interface Json {
 }
 
 const KEY_WARNING = `
-The master key is NOT in a backup. Card numbers, secrets and signing keys in it stay sealed, and without the master key
-nobody can open them, you included. Keep SVC_MASTER_KEY (in a sandbox: DATA_DIR/master.key) in a secret store, apart from
-the backups, for as long as you keep these; keep former keys, too.`
+The master key is NOT in a backup. Card numbers, secrets and signing keys in it are encrypted, and
+useless without the master key. Keep SVC_MASTER_KEY (in a sandbox: DATA_DIR/master.key) in a secret store, apart from
+the backups, for as long as you keep these; keep previous keys, too.`
 
 export function addBackupCommands(program: Command): void {
   const backup = program
@@ -68,7 +68,7 @@ Examples:
 
 The backup is verified first. It is filled into a schema beside the one in use, which is dropped for it at the very end:
 a restore that is killed leaves what was there. A backup of an older schema is migrated, one of a newer is refused. Then
-the books are proved, as by svc reconcile. A running service notices and begins anew on the restored data; tokens from
+the books are proved, as by svc reconcile. A running service notices and begins again on the restored data; tokens from
 before are refused. In live mode it needs DATABASE_OWNER_URL and DATABASE_OPERATOR_URL.
 
 Examples:
@@ -97,7 +97,7 @@ export function inWords(file: string, error: unknown): unknown {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-/** One line of a terminal that is written anew; nothing where nobody looks. */
+/** One line of a terminal that is written again; nothing where the output is not a terminal. */
 export function progressLine(verb: string): { show: (progress: Progress) => void; end: () => void } {
   if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined }
   return {

@@ -84,7 +84,7 @@ export class BulkClient {
     }
   }
 
-  /** `undefined` when nobody answered. */
+  /** `undefined` when there was no response. */
   async #try(send: () => Promise<Response>): Promise<Response | undefined> {
     try {
       return await send()

@@ -58,7 +58,7 @@ export function addBulkCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-All rows are checked before the first is sent. What came of each is written to <csv>.results.csv; the seals are kept in
+All rows are checked before the first is sent. What came of each is written to <csv>.results.csv; the JWEs are kept in
 <csv>.issue.json, so that a second run sends the same ones: each counts once.
 
 Examples:
@@ -154,7 +154,7 @@ async function partnerInFile(file: string): Promise<Found> {
   return found as Found
 }
 
-/** Checks every row, then seals all of them and keeps the seals before the first is sent. */
+/** Checks every row, then encrypts all of them and stores the JWEs before the first is sent. */
 async function encryptAll(file: string, text: string, access: Access): Promise<IssueState> {
   const { companyId, cardAccountId, sharedKey, partnerId } = access
   const defaults = {
@@ -177,7 +177,7 @@ async function encryptAll(file: string, text: string, access: Access): Promise<I
 
 const POLL_MS = 300
 
-/** Sends a chunk unless that was done before, and waits for its job; answers what came of its rows. */
+/** Sends a chunk unless that was done before, and waits for its job; returns what came of its rows. */
 async function carryOut(
   client: BulkClient,
   file: string,
@@ -187,7 +187,7 @@ async function carryOut(
 ): Promise<(BulkResult & { line: number })[]> {
   if (chunk.jobId === undefined) {
     const lines = linesOf(chunk)
-    // The same seals, the same key: should the answer be lost, the next run is answered the same job.
+    // The same JWEs and key: if the response is lost, the next run gets the same job.
     chunk.jobId = await client.upload(lines, `issue-${hashOf(lines)}`)
     await writeState(file, state)
   }

@@ -32,7 +32,7 @@ const isFlag = (name: string): boolean =>
 
 /**
  * Reads orders out of a CSV whose first line names fields of the wire. Empty cells are fields that are left out. Every
- * row is held to the rules of the service, so that a mistake is told before the first card is issued.
+ * row is held to the rules of the service, so that a mistake is reported before the first card is issued.
  */
 export function readCsvOrders(text: string, defaults: Defaults, loadMaxPaise: bigint): CsvOrders {
   const check = bodyCheck(GiftCardRequest)

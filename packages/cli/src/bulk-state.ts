@@ -10,13 +10,13 @@ export interface Chunk {
 }
 
 /**
- * What a second run needs to go on where the first stopped: the seals. A seal counts once, so whatever became of the
+ * What a second run needs to go on where the first stopped: the seals. A JWE counts once, so whatever became of the
  * first run, sending the same seals again issues nothing twice. Seals hold nothing in the open.
  */
 export interface IssueState {
   readonly version: 1
   readonly partnerId: string
-  /** SHA-256 of the CSV that was sealed. */
+  /** SHA-256 of the CSV that was encrypted. */
   readonly fileHash: string
   readonly chunks: Chunk[]
 }
@@ -48,7 +48,7 @@ export function toChunks(rows: readonly (readonly [number, string])[]): Chunk[] 
 export const writeState = (csvFile: string, state: IssueState): Promise<void> =>
   writeWhole(stateFile(csvFile), JSON.stringify(state))
 
-/** The state of a former run of the same file for the same partner; refuses to go on when either has changed. */
+/** The state of a previous run of the same file for the same partner; refuses to go on when either has changed. */
 export async function readState(
   csvFile: string,
   partnerId: string,

@@ -11,7 +11,7 @@ try {
     await newProgram().parseAsync()
   }
 } catch (error) {
-  // What people can mend is told in words; the rest keeps its stack.
+  // Mistakes of the user are reported in one line; other errors with their stack.
   const known = error instanceof UsageError || error instanceof ConfigError
   const detail =
     error instanceof Error ? (known || !process.env['DEBUG'] ? error.message : error.stack) : String(error)

@@ -24,7 +24,7 @@ interface Options {
   readonly yes?: boolean
 }
 
-/** Wrong usage, or nobody there: not to be mixed up with a server that does not conform (1). */
+/** Wrong usage, or no server: different from a server that does not conform (1). */
 const EXIT_USAGE = 2
 const EXIT_CODES = { conforms: 0, 'does not conform': 1, 'nothing checked': 3 } as const
 const TOTAL_MS = 300_000

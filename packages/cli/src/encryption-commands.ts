@@ -74,7 +74,7 @@ async function encryptText(file: string | undefined, options: KeyOptions): Promi
   else process.stdout.write(`${jwe}\n`)
 }
 
-/** The very reader of the service, so that what is sealed here is not refused there. */
+/** The very reader of the service, so that what is encrypted here is not refused there. */
 function strictJson(bytes: Buffer): unknown {
   try {
     return parseStrictJson(bytes)
@@ -133,7 +133,7 @@ function chooseKey(jwks: readonly Jwk[], alg: JweAlgorithm | undefined): JweKey 
     throw new UsageError(
       `None of the keys is for ${alg ?? 'sealing'}; they are for ${keys.map((key) => key.alg).join(', ') || 'nothing'}.`,
     )
-  // Who holds the private half may seal to its public half.
+  // Who holds the private half may encrypt to its public half.
   return fit.key.type === 'private' ? { ...fit, key: createPublicKey(fit.key) } : fit
 }
 

@@ -42,7 +42,7 @@ export function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('the service’s own data keys: list and rotate')
   keys
     .command('list')
-    .description('list all data keys, without their secrets, with the rows that each of them seals')
+    .description('list all data keys, without their secrets, with the rows that each of them encrypts')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc keys list')
     .action(({ json = false }: Json) =>
@@ -55,9 +55,9 @@ export function addKeysCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A new key is made; it seals once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
-secrets and waiting bulk orders are then sealed anew, and their former key is retired. Run it again after an interruption: it goes on where it was.
-The former keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
+A new key is created; it encrypts once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
+secrets and waiting bulk orders are then encrypted again, and their previous key is retired. Run it again after an interruption: it goes on where it was.
+The previous keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
 
 Examples:
   svc keys rotate card_number
@@ -125,7 +125,7 @@ const shownKeys = ({ database }: CommandContext) =>
 async function rotate(context: CommandContext, purpose: string, json: boolean): Promise<void> {
   if (!isRotatable(purpose))
     throw new UsageError(
-      `The purpose must be one of ${ROTATABLE.join(', ')}. Keys of look-ups and sessions are not rotated.`,
+      `The purpose must be one of ${ROTATABLE.join(', ')}. Keys of lookups and sessions are not rotated.`,
     )
   const { database, keyMaker } = context
   const { begun } = await beginRotation(database, keyMaker.keyring, purpose)
@@ -137,7 +137,7 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
   let reencrypted = await reencryptAll(context, places)
   if (places.length > 0) {
     await untilSettled(context, purpose)
-    // What commands that were on their way had still sealed with the former key.
+    // What commands that were on their way had still encrypted with the previous key.
     reencrypted += await reencryptAll(context, places)
   }
   const retired = await retireUnused(context, purpose)
@@ -157,7 +157,7 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
   )
 }
 
-/** Waits until the newest key seals, here too. */
+/** Waits until the newest key encrypts, here too. */
 async function untilEffective(
   { database, keyMaker }: CommandContext,
   purpose: RotatablePurpose,
@@ -177,7 +177,7 @@ async function untilEffective(
 
 const NO_KEY = 'every purpose has a key in effect'
 
-/** A command may have been sealed for before the key took effect, and wait its whole time before it is written. */
+/** A command may have been encrypted for before the key took effect, and wait its whole time before it is written. */
 const settledAfterMs = ({ config }: CommandContext): number => KEYRING_REFRESH_MS + config.COMMAND_TIMEOUT_MS
 
 async function untilSettled(context: CommandContext, purpose: RotatablePurpose): Promise<void> {
@@ -190,7 +190,7 @@ async function untilSettled(context: CommandContext, purpose: RotatablePurpose):
 
 const PROGRESS_EVERY_MS = 1_000
 
-/** Short transactions, each on its own: an interruption loses nothing, and rows that are done are not sealed again. */
+/** Short transactions, each on its own: an interruption loses nothing, and rows that are done are not encrypted again. */
 async function reencryptAll(context: CommandContext, places: readonly EncryptedRows[]): Promise<number> {
   let reencrypted = 0
   for (const place of places) reencrypted += await reencryptPlace(context, place)

@@ -33,7 +33,7 @@ export function addOperatorCommands(program: Command): void {
   const operator = program.command('operator').description('people who may use the console')
   operator
     .command('create <name>')
-    .description('let somebody use the console; asks for the password')
+    .description('create an operator of the console; asks for the password')
     .option('--role <role>', `what they may do: ${ROLES.join(', ')}`, 'viewer')
     .option(...PASSWORD_STDIN)
     .option('--json', 'print JSON')
@@ -174,7 +174,7 @@ async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {
   return operator
 }
 
-/** What is refused is told in words, as everywhere on the command line. */
+/** Refusals are reported in one line, as everywhere on the command line. */
 async function operate<T>(work: (tx: Tx, random: (size: number) => Uint8Array) => Promise<T>): Promise<T> {
   try {
     return await withInstallation(({ database, keyMaker }) =>

@@ -165,7 +165,7 @@ function addClientCommands(partner: Command): void {
 }
 
 function addEncryptionKeyCommands(partner: Command): void {
-  const key = partner.command('key').description('keys with which a partner and the service seal')
+  const key = partner.command('key').description('encryption keys of a partner')
   key
     .command('issue-shared <partnerId>')
     .description(

@@ -97,7 +97,7 @@ function addReconcileCommand(program: Command): void {
     .command('reconcile')
     .description('prove that the ledger adds up and fits payments and cards; exit code 1 if it does not')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc reconcile || echo "call somebody"')
+    .addHelpText('after', '\nExample:\n  svc reconcile || echo "notify the operator"')
     .action(async ({ json }: Json) => {
       const result = await withInstallation(({ database }) => reconcileAll(database))
       if (json) printJson(result)

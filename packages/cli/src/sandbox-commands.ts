@@ -16,7 +16,7 @@ interface Json {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const ENDING = '.tar'
-/** How long a running service may take to begin anew on other data, in milliseconds. */
+/** How long a running service may take to begin again on other data, in milliseconds. */
 const SERVED_WITHIN_MS = 30_000
 
 export function addSandboxCommands(program: Command): void {
@@ -92,7 +92,7 @@ async function reset({ json = false }: Json): Promise<void> {
   printRecord(
     {
       state: 'fresh',
-      demoTenants: served ? 'made anew' : 'made at the next start: svc serve',
+      demoTenants: served ? 'made again' : 'made at the next start: svc serve',
       sandboxFile: sandboxFile(config.DATA_DIR),
     },
     json,
@@ -142,8 +142,8 @@ async function deleteSnapshot(name: string): Promise<void> {
 }
 
 /**
- * Puts other data in place. A service that runs on it notices and begins anew; it has done so when it has written
- * `sandbox.json` again. Answers whether there is one.
+ * Puts other data in place. A service that runs on it notices and begins again; it has done so when it has written
+ * `sandbox.json` again. Returns whether there is one.
  */
 async function servedAgain({ DATA_DIR }: Config, replaceAll: () => Promise<unknown>): Promise<boolean> {
   const written = () =>

@@ -128,7 +128,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
   },
 }
 
-/** Makes a real event of this type happen to a demo tenant of the sandbox; answers what was done. */
+/** Makes a real event of this type happen to a demo tenant of the sandbox; returns what was done. */
 export function triggerEvent(sandbox: SandboxFile, type: string): Promise<string> {
   if (!Object.hasOwn(TRIGGERS, type))
     throw new UsageError(`There is no event ${type}. There are: ${EVENT_TYPES.join(', ')}`)

@@ -1,4 +1,4 @@
-/** A mistake of the person at the keyboard: told in one line, exit code 1. */
+/** A mistake of the person at the keyboard: reported in one line, exit code 1. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

@@ -44,7 +44,7 @@ export const ours = (id: string, source: string, title: string, run: Run): Check
 
 /**
  * A request that must not be carried out. The specification shows no statuses of refusals (§7 rule 3), so the status is a
- * check of its own, of the same answer.
+ * check of its own, of the same response.
  */
 export function refuses(
   id: string,
@@ -52,7 +52,7 @@ export function refuses(
   title: string,
   ask: (subject: Subject) => Promise<HttpResponse>,
 ): readonly Check[] {
-  const response = (subject: Subject) => subject.observe(`the answer to ${id}`, () => ask(subject))
+  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
   return [
     must(id, source, title, async (subject) => wantNotDone(await response(subject))),
     ours(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (subject) =>

@@ -11,7 +11,7 @@ export interface Plan extends Selection {
   readonly credentials: Credentials
   /** Skipped checks count as failures. */
   readonly strict?: boolean
-  /** Milliseconds that one answer may take. */
+  /** Milliseconds that one response may take. */
   readonly timeoutMs: number
   /** Milliseconds after which nothing more is asked. */
   readonly totalMs: number
@@ -37,7 +37,7 @@ export async function checkConformance(plan: Plan): Promise<Result> {
   }
 }
 
-/** Any answer will do: whether it is the right one, the checks find out. */
+/** Any response will do: whether it is the right one, the checks find out. */
 async function knock(subject: Subject): Promise<void> {
   try {
     await subject.send({ method: 'GET', path: '/' })

@@ -2,7 +2,7 @@ import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } fro
 import { CompactEncrypt } from 'jose'
 import type { SharedKey } from './credentials.ts'
 
-/** A key to seal with (decision C1). */
+/** A key to encrypt with (decision C1). */
 export interface EncryptionKey {
   readonly kid: string
   readonly alg: string
@@ -31,7 +31,7 @@ export function publishedEncryptionKey(keys: unknown, kind: PublishedKind): Encr
   return { kid: String(jwk['kid']), alg, enc: 'A256GCM', key }
 }
 
-/** Seals a text: the compact JWE, with further header parameters if any. */
+/** Encrypts a text: the compact JWE, with further header parameters if any. */
 export function encrypt(
   text: string,
   { kid, alg, enc, key }: EncryptionKey,

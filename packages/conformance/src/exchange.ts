@@ -3,7 +3,7 @@ export interface Request {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** What is sealed in the body, for people who repeat the request. */
+  /** What is encrypted in the body, for people who repeat the request. */
   readonly encrypted?: string
 }
 

@@ -166,7 +166,7 @@ export function wantFailure(response: HttpResponse, status: number, word: string
     fail(response, `a description that names ${naming}`, show(error?.error_description))
 }
 
-/** The same answer but for what differs with every request: its id and its time. */
+/** The same response but for what differs with every request: its id and its time. */
 export function wantSameRefusal(response: HttpResponse, other: HttpResponse, words: string): void {
   const strip = ({ status, text, headers }: HttpResponse) =>
     `${status} ${headers['content-type']} ${text

@@ -6,13 +6,13 @@ import { Blocked, Violation } from './verdict.ts'
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024
 const SHOWN_CHARS_MAX = 600
-/** Requests without any answer, one after the other, until the server counts as gone. */
+/** Requests without any response, one after the other, until the server counts as gone. */
 const SILENCES_MAX = 12
 /** Times that a request is sent again of which the server says, by 429 and `Retry-After`, that it came too soon. */
 const TOO_SOON_MAX = 5
 const RETRY_AFTER_SECONDS_MAX = 5
 
-/** Sends one request after the other as they are: no redirect is followed, no answer waited for without an end. */
+/** Sends one request after the other as they are: no redirect is followed, no response waited for without an end. */
 export class Http {
   readonly baseUrl: string
   readonly redactor: Redactor
@@ -36,7 +36,7 @@ export class Http {
     return this.#sent
   }
 
-  /** Throws `Violation` when there is no answer that can be read, `Blocked` when there is no use in asking any more. */
+  /** Throws `Violation` when there is no response that can be read, `Blocked` when there is no use in asking any more. */
   async send(asked: Request): Promise<HttpResponse> {
     if (this.#silences >= SILENCES_MAX) throw new Blocked('the server has stopped answering')
     if (performance.now() > this.#deadlineAtMs) throw new Blocked('the time for the whole run is over')
@@ -48,7 +48,7 @@ export class Http {
     } catch (error) {
       if (error instanceof Violation) throw error
       this.#silences++
-      throw new Violation(`an answer within ${this.#timeoutMs / 1_000} s`, describeSilence(error), {
+      throw new Violation(`a response within ${this.#timeoutMs / 1_000} s`, describeSilence(error), {
         request: asked,
         status: 0,
         headers: {},
@@ -59,7 +59,7 @@ export class Http {
     }
   }
 
-  /** Many checks ask at once; that a server wants some of them later is no answer to what they ask. */
+  /** Many checks ask at once; that a server wants some of them later is no response to what they ask. */
   async #exchangeInTime(asked: Request): Promise<HttpResponse> {
     for (let tooSoon = 0; ; tooSoon++) {
       const response = await this.#exchange(asked)
@@ -84,7 +84,7 @@ export class Http {
     for await (const part of response.body) {
       parts.push(part as Buffer)
       bytes += (part as Buffer).length
-      if (bytes > BODY_BYTES_MAX) throw new Error('the answer is longer than 64 MiB')
+      if (bytes > BODY_BYTES_MAX) throw new Error('the response is longer than 64 MiB')
     }
     const text = Buffer.concat(parts).toString('utf8')
     const plain = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as const)

@@ -87,10 +87,10 @@ async function runCheck(subject: Subject, section: string, check: Check): Promis
     if (error instanceof Skipped) return done('skipped', { reason: error.message })
     if (error instanceof Blocked) return done('blocked', { reason: shorten(redactor.redact(error.message)) })
     if (!(error instanceof Violation)) {
-      // An answer so odd that the check itself stumbles is the server's doing, and must not end the run.
+      // A response so odd that the check itself stumbles is the server's doing, and must not end the run.
       const received = redactor.redact(`what the check cannot read (${(error as Error).message})`)
       return done('failed', {
-        failure: { expected: 'an answer of the documented shape', received, curl: undefined },
+        failure: { expected: 'a response of the documented shape', received, curl: undefined },
       })
     }
     const failure: Failed = {

@@ -85,7 +85,7 @@ export class Subject {
     return made
   }
 
-  /** As `once`, of an answer that checks look at: where none comes, the first to look fails and the others are blocked. */
+  /** As `once`, of a response that checks look at: where none comes, the first to look fails and the others are blocked. */
   observe<T>(name: string, work: () => Promise<T>): Promise<T> {
     const known = this.#shared.get(name) as Promise<T> | undefined
     if (known) return known
@@ -102,7 +102,7 @@ export class Subject {
     return this.credentials[who] ?? skip(`the credentials have no ${who}`)
   }
 
-  /** Spec §4.1: asks for a token; the same answer for all who look at it. */
+  /** Spec §4.1: asks for a token; the same response for all who look at it. */
   tokenResponse(who: MerchantName = 'merchant'): Promise<HttpResponse> {
     const { apiKey } = this.merchant(who)
     return this.once(`a token of ${who}`, async () => {
@@ -187,7 +187,7 @@ export class Subject {
     )
     return (
       publishedEncryptionKey(at(response, 'keys'), kind) ??
-      skip(`the server publishes no ${kind} key to seal to`)
+      skip(`the server publishes no ${kind} key to encrypt to`)
     )
   }
 

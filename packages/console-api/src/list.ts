@@ -56,7 +56,7 @@ export interface PageRequest {
 /** Up to here rows are counted; beyond it the planner's estimate is told. */
 const COUNTED_MAX = 10_000
 
-/** One page of a list, and about how long the whole list is. Planned anew each time, for the values at hand. */
+/** One page of a list, and about how long the whole list is. Planned again each time, for the values at hand. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each caller knows the row of its plan
 export async function readList<Row extends object, Item>(
   tx: Tx,

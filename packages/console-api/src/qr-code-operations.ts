@@ -222,7 +222,7 @@ export const createQrCodeInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'Create QR code for a merchant',
-  description: '`qrCode` is what the merchant itself would send. Answers the record with the image.',
+  description: '`qrCode` is what the merchant itself would send. Returns the record with the image.',
   role: 'operator',
   body: closed({ merchantId: Type.String({ maxLength: 128 }), qrCode: CreateQrCodeRequest }),
   result: QrCodeRecord,

@@ -226,7 +226,7 @@ function entryOf(
 
 const CLAIM = /^[\w.+:-]{1,80}$/
 
-/** What a sealed body says of itself, and how it fared: never a part of what is sealed. */
+/** What an encrypted body says of itself, and how it fared: never a part of what is encrypted. */
 function jweOf(rawBody: Buffer, failure: Failure | undefined, opened: boolean): JweSummary | undefined {
   const cause = failure?.cause instanceof DecryptionFailed ? failure.cause : undefined
   const [, header] = /^\s*"?([A-Za-z0-9_-]{8,1024})\./.exec(rawBody.toString('latin1', 0, 1_100)) ?? []

@@ -47,7 +47,7 @@ const form = (pattern: RegExp) => (q: string) => (pattern.test(q) ? q : undefine
 const name = (q: string) => (/[_:@]|^\d+$/.test(q) ? undefined : begins(q.toLowerCase()))
 const HOLDER = `nullif(concat_ws(' ', first_name, last_name), '')`
 
-/** Each is served by an index of its own, so that a search costs a handful of look-ups. */
+/** Each is served by an index of its own, so that a search costs a handful of lookups. */
 const SOURCES: readonly Source[] = [
   source(
     'request',

@@ -44,7 +44,7 @@ export const createWebhook = query({
   tag: TAG,
   summary: 'Create webhook endpoint for a merchant or a partner',
   description:
-    '`endpoint` is what the tenant itself would send. The answer holds the signing secret, which is never shown again.',
+    '`endpoint` is what the tenant itself would send. The response holds the signing secret, which is never shown again.',
   role: 'operator',
   body: closed({ tenantId: Type.String({ maxLength: 128 }), endpoint: CreateEndpointRequest }),
   result: createEndpointOperation.result,
@@ -155,7 +155,8 @@ export const rotateWebhookSecretInConsole = onBehalf({
   method: 'POST',
   path: '/rotate-secret',
   summary: 'Rotate the signing secret of a webhook endpoint',
-  description: 'Answers the new secret, once. The former ones go on signing beside it for the time of grace.',
+  description:
+    'Returns the new secret, once. The previous ones go on signing beside it for the time of grace.',
   like: rotateSecretOperation,
   body: RotateSecretRequest,
   run: rotateSecret,

@@ -70,7 +70,7 @@ type ListedEndpoint = Endpoint &
 
 const COLUMNS = `${webhookEndpoints.columns}, t.kind as "tenantKind", coalesce(m.name, p.name) as "tenantName", w.waiting,
   a.started_at as "startedAt", a.status, a.failure`
-/** Two short look-ups a row, for the rows that are shown. */
+/** Two short lookups a row, for the rows that are shown. */
 const JOINS = `join tenants t on t.tenant_id = e.tenant_id
   left join merchants m on m.merchant_id = e.tenant_id left join partners p on p.partner_id = e.tenant_id
   cross join lateral (
@@ -187,7 +187,7 @@ export const showWebhook = query({
   result: record('WebhookDetail', {
     row: WebhookRow,
     secrets: Type.Array(record('WebhookSecret', { createdOn: instant, expiresOn: maybeInstant }), {
-      description: 'Those that sign, newest first; a former one has an end',
+      description: 'Those that sign, newest first; a previous one has an end',
     }),
   }),
   errors: ['webhook_endpoint_not_found'],

@@ -242,7 +242,7 @@ export const SETTINGS = {
     20_000,
     1_000,
     300_000,
-    'After SIGTERM and `DRAIN_DELAY_MS`, time for accepted requests to be answered.',
+    'After SIGTERM and `DRAIN_DELAY_MS`, time to complete accepted requests.',
   ),
 } satisfies Record<string, Setting<unknown, string | undefined>>
 
@@ -321,7 +321,7 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
 }
 
-/** Live mode has no operators without a login of theirs: throws `ConfigError`, naming what needs it. */
+/** Live mode has no operators without their login: throws `ConfigError`, naming what needs it. */
 export function requireOperatorUrl({ SVC_MODE, DATABASE_OPERATOR_URL }: Config, purpose: string): void {
   if (SVC_MODE === 'live' && DATABASE_OPERATOR_URL === undefined)
     throw new ConfigError([

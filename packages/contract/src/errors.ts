@@ -545,7 +545,7 @@ export class Failure extends Error {
   }
 }
 
-/** Caller's mistake, or a state of ours that the caller must know: `throw`s, so it also fits after `??`. */
+/** Caller's mistake, or a state of the service that the caller must know: `throw`s, so it also fits after `??`. */
 export function fail(word: ErrorCode, details?: FailureDetails): never {
   throw new Failure(word, details)
 }

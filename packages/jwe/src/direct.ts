@@ -113,7 +113,7 @@ function agree(key: KeyObject, epk: EphemeralKey): Buffer | undefined {
 const x25519Key = (x: Buffer): KeyObject =>
   createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: encode(x) }, format: 'jwk' })
 
-/** An ephemeral key for one seal to this public key, and what both sides will share. */
+/** An ephemeral key for one encrypt to this public key, and what both sides will share. */
 function agreeAnew(publicKey: KeyObject): { epk: object; shared: Buffer } {
   if (curveOf(publicKey) === 'X25519') {
     const pair = generateKeyPairSync('x25519')

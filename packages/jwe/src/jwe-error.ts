@@ -1,4 +1,4 @@
-/** Why a seal was not opened. Told to callers in sandbox mode only; live mode has one answer for all (decision C5). */
+/** Why a seal was not opened. Told to callers in sandbox mode only; live mode has one response for all (decision C5). */
 export const JWE_ERROR_REASONS = {
   too_large: 'The seal is longer than 65,536 characters',
   not_jwe: 'The text is not a JWE in compact serialization: five base64url parts with dots between them',
@@ -7,7 +7,7 @@ export const JWE_ERROR_REASONS = {
   header: 'The protected header of the seal is not accepted',
   algorithm: 'The alg or enc of the seal is not the one that its key is for',
   unknown_kid: 'The kid of the seal names no key that is in use here',
-  tag: 'The seal does not open with the key that its kid names: altered on the way, or sealed to another key',
+  tag: 'The seal does not open with the key that its kid names: altered on the way, or encrypted to another key',
   not_json: 'The seal opens, but what it holds is not a JSON object in UTF-8',
 } as const
 

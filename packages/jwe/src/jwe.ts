@@ -45,7 +45,7 @@ export async function decryptJwe(
   return { plaintext, kid, alg, sealHash }
 }
 
-/** Seals to a public key, or with a shared one. Answers the compact JWE. */
+/** Seals to a public key, or with a shared one. Returns the compact JWE. */
 export async function encrypt(plaintext: Uint8Array, to: EncryptionKey): Promise<string> {
   const { kid, alg, enc, key } = to
   invariant(key.type !== 'private' && fitsAlgorithm(alg, key), 'a sealing key must fit its algorithm')

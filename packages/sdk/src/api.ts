@@ -36,7 +36,7 @@ export class Api {
     return this.#transport.deadline(signal)
   }
 
-  /** What `http` needs to know for one call. With an opener, the answer is asked for sealed. */
+  /** What `http` needs to know for one call. With an opener, the response is asked for sealed. */
   call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
     const { idempotencyKey, timeoutMs } = options
     return {
@@ -51,7 +51,7 @@ export class Api {
     }
   }
 
-  /** The same for an answer that is read as it comes. */
+  /** The same for a response that is read as it comes. */
   stream(options: CallOptions = {}) {
     const deadline = this.deadline(options)
     const sending = { timeoutMs: options.timeoutMs, deadline, streamed: true }
@@ -62,7 +62,7 @@ export class Api {
   }
 }
 
-/** The payload of an answer; what is no success has been thrown. */
+/** The payload of a response; what is no success has been thrown. */
 export const payloadOf = <P>({ data }: { readonly data?: { readonly payload: P } }): P => data!.payload
 
 /** The query of a page: texts, without what is not asked for. */

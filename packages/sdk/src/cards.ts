@@ -46,8 +46,8 @@ export class Cards {
   }
 
   /**
-   * Issues a gift card. The order is sealed once and repeated as it is, so that a lost answer never makes a second
-   * card; it is sealed anew only when the service has changed its key meanwhile, under the same key of the intent.
+   * Issues a gift card. The order is encrypted once and repeated as it is, so that a lost response never makes a second
+   * card; it is encrypted again only when the service has changed its key meanwhile, under the same key of the intent.
    *
    * @throws SvcError `insufficient_funds`, `company_not_found`, `card_account_not_found`, `user_not_found`, `load_over_limit`
    */

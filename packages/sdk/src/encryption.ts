@@ -38,7 +38,7 @@ const ENC = 'A256GCM'
 /** As long as the service lets its published keys be cached. */
 const PUBLISHED_MS = 300_000
 
-/** Seals requests and opens sealed answers: compact JWE, one algorithm for each key, content in A256GCM. */
+/** Seals requests and opens encrypted responses: compact JWE, one algorithm for each key, content in A256GCM. */
 export class Encrypter {
   readonly #with: EncryptWith
   readonly #fetchKeys: () => Promise<readonly JWK[]>
@@ -61,7 +61,7 @@ export class Encrypter {
     return { jwe, kid }
   }
 
-  /** After a refused seal: whether the service has put another key in the place of this one, so that sealing anew may help. */
+  /** After a refused seal: whether the service has put another key in the place of this one, so that sealing again may help. */
   async replaced(kid: string): Promise<boolean> {
     if ('sharedKey' in this.#with) return false
     if ((await this.#published?.key)?.kid === kid) this.#published = undefined
@@ -113,7 +113,7 @@ function requireParts<K extends object>(
   for (const part of parts) requireText(`${name}.${part}`, key?.[part])
 }
 
-/** Opens the service's sealed answers with one key: the shared one, or the private half of a registered pair. */
+/** Opens the service's encrypted responses with one key: the shared one, or the private half of a registered pair. */
 export class Opener {
   readonly #key: Promise<Key>
 
@@ -124,11 +124,12 @@ export class Opener {
     this.#key.catch(() => undefined)
   }
 
-  /** @throws Error of `jose` when the answer is not for this key or was changed. */
+  /** @throws Error of `jose` when the response is not for this key or was changed. */
   async open(jwe: string): Promise<string> {
     const { kid, alg, key } = await this.#key
     const named = decodeProtectedHeader(jwe).kid
-    if (named !== kid) throw new Error(`The answer is sealed to key ${named}, and the one here is ${kid}`)
+    if (named !== kid)
+      throw new Error(`The response is encrypted to key ${named}, and the one here is ${kid}`)
     const { plaintext } = await compactDecrypt(jwe, key, {
       keyManagementAlgorithms: [alg],
       contentEncryptionAlgorithms: [ENC],

@@ -64,7 +64,7 @@ export class SvcError extends Error {
 }
 
 /**
- * No whole answer came: the connection failed or took too long. Whether the request was carried out is not known; what
+ * No whole response came: the connection failed or took too long. Whether the request was carried out is not known; what
  * is safe to send again was sent again before this was thrown. `cause` is what the network said last.
  */
 export class ConnectionError extends Error {
@@ -73,7 +73,7 @@ export class ConnectionError extends Error {
   readonly attempts: number
 
   constructor(what: string, attempts: number, cause: unknown) {
-    super(`${what} got no answer after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, { cause })
+    super(`${what} got no response after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, { cause })
     this.attempts = attempts
   }
 }

@@ -13,7 +13,7 @@ export interface PartnerOptions extends TransportOptions {
   readonly partnerId: string
   readonly clientId: string
   readonly clientSecret: string
-  /** How orders are sealed: with the shared key, or to a published one (P-256 by default), which needs no secret. */
+  /** How orders are encrypted: with the shared key, or to a published one (P-256 by default), which needs no secret. */
   readonly encryption?: EncryptWith
   /**
    * When given, answers that hold one card are asked for sealed, and opened with this key: the shared key as a JWK
@@ -56,7 +56,7 @@ export class Partner {
   }
 }
 
-/** OAuth 2.0 client credentials (RFC 6749 section 4.4). The answer's session cookie belongs to its token. */
+/** OAuth 2.0 client credentials (RFC 6749 section 4.4). The response's session cookie belongs to its token. */
 async function askForToken(transport: Transport, { clientId, clientSecret }: PartnerOptions) {
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
   const response = await transport.request('/oauth/token', {

@@ -7,7 +7,7 @@ type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn
 
 /**
  * A UPI QR code. `qrCodeBase64` is a PNG; creating and getting answer it, lists and cancelling do not. The interface
- * calls every field optional; these six are in every answer.
+ * calls every field optional; these six are in every response.
  */
 export type QrCode = Schemas['QrCodeRecord'] & Required<Pick<Schemas['QrCodeRecord'], Always>>
 /** What cancelling returns: the specified fields, and which end the code came to. */

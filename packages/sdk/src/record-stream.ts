@@ -7,9 +7,9 @@ interface Ending {
 
 /**
  * The records of a streamed search as they come, in constant memory: only the bytes of one record and of one piece of
- * the network are held. Records are objects in the answer's one array.
+ * the network are held. Records are objects in the response's one array.
  *
- * @throws UnexpectedResponseError when the answer ends before it is whole.
+ * @throws UnexpectedResponseError when the response ends before it is whole.
  */
 export async function* recordsOf<T>(response: Response): AsyncGenerator<T, void, undefined> {
   const scanner = new RecordScanner()

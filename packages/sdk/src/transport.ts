@@ -31,7 +31,7 @@ export interface CallOptions {
 /** Options of calls that write. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Names one intent, 1 to 255 visible characters: a repeat with the same key and request gets the first answer. Drawn
+   * Names one intent, 1 to 255 visible characters: a repeat with the same key and request gets the first response. Drawn
    * by chance when absent. Give your own, and keep it, to be able to repeat after your process was restarted.
    */
   readonly idempotencyKey?: string
@@ -47,7 +47,7 @@ interface Sending {
   readonly timeoutMs?: number | undefined
   /** When the call ends; without one, `deadlineMs` after it begins. */
   readonly deadline?: Deadline
-  /** The answer's body is handed on as it comes, instead of when it is whole. */
+  /** The response's body is handed on as it comes, instead of when it is whole. */
   readonly streamed?: boolean
 }
 
@@ -82,7 +82,7 @@ export class Transport {
     return this.send(new Request(urlOf(this.baseUrl, path), init))
   }
 
-  /** Resolves with an answer below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
+  /** Resolves with a response below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
   async send(request: Request, sending: Sending = {}): Promise<Response> {
     const { deadline = this.deadline(request.signal) } = sending
     const what = `${request.method} ${request.url}`
@@ -147,7 +147,7 @@ export class Transport {
   }
 }
 
-/** The same answer with its body read, so that one that breaks off counts as none. */
+/** The same response with its body read, so that one that breaks off counts as none. */
 async function whole(response: Response): Promise<Response> {
   const { status, statusText, headers, url } = response
   const bytes = await response.arrayBuffer()
@@ -156,7 +156,7 @@ async function whole(response: Response): Promise<Response> {
   return read
 }
 
-const tooSlow = (timeoutMs: number) => new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError')
+const tooSlow = (timeoutMs: number) => new DOMException(`no response within ${timeoutMs} ms`, 'TimeoutError')
 
 /** Whether the same request may be sent again after this failure without anything happening twice. */
 function mayRepeat(request: Request, failure: Error): boolean {

@@ -54,7 +54,7 @@ export class Webhooks {
     )
   }
 
-  /** Removes an endpoint. That it is gone after an answer was lost is no failure. */
+  /** Removes an endpoint. That it is gone after a response was lost is no failure. */
   async delete(endpointId: string, options?: CallOptions): Promise<void> {
     const params = { path: { endpointId } }
     const call = this.#api.call(options)
@@ -65,7 +65,7 @@ export class Webhooks {
     }
   }
 
-  /** Gives a new secret; the former ones go on signing for `graceSeconds`, a day by default. */
+  /** Gives a new secret; the previous ones go on signing for `graceSeconds`, a day by default. */
   async rotateSecret(
     endpointId: string,
     { graceSeconds, ...options }: CallOptions & { readonly graceSeconds?: number } = {},

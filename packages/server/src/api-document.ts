@@ -5,7 +5,7 @@ import { HEALTH } from './http/probes.ts'
 
 const DESCRIPTION = `Merchants get tokens and run UPI QR codes. Card partners issue gift cards with encrypted requests and search them. Rewards partners search the cards of employees and run coin configurations. Everyone receives events, by polling, streaming or webhooks.
 
-**Errors.** Every error of every operation has the same envelope: \`payload\` and \`errorResponse.errorMessage\` contain the JSON text \`{"error","error_description"}\`. Decide by \`error\`, and quote \`errorResponse.requestId\` (also in \`x-request-id\`) when you ask for help. Send \`Accept: application/problem+json\` to receive RFC 9457 problem details instead, with each invalid field in \`errors\`. [All error codes](/docs/errors).
+**Errors.** Every error of every operation has the same envelope: \`payload\` and \`errorResponse.errorMessage\` contain the JSON text \`{"error","error_description"}\`. Decide by \`error\`, and quote \`errorResponse.requestId\` (also in \`x-request-id\`) when you ask for help. Send \`Accept: application/problem+json\` to receive RFC 9457 problem details instead, with each invalid field in \`errors\`. [All error codes](/docs/errors). [Guides](/docs/guides).
 
 **Retries.** Every write accepts an \`Idempotency-Key\`: a repeat with the same key and request returns the first response.
 

@@ -7,6 +7,6 @@ test('a deprecated operation says since when and until when, as RFC 9745 and RFC
   expect(deprecationHeaders(deprecated, 'https://pay.example.com')).toEqual({
     deprecation: '@1798761600',
     sunset: 'Fri, 30 Jun 2028 00:00:00 GMT',
-    link: '<https://pay.example.com/docs>; rel="deprecation"; type="text/html"',
+    link: '<https://pay.example.com/docs/reference/compatibility#deprecation>; rel="deprecation"; type="text/html"',
   })
 })

@@ -79,7 +79,7 @@ function About({ account }: { readonly account: Schemas['CardAccountDetail'] }) 
 }
 
 function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
-  // One key for one intent: if the answer is lost and the button is pressed again, nothing is entered twice.
+  // One key for one intent: if the response is lost and the button is pressed again, nothing is entered twice.
   const [key, setKey] = useState(newIdempotencyKey)
   return (
     <FormDialog

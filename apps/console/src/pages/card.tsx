@@ -124,7 +124,7 @@ const MOVES = {
     label: 'Block',
     confirm: 'Block for good',
     danger: true,
-    says: 'Blocking is final: the card can never be unlocked or used again, by nobody.',
+    says: 'Blocking is final: the card can never be unlocked or used again.',
   },
 } as const
 

@@ -67,7 +67,7 @@ export function Cards() {
   return (
     <ListPage
       title="Cards"
-      lead="Cards of all partners. Numbers are masked everywhere; only the sealed record holds them whole."
+      lead="Cards of all partners. Numbers are masked everywhere; only the encrypted record has them in full."
       name="cards"
       caption="Cards"
       load={listAt('/cards')}
@@ -80,8 +80,8 @@ export function Cards() {
           title="No cards yet"
           command="svc card-account fund acc_… --amount 250000   # then the partner orders: POST /api/v0/partner/svcCard"
         >
-          Partners order cards with sealed requests. They need a company, a funded card account and an OAuth
-          client; the guide “Seal a request” shows the rest.
+          Partners order cards with encrypted requests. They need a company, a funded card account and an
+          OAuth client; the guide “Encrypt a request” shows the rest.
         </EmptyState>
       }
     />

@@ -113,7 +113,7 @@ const OUTCOMES: Readonly<
 > = {
   ALLOCATED: ['teal', 'Awarded'],
   WOULD_ALLOCATE: ['teal', 'It would award'],
-  WOULD_REPEAT: ['gray', 'It would answer what was awarded before'],
+  WOULD_REPEAT: ['gray', 'It would return what was awarded before'],
   WOULD_REFUSE: ['orange', 'It would be refused'],
 }
 

@@ -169,7 +169,7 @@ function IssueKey({ merchantId }: { readonly merchantId: string }) {
         fields={(form) => (
           <TextInput
             label="Name"
-            description="To tell it from the others, such as the system that uses it"
+            description="To distinguish it from the others, such as the system that uses it"
             data-autofocus
             {...form.getInputProps('name')}
           />

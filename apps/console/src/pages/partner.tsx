@@ -73,7 +73,7 @@ function About({ partner }: { readonly partner: Detail }) {
         facts={[
           { label: 'Partner id', value: <Id id={partnerId} what="partner id" /> },
           { label: 'Products', value: products.map(productLabel).join(', ') },
-          { label: 'Requests', value: plainRequests ? 'May be plain (sandbox)' : 'Must be sealed' },
+          { label: 'Requests', value: plainRequests ? 'May be plain (sandbox)' : 'Must be encrypted' },
           { label: 'Created', value: <Instant at={createdOn} long /> },
           ...(disabledOn ? [{ label: 'Disabled', value: <Instant at={disabledOn} long /> }] : []),
         ]}
@@ -159,7 +159,7 @@ function IssueClient({ partnerId }: { readonly partnerId: string }) {
         fields={(form) => (
           <TextInput
             label="Name"
-            description="To tell it from the others"
+            description="To distinguish it from the others"
             data-autofocus
             {...form.getInputProps('name')}
           />
@@ -219,14 +219,14 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
       cell: ({ kid, retiredOn }) =>
         !retiredOn && (
           <ConfirmAction label="Retire" confirm="Retire for good" danger compact run={() => retire(kid)}>
-            Within a second nothing sealed with <code>{kid}</code> is opened any more. Make sure that the
-            partner seals with another key.
+            Within a second nothing encrypted with <code>{kid}</code> is opened any more. Make sure that the
+            partner encrypts with another key.
           </ConfirmAction>
         ),
     })
   return (
     <Section
-      title="Seal keys"
+      title="Encryption keys"
       aside={
         can('operator') && (
           <ConfirmAction label="Issue shared key" confirm="Issue" run={issue}>
@@ -237,10 +237,10 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     >
       {jweKeys.length === 0 ? (
         <Text c="dimmed" size="sm">
-          None of its own: it seals to the service’s published keys (<code>/.well-known/jwks.json</code>).
+          None of its own: it encrypts to the service’s published keys (<code>/.well-known/jwks.json</code>).
         </Text>
       ) : (
-        <DataTable caption="Seal keys" columns={columns} rows={jweKeys} rowKey={({ kid }) => kid} />
+        <DataTable caption="Encryption keys" columns={columns} rows={jweKeys} rowKey={({ kid }) => kid} />
       )}
       <SecretOnce what="Shared key" secret={jwk} onDone={() => setJwk(undefined)} />
     </Section>

@@ -61,7 +61,8 @@ export function Partners() {
           command={'svc partner create --name "Gift House" --product incentive'}
           action={create}
         >
-          A partner gets an OAuth client and orders cards for the users of its companies with sealed requests.
+          A partner gets an OAuth client and orders cards for the users of its companies with encrypted
+          requests.
         </EmptyState>
       }
     />
@@ -93,7 +94,7 @@ function CreatePartner() {
             </Checkbox.Group>
             {mode === 'sandbox' && (
               <Checkbox
-                label="Its requests need not be sealed"
+                label="Its requests need not be encrypted"
                 description="For first steps; exists in the sandbox only"
                 {...form.getInputProps('plainRequests', { type: 'checkbox' })}
               />

@@ -54,7 +54,7 @@ function Why({ request: { error, description, help, status } }: { readonly reque
       <Stack gap={6}>
         {description && description !== help?.description && (
           <Text size="sm">
-            The caller was told: <b>{description}</b>
+            The caller received: <b>{description}</b>
           </Text>
         )}
         {help && (
@@ -78,7 +78,7 @@ function Why({ request: { error, description, help, status } }: { readonly reque
 function JweSummary({ jwe }: { readonly jwe: Schemas['LoggedJwe'] }) {
   return (
     <Section
-      title="Seal of the body"
+      title="Encryption of the body"
       aside={<Mark color={jwe.opened ? 'teal' : 'red'}>{jwe.opened ? 'Opened' : 'Not opened'}</Mark>}
     >
       <Facts
@@ -147,7 +147,7 @@ function About({ request }: { readonly request: Detail }) {
           },
           {
             label: 'Tenant',
-            value: tenantId ? <IdLink id={tenantId} short={false} /> : 'Nobody was authenticated',
+            value: tenantId ? <IdLink id={tenantId} short={false} /> : 'No tenant was authenticated',
           },
           { label: 'Took', value: `${durationMs.toFixed(1)} ms` },
           { label: 'From', value: address },

@@ -46,7 +46,7 @@ function Rotate({ endpoint: { endpointId } }: Props) {
         initial={{ graceSeconds: GRACE[0]!.value }}
         fields={(form) => (
           <Select
-            label="How long the former secret goes on signing beside it"
+            label="How long the previous secret goes on signing beside it"
             description="Until then a receiver that knows either of them can verify what it gets"
             data={GRACE}
             allowDeselect={false}
@@ -99,7 +99,7 @@ function Replay({ endpoint: { endpointId } }: Props) {
         <>
           <Text size="sm">
             Sends what happened in this time once more, as far as the endpoint is sent it. What it has had
-            before it can tell by the <code>webhook-id</code>. New events do not wait for it.
+            before it can recognize it by the <code>webhook-id</code>. New events do not wait for it.
           </Text>
           <TextInput
             type="datetime-local"

@@ -165,7 +165,7 @@ function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly
           Personal data is masked for viewers.
         </Text>
       )}
-      <Written title="Answer, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
+      <Written title="Response, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
       <Written title="Request, without its signatures">{headers.join('\n')}</Written>
       <Loaded query={event}>
         {(sent) => <Written title="Body">{JSON.stringify(sent, undefined, 2)}</Written>}

@@ -20,10 +20,10 @@ export const webhooksChanged = () =>
     ['webhooks', 'webhook-attempts'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
   )
 
-/** To be sent with the form of each change: a repeat after a lost answer does nothing twice. */
+/** To be sent with the form of each change: a repeat after a lost response does nothing twice. */
 export const once = () => ({ 'idempotency-key': newIdempotencyKey() })
 
-export const LOST_SECRET = 'If it is lost, rotate the secret: the former one goes on signing for a while.'
+export const LOST_SECRET = 'If it is lost, rotate the secret: the previous one goes on signing for a while.'
 
 type Fields = { url: string; description: string; types: string[] }
 const BLANK: Fields = { url: '', description: '', types: [] }

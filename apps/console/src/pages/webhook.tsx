@@ -62,8 +62,8 @@ function Off({ detail: { row } }: { readonly detail: Detail }) {
         <Text size="sm">
           {gone && (
             <>
-              Its last answer, of <Instant at={row.lastAttempt?.startedOn} />, was status 410, which says that
-              it wants no more.{' '}
+              Its last response, of <Instant at={row.lastAttempt?.startedOn} />, was status 410, which says
+              that it wants no more.{' '}
             </>
           )}
           Nothing is sent to it, and what happens meanwhile is not kept for it.

@@ -31,7 +31,7 @@ export function LastAttempt({ attempt }: { readonly attempt: Row['lastAttempt'] 
   )
 }
 
-/** Whether the endpoint took what was sent, with the status of its answer if there was one. */
+/** Whether the endpoint took what was sent, with the status of its response if there was one. */
 export function Outcome({ attempt }: { readonly attempt: NonNullable<Row['lastAttempt']> }) {
   const { delivered, status } = attempt
   const word = delivered ? 'Taken' : 'Failed'
@@ -93,7 +93,7 @@ export function Webhooks() {
   return (
     <ListPage
       title="Webhooks"
-      lead="Where merchants and partners are told of events, and whether what is sent there is taken."
+      lead="Where merchants and partners receive events, and whether deliveries succeed."
       actions={create}
       name="webhooks"
       caption="Webhook endpoints"
@@ -109,8 +109,8 @@ export function Webhooks() {
           command="svc webhook create <tenantId> --url https://shop.example.com/hook"
           action={create}
         >
-          An endpoint is a URL of a merchant or a partner. Every event of theirs is sent to it, signed, until
-          it is taken. They register it with their token, and you can do it for them here.
+          An endpoint is a URL of a merchant or a partner. Each of its events is sent to it, signed, until it
+          is taken. They register it with their token, and you can do it for them here.
         </EmptyState>
       }
     />

@@ -85,7 +85,7 @@ function Question({
         {withReason && (
           <TextInput
             label="Reason"
-            description="Kept with the change, for whoever asks later"
+            description="Stored with the change, for later questions"
             required
             maxLength={200}
             data-autofocus

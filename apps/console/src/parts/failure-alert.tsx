@@ -9,7 +9,7 @@ interface FailureAlertProps {
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  not_reached: 'No answer',
+  not_reached: 'No response',
   role_too_low: 'Not allowed with your role',
 }
 

@@ -8,7 +8,7 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode
 }
 
-/** The answer of a query, or that it is on its way, or why it did not come. Old data stays while new is fetched. */
+/** The response of a query, or that it is on its way, or why it did not come. Old data stays while new is fetched. */
 export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
   const { data, error, isPending, refetch } = query
   if (isPending) return <Waiting />

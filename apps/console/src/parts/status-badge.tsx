@@ -45,7 +45,7 @@ export function Mark({ color, children }: { readonly color: string; readonly chi
   )
 }
 
-/** Status of an answer: green, orange for the caller's mistakes, red for ours. */
+/** Status of a response: green, orange for the caller's mistakes, red for ours. */
 export function HttpStatus({ status }: { readonly status: number }) {
   return <Mark color={status >= 500 ? 'red' : status >= 400 ? 'orange' : 'teal'}>{String(status)}</Mark>
 }

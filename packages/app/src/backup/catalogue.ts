@@ -9,7 +9,7 @@ export interface Table {
   readonly partitions?: readonly string[]
 }
 
-/** What is true of a running installation only, or is made anew by the migrations. */
+/** What is true of a running installation only, or is made again by the migrations. */
 const NOT_COPIED = ['installation', 'migrations', 'partitioned_tables', 'webhook_leases']
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

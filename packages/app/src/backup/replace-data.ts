@@ -28,7 +28,7 @@ export interface Replacement {
 /**
  * Puts other data in the place of all that the database holds, in one transaction: beside the schema that is in use
  * another one is made, filled and brought to the newest version, and at the end the one is dropped for the other. Until
- * then the service goes on as before; whatever breaks it off leaves the former data.
+ * then the service goes on as before; whatever breaks it off leaves the previous data.
  */
 export async function replaceData({ address, migrations, replace, fill }: Replacement): Promise<void> {
   const client = new DatabaseClient(connectionOptions(address, undefined))
@@ -88,7 +88,7 @@ async function runMigration(client: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * Waits for transactions that are under way on the former data, so that none begins there and ends in the new. A request
+ * Waits for transactions that are under way on the previous data, so that none begins there and ends in the new. A request
  * that meets the lock is retried by its lane.
  */
 async function lockFormer(client: pg.Client): Promise<void> {

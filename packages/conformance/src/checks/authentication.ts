@@ -77,7 +77,7 @@ const OPERATIONS: readonly Protected[] = [
   },
   {
     id: 'coins',
-    words: 'the coin look-up',
+    words: 'the coin lookup',
     call: (s, headers) => s.call('GET', `${PATHS.coins}/${MISSING_COIN}`, undefined, headers),
     token: partnerToken,
     foreign: (s) => merchantToken(s),
@@ -152,7 +152,7 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
   ...FORGERIES.flatMap(([name, words, make]) => {
     const id = `5.${operation.id}.token.${name}`
     const response = (s: Subject) =>
-      s.observe(`the answer to ${id}`, async () => operation.call(s, await make(s, operation)))
+      s.observe(`the response to ${id}`, async () => operation.call(s, await make(s, operation)))
     const strictly = async (s: Subject) => {
       wantRefused(await response(s))
       wantStatus(await response(s), 401, 403)
@@ -160,7 +160,7 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
     const title = `${operation.words} refuses ${words}`
     if (operation.rule === ours || isOurs(operation, name))
       return [ours(id, operation.rule === ours ? operation.source : 'decisions A4, K4', title, strictly)]
-    // Only for the coin look-up does the specification show the status (§7).
+    // Only for the coin lookup does the specification show the status (§7).
     if (operation.id === 'coins') return [must(id, operation.source, title, strictly)]
     return [
       must(id, operation.source, title, async (s) => wantNotDone(await response(s))),
@@ -196,10 +196,10 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
     async (s) => {
       const response = await operation.call(s, { authorization: `Bearer ${await operation.token(s)}` })
       if (response.status !== 401) return
-      // Whose token the coin look-up takes is not shown: §5.2 means a merchant's, §5.4 a partner's.
+      // Whose token the coin lookup takes is not shown: §5.2 means a merchant's, §5.4 a partner's.
       const other = operation.id === 'coins' && s.credentials.merchant && (await operation.foreign(s))
       if (other && (await operation.call(s, { authorization: `Bearer ${other}` })).status !== 401) return
-      fail(response, 'any answer but 401', `401 ${response.text}`)
+      fail(response, 'any response but 401', `401 ${response.text}`)
     },
   ),
 ])
@@ -236,7 +236,7 @@ const partnerIds: readonly Check[] = PARTNER_OPERATIONS.flatMap(({ id, words, ca
         wantSameRefusal(
           await named(s, 'par_00000000000000000000000000'),
           other,
-          'the answer to another partner’s id',
+          'the response to another partner’s id',
         )
       },
     ),
@@ -261,7 +261,7 @@ const cookies: readonly Check[] = [
   ...refuses('5.search.cookie.missing', '§4.4, Cookie', 'A search without a session cookie is refused', (s) =>
     search(s, {}),
   ),
-  ours('5.search.cookie.good', 'decision A8', 'A search with its session cookie is answered', async (s) =>
+  ours('5.search.cookie.good', 'decision A8', 'A search with its session cookie succeeds', async (s) =>
     wantStatus(await search(s, { cookie: await cookieOf(s) }), 200),
   ),
   ours(
@@ -282,7 +282,7 @@ const cookies: readonly Check[] = [
     'The cookie of another token of the same partner is 401',
     async (s) => {
       const response = await s.partnerTokenResponse()
-      const cookie = response.cookies[0]?.split(';')[0] ?? skip('the token answer sets no cookie')
+      const cookie = response.cookies[0]?.split(';')[0] ?? skip('the token response sets no cookie')
       await s.asPartner()
       wantFailure(await search(s, { cookie }), 401, 'invalid_session')
     },
@@ -327,7 +327,7 @@ const oauth: readonly Check[] = [
   ours(
     '5.oauth.no-store',
     'decision A7',
-    'The token answer is not to be stored (RFC 6749 section 5.1)',
+    'The token response is not to be stored (RFC 6749 section 5.1)',
     async (s) => {
       const response = await tokenResponse(s)
       if (!response.headers['cache-control']?.includes('no-store'))
@@ -337,7 +337,7 @@ const oauth: readonly Check[] = [
   ours(
     '5.oauth.cookie',
     'decision A8',
-    'The token answer sets a session cookie, HttpOnly and SameSite=Strict',
+    'The token response sets a session cookie, HttpOnly and SameSite=Strict',
     async (s) => {
       const response = await tokenResponse(s)
       const [cookie = 'none'] = response.cookies
@@ -356,7 +356,7 @@ const oauth: readonly Check[] = [
     const unknown = await s.partnerTokenResponse('incentivePartner', {
       client_id: 'cli_00000000000000000000000000',
     })
-    wantSameRefusal(unknown, wrong, 'the answer to a wrong secret')
+    wantSameRefusal(unknown, wrong, 'the response to a wrong secret')
   }),
   ours('5.oauth.grant', 'decision A7', 'Another grant type is 400 unsupported_grant_type', async (s) => {
     const response = await s.partnerTokenResponse('incentivePartner', { grant_type: 'password' })

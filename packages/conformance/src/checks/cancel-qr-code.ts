@@ -66,13 +66,13 @@ const codeOf = (response: HttpResponse): Record<string, unknown> | undefined =>
     : (wantKind(response, 'payload', 'object') as Record<string, unknown>)
 
 const envelope: readonly Check[] = [
-  responded('status', '§4.2, success response', 'Cancelling a code answers status 200', (response) =>
+  responded('status', '§4.2, success response', 'Cancelling a code returns status 200', (response) =>
     wantStatus(response, 200),
   ),
   responded(
     'content-type',
     '§4.2, success response',
-    'The answer is JSON, said to be so',
+    'The response is JSON, said to be so',
     (response) => void wantJson(response),
   ),
   ours(
@@ -114,7 +114,7 @@ const envelope: readonly Check[] = [
     'The payload is the code',
     async (s) => void wantKind((await cancelled(s)).response, 'payload', 'object'),
   ),
-  responded('cancelled', '§4.2, rule; §3.1', 'payload.status of the answer is CANCELLED', (response) => {
+  responded('cancelled', '§4.2, rule; §3.1', 'payload.status of the response is CANCELLED', (response) => {
     if (codeOf(response)) wantValue(response, 'payload.status', 'CANCELLED')
   }),
   ours('4.2.fields', 'decision R6', 'The payload has no field but the seventeen of a QR code', async (s) =>
@@ -153,7 +153,7 @@ const echo: readonly Check[] = [
   'customerId',
   'referenceNumber',
 ].map((name) =>
-  ours(`4.2.echo.${name}`, 'decision Q1', `${name} is answered as it was asked for`, async (s) => {
+  ours(`4.2.echo.${name}`, 'decision Q1', `${name} is returned as it was sent`, async (s) => {
     await s.needCreation()
     const { response: reply, asked } = await cancelled(s)
     if (!sameJson(at(reply, `payload.${name}`), asked[name]))
@@ -177,13 +177,13 @@ const dates: readonly Check[] = ['expiry', 'createdOn', 'modifiedOn'].map((name)
 )
 
 const transition: readonly Check[] = [
-  ours('4.2.repeat', 'decision Q2', 'Cancelling again answers what the first cancel answered', async (s) => {
+  ours('4.2.repeat', 'decision Q2', 'Cancelling again returns what the first cancel returned', async (s) => {
     const { qrCodeId, response: reply } = await cancelled(s)
     const again = await s.cancel(qrCodeId)
     wantStatus(again, reply.status)
-    if (again.text !== reply.text) fail(again, `the first answer: ${reply.text}`, again.text)
+    if (again.text !== reply.text) fail(again, `the first response: ${reply.text}`, again.text)
   }),
-  ours('4.2.together', 'decision Q2', 'Five cancels at once are all answered with the same', async (s) => {
+  ours('4.2.together', 'decision Q2', 'Five cancels at once all return the same response', async (s) => {
     const qrCodeId = await s.newQrCode()
     const responses = await Promise.all(Array.from({ length: 5 }, () => s.cancel(qrCodeId)))
     for (const response of responses) {
@@ -273,26 +273,26 @@ const ids: readonly Check[] = [
   ...refuses(
     '4.2.missing',
     '§3.1, condition',
-    'A code that does not exist is not cancelled: the answer is a refusal',
+    'A code that does not exist is not cancelled: the response is a refusal',
     missing,
   ),
   ours(
     '4.2.missing.status',
     'decision F3',
-    'A code that does not exist is answered 404 qr_code_not_found',
+    'A code that does not exist returns 404 qr_code_not_found',
     async (s) => wantFailure(await missing(s), 404, 'qr_code_not_found'),
   ),
   ours(
     '4.2.foreign',
     'decision A10',
-    'Another merchant’s code is answered exactly like one that does not exist',
+    'Another merchant’s code gets exactly the same response as one that does not exist',
     async (s) => {
       const headers = await s.asMerchant('otherMerchant')
       const response = await s.cancel(await s.newQrCode(), headers)
       wantSameRefusal(
         response,
         await s.cancel('qr_00000000000000000000000000', headers),
-        'the answer to a missing id',
+        'the response to a missing id',
       )
     },
   ),
@@ -311,10 +311,10 @@ const ids: readonly Check[] = [
     ours(
       `4.2.odd-id.${name}`,
       'decision A12',
-      `An id with ${name} in it is answered like a missing one`,
+      `An id with ${name} in it gets the same response as a missing one`,
       async (s) => {
         const response = await s.cancel(id)
-        wantSameRefusal(response, await missing(s), 'the answer to a missing id')
+        wantSameRefusal(response, await missing(s), 'the response to a missing id')
       },
     ),
   ),

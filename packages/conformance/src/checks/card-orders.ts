@@ -25,7 +25,9 @@ const takesEach = (field: string, source: string, cases: readonly Case[]): Check
   cases.flatMap(([name, what, value]) => {
     const id = `4.3.${field}.${name}`
     const response = (s: Subject) =>
-      s.observe(`the answer to ${id}`, () => s.createCard(s.orderOf('incentivePartner', { [field]: value })))
+      s.observe(`the response to ${id}`, () =>
+        s.createCard(s.orderOf('incentivePartner', { [field]: value })),
+      )
     return [
       must(id, source, `${field}: ${what} is taken`, async (s) => wantStatus(await response(s), 200)),
       ours(`${id}.echo`, 'decision C17', `${field}: ${what} is answered as it was sent`, async (s) =>
@@ -73,12 +75,12 @@ const scopes: readonly Check[] = [
   ours(
     '4.3.companyId.foreign',
     'decision A10',
-    'Another partner’s company is answered like one that does not exist',
+    'Another partner’s company gets the same response as one that does not exist',
     async (s) => {
       const { companyId } = s.partner('otherPartner')
       const foreign = await s.createCard({ ...s.orderOf(), companyId })
       const none = await s.createCard({ ...s.orderOf(), companyId: MISSING_COMPANY })
-      wantSameRefusal(foreign, none, 'the answer to a missing company')
+      wantSameRefusal(foreign, none, 'the response to a missing company')
     },
   ),
   ...refuses('4.3.cardAccountId.unknown', '§4.3, cardAccountId', 'An unknown card account is refused', (s) =>
@@ -87,13 +89,13 @@ const scopes: readonly Check[] = [
   ours(
     '4.3.cardAccountId.foreign',
     'decision A10',
-    'Another partner’s account is answered like one that does not exist',
+    'Another partner’s account gets the same response as one that does not exist',
     async (s) => {
       const { cardAccountId } = s.partner('otherPartner')
       const foreign = await s.createCard({ ...s.orderOf(), cardAccountId })
       const none = await s.createCard({ ...s.orderOf(), cardAccountId: MISSING_ACCOUNT })
       wantFailure(none, 404, 'card_account_not_found')
-      wantSameRefusal(foreign, none, 'the answer to a missing account')
+      wantSameRefusal(foreign, none, 'the response to a missing account')
     },
   ),
 ]

@@ -42,7 +42,7 @@ async function found(subject: Subject): Promise<HttpResponse> {
   )
 }
 
-/** The look-up needs no real id to refuse a caller. */
+/** The lookup needs no real id to refuse a caller. */
 const anyId = (subject: Subject): string => subject.credentials.coinConfigId ?? MISSING
 
 /** The two conditions of spec §7: no token, and one that is invalid. */
@@ -52,7 +52,7 @@ const CONDITIONS = [
 ] as const
 
 const refusal = (subject: Subject, name: string, headers: Headers): Promise<HttpResponse> =>
-  subject.observe(`the coin look-up refused: token ${name}`, () => lookUp(subject, anyId(subject), headers))
+  subject.observe(`the coin lookup refused: token ${name}`, () => lookUp(subject, anyId(subject), headers))
 
 const ENVELOPE = ['payload', 'errorResponse', 'response_code', 'response_message']
 const PAYLOAD = ['error', 'error_description']
@@ -176,7 +176,7 @@ const challenges: readonly Check[] = [
     'Strangers are refused alike, whether the id exists or not',
     async (s) => {
       const real = await lookUp(s, coinConfigId(s), {})
-      wantSameRefusal(real, await lookUp(s, MISSING, {}), 'the answer to a missing id')
+      wantSameRefusal(real, await lookUp(s, MISSING, {}), 'the response to a missing id')
     },
   ),
   ours('4.5.merchant', 'decision K4', 'A merchant’s token is an invalid token here', async (s) =>
@@ -216,7 +216,7 @@ async function withCookie(s: Subject): Promise<HttpResponse> {
 const SUCCESS = ['response_code', 'response_message', 'payload']
 
 const success: readonly Check[] = [
-  ours('4.5.status', 'decision K2', 'The partner’s own configuration is answered with 200', async (s) =>
+  ours('4.5.status', 'decision K2', 'The partner’s own configuration returns 200', async (s) =>
     wantStatus(await found(s), 200),
   ),
   ours(
@@ -266,7 +266,7 @@ const success: readonly Check[] = [
   ours(
     '4.5.etag',
     'decision K2',
-    'ETag is the revision, and If-None-Match with it answers 304',
+    'ETag is the revision, and If-None-Match with it returns 304',
     async (s) => {
       const response = await found(s)
       const etag = response.headers['etag'] ?? fail(response, 'an ETag', 'none')
@@ -289,7 +289,7 @@ const success: readonly Check[] = [
   ours('4.5.cookie.same', 'decision K2', 'A cookie beside a good token changes nothing', async (s) => {
     const response = await withCookie(s)
     if (response.text !== (await found(s)).text)
-      fail(response, 'the answer without the cookie', response.text)
+      fail(response, 'the response without the cookie', response.text)
   }),
 ]
 
@@ -314,24 +314,24 @@ const ids: readonly Check[] = [
   ours(
     '4.5.foreign',
     'decision A10',
-    'Another partner’s configuration is answered like one that does not exist',
+    'Another partner’s configuration gets the same response as one that does not exist',
     async (s) => {
       const { token } = await s.asPartner('otherPartner')
       const headers = { authorization: `Bearer ${token}` }
       const theirs = await lookUp(s, coinConfigId(s), headers)
-      wantSameRefusal(theirs, await lookUp(s, MISSING, headers), 'the answer to a missing id')
+      wantSameRefusal(theirs, await lookUp(s, MISSING, headers), 'the response to a missing id')
     },
   ),
   ours(
     '4.5.odd-ids',
     'decision A12',
-    'Ids that nobody could have issued are answered like missing ones',
+    'Ids that nobody could have issued get the same response as missing ones',
     async (s) => {
       const { token } = await s.asPartner()
       const headers = { authorization: `Bearer ${token}` }
       const none = await lookUp(s, MISSING, headers)
       for (const id of ['%', "' or 1=1", '../token', 'c'.repeat(3_000), 'कॉइन'])
-        wantSameRefusal(await lookUp(s, id, headers), none, 'the answer to a missing id')
+        wantSameRefusal(await lookUp(s, id, headers), none, 'the response to a missing id')
     },
   ),
 ]

@@ -83,19 +83,19 @@ const own: typeof seen = (id, source, title, look) => ({ ...seen(id, source, tit
 const ENVELOPE = ['code', 'message', 'payload']
 
 const envelope: readonly Check[] = [
-  seen('status', '§4.3, success response', 'A sealed order is answered with status 200', (response) =>
+  seen('status', '§4.3, success response', 'An encrypted order returns status 200', (response) =>
     wantStatus(response, 200),
   ),
   seen(
     'content-type',
     '§4, data formats',
-    'The answer is JSON, said to be so',
+    'The response is JSON, said to be so',
     (response) => void wantJson(response),
   ),
-  seen('envelope', '§4.3, success response', 'The answer has code, message and payload', (response) =>
+  seen('envelope', '§4.3, success response', 'The response has code, message and payload', (response) =>
     wantKeys(response, '', ENVELOPE),
   ),
-  own('envelope.only', 'decision R6', 'The answer has no other field', (response) =>
+  own('envelope.only', 'decision R6', 'The response has no other field', (response) =>
     wantNoOtherKeys(response, '', ENVELOPE),
   ),
   seen('code', '§7, rule 2', 'code is the integer 0', (response) => {
@@ -174,7 +174,7 @@ function wantNoNull(response: HttpResponse, value: unknown, path: string): void 
 }
 
 const state: readonly Check[] = [
-  ours('4.3.no-number', 'decision C11', 'No card number stands anywhere in the answer', async (s) => {
+  ours('4.3.no-number', 'decision C11', 'No card number stands anywhere in the response', async (s) => {
     const { response: reply } = await issued(s)
     if (cardNumbersIn(reply.text).length > 0) fail(reply, 'only the masked number', 'a whole card number')
   }),

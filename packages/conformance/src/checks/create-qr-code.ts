@@ -15,7 +15,7 @@ async function create(subject: Subject, request: Fields): Promise<HttpResponse> 
 const get = async (subject: Subject, qrCodeId: string): Promise<HttpResponse> =>
   subject.call('GET', `${PATHS.qrCode}/${qrCodeId}`, undefined, await subject.asMerchant())
 
-/** The least that can be asked for, answered. */
+/** The response to the smallest request. */
 const created = (subject: Subject): Promise<HttpResponse> =>
   subject.observe('a created code', () => create(subject, {}))
 
@@ -145,7 +145,7 @@ const record: readonly Check[] = [
     if (image.subarray(0, 8).toString('hex') !== PNG)
       fail(response, 'payload.qrCodeBase64: a PNG', `${image.length} bytes of something else`)
   }),
-  ours('2.3.get', 'decision Q1', 'A look-up answers what the creation answered', async (s) => {
+  ours('2.3.get', 'decision Q1', 'A lookup returns what the creation returned', async (s) => {
     const response = await get(s, await createdId(s))
     wantStatus(response, 200)
     const wanted = at(await created(s), 'payload')
@@ -161,7 +161,7 @@ const record: readonly Check[] = [
       const response = await s.call('GET', `${PATHS.qrCode}/${id}`, undefined, headers)
       const none = await s.call('GET', `${PATHS.qrCode}/${MISSING}`, undefined, headers)
       wantFailure(none, 404, 'qr_code_not_found')
-      wantSameRefusal(response, none, 'the answer to a missing id')
+      wantSameRefusal(response, none, 'the response to a missing id')
     },
   ),
   ours('2.3.create.unknown', 'decision C14', 'An unknown field is refused by name', async (s) =>
@@ -177,7 +177,7 @@ const record: readonly Check[] = [
       for (const name of ['amount', 'qrName', 'customerEmail'])
         wantFailure(response, 400, 'validation_failed', name)
       if (response.text.includes(secret))
-        fail(response, 'no value of the request in the answer', response.text)
+        fail(response, 'no value of the request in the response', response.text)
     },
   ),
 ]
@@ -188,7 +188,7 @@ const repeats: readonly Check[] = [
   ours(
     '2.3.reference.repeat',
     'decision Q9',
-    'The same reference and request answer the same code',
+    'The same reference and request return the same code',
     async (s) => {
       const request = { referenceNumber: reference(), amount: 12.5 }
       const first = await create(s, request)
@@ -217,14 +217,14 @@ const repeats: readonly Check[] = [
   ours(
     '2.3.idempotency',
     'decision C13',
-    'The same Idempotency-Key answers byte for byte the same, and creates once',
+    'The same Idempotency-Key returns the same response byte for byte, and creates once',
     async (s) => {
       await s.needCreation()
       const headers = { ...(await s.asMerchant()), 'idempotency-key': crypto.randomUUID() }
       const first = await s.call('POST', PATHS.qrCode, { qrName: 'Once' }, headers)
       const second = await s.call('POST', PATHS.qrCode, { qrName: 'Once' }, headers)
       wantStatus(second, first.status)
-      if (second.text !== first.text) fail(second, 'the first answer, byte for byte', 'another answer')
+      if (second.text !== first.text) fail(second, 'the first response, byte for byte', 'another response')
     },
   ),
   ours(

@@ -20,7 +20,7 @@ const KINDS: readonly (readonly [id: string, kind: PublishedKind | 'shared', wor
 ]
 
 const algorithms: readonly Check[] = KINDS.map(([id, kind, words]) =>
-  ours(`4.3.seal.${id}`, 'decision C1', `An order sealed with ${words} is opened`, async (s) => {
+  ours(`4.3.seal.${id}`, 'decision C1', `An order encrypted with ${words} is opened`, async (s) => {
     const key = kind === 'shared' ? s.sharedKey() : await s.publishedKey(kind)
     const mobile = newMobile()
     const response = await s.createCard(s.orderOf('incentivePartner', { mobile }), { key })
@@ -90,10 +90,10 @@ const short = (subject: Subject): EncryptionKey['key'] | Uint8Array =>
   subject.sharedKey().key.export().subarray(0, 16)
 
 const headers: readonly Check[] = [
-  refusesJwe('unknown-kid', 'A kid that nobody knows', (s) =>
+  refusesJwe('unknown-kid', 'A kid that is not known', (s) =>
     encryptAs(s, { kid: 'sk_00000000000000000000000000' }),
   ),
-  refusesJwe('no-kid', 'A seal without kid', (s) =>
+  refusesJwe('no-kid', 'A JWE without kid', (s) =>
     new CompactEncrypt(Buffer.from(JSON.stringify(s.orderOf())))
       .setProtectedHeader({ alg: 'A256KW', enc: 'A256GCM' })
       .encrypt(s.sharedKey().key),
@@ -120,9 +120,9 @@ const headers: readonly Check[] = [
     'Base64url that is not canonical',
     async (s) => `${await encryptedOrder(s)}=`,
   ),
-  refusesJwe('not-json', 'A sealed text that is not JSON', (s) => encrypt('order', s.sharedKey())),
-  refusesJwe('not-an-object', 'A sealed JSON array', (s) => encrypt('[]', s.sharedKey())),
-  refusesJwe('twice-named', 'A sealed object that names a field twice', (s) =>
+  refusesJwe('not-json', 'An encrypted text that is not JSON', (s) => encrypt('order', s.sharedKey())),
+  refusesJwe('not-an-object', 'An encrypted JSON array', (s) => encrypt('[]', s.sharedKey())),
+  refusesJwe('twice-named', 'An encrypted object that names a field twice', (s) =>
     encrypt('{"companyId":"a","companyId":"b"}', s.sharedKey()),
   ),
   ours(
@@ -137,7 +137,7 @@ const headers: readonly Check[] = [
       wantSameRefusal(
         theirs,
         await s.sendEncrypted(await encrypt(order, none), {}),
-        'the answer to an unknown kid',
+        'the response to an unknown kid',
       )
     },
   ),
@@ -147,7 +147,7 @@ const retries: readonly Check[] = [
   ours(
     '4.3.idempotency',
     'decision C13',
-    'The same Idempotency-Key and order, sealed anew, answer byte for byte the same',
+    'The same Idempotency-Key and order, encrypted again, return the same response byte for byte',
     async (s) => {
       const order = s.orderOf('incentivePartner', { mobile: newMobile() })
       const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
@@ -155,7 +155,7 @@ const retries: readonly Check[] = [
       wantStatus(first, 200)
       const second = await s.createCard(order, key)
       if (second.status !== 200 || second.text !== first.text)
-        fail(second, 'the first answer, byte for byte', `${second.status} with another body`)
+        fail(second, 'the first response, byte for byte', `${second.status} with another body`)
     },
   ),
   ours(
@@ -210,7 +210,7 @@ const retries: readonly Check[] = [
   ours(
     '4.3.replay',
     'decision C13',
-    'A seal counts once: the same seal again gets the first answer',
+    'A JWE counts once: the same JWE again gets the first response',
     async (s) => {
       const encrypted = await encryptedOrder(s)
       const first = await s.sendEncrypted(encrypted, {})
@@ -222,7 +222,7 @@ const retries: readonly Check[] = [
   ours(
     '4.3.replay.other-key',
     'decision C13',
-    'The same seal under another Idempotency-Key is 409 encrypted_request_replayed',
+    'The same JWE under another Idempotency-Key is 409 encrypted_request_replayed',
     async (s) => {
       const encrypted = await encryptedOrder(s)
       wantStatus(await s.sendEncrypted(encrypted, {}), 200)
@@ -236,7 +236,7 @@ const responses: readonly Check[] = [
   ours(
     '4.3.sealed-answer',
     'decision C3',
-    'With Accept: application/jose the answer comes sealed to the partner',
+    'With Accept: application/jose the response comes encrypted to the partner',
     async (s) => {
       const { key, kid } = s.sharedKey()
       const response = await s.createCard(s.orderOf(), { headers: { accept: 'application/jose' } })
@@ -244,18 +244,18 @@ const responses: readonly Check[] = [
       if (response.headers['content-type'] !== 'application/jose')
         fail(response, 'content type application/jose', response.headers['content-type'] ?? 'none')
       const header = headerOf(response)
-      if (header['kid'] !== kid) skip('answers are sealed to another key of the partner than its shared one')
+      if (header['kid'] !== kid) skip('responses are encrypted to another key than the shared one')
       const opened = await compactDecrypt(response.text, key).catch(() =>
-        fail(response, 'a seal that opens', 'another'),
+        fail(response, 'a JWE that decrypts', 'another'),
       )
       if (!Buffer.from(opened.plaintext).toString().startsWith('{"code":0'))
-        fail(response, 'the answer within the seal', 'something else')
+        fail(response, 'the response within the JWE', 'something else')
     },
   ),
   ours(
     '4.3.jwks',
     'decision C1',
-    'The keys to seal to are published, each with kid, alg and use, and none is secret',
+    'The keys to encrypt to are published, each with kid, alg and use, and none is secret',
     async (s) => {
       const response = await s.call('GET', '/.well-known/jwks.json', undefined)
       wantStatus(response, 200)

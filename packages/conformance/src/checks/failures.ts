@@ -63,7 +63,7 @@ const CONDITIONS: readonly Condition[] = [
   ),
   condition(
     'create',
-    'a card order that is not sealed',
+    'a card order that is not encrypted',
     [400, 'request_not_encrypted', 'VALIDATION_ERROR'],
     CARDS,
     async (s) => s.call('POST', PATHS.card, {}, (await s.asPartner()).headers),
@@ -73,7 +73,7 @@ const CONDITIONS: readonly Condition[] = [
   ),
   condition(
     'coins',
-    'a look-up of a missing configuration',
+    'a lookup of a missing configuration',
     [404, 'coin_config_not_found', 'NOT_FOUND_ERROR'],
     {},
     async (s) =>
@@ -203,7 +203,7 @@ const others: readonly Check[] = [
   ours(
     '7.success.requestId',
     'decision F7',
-    'Every answer carries x-request-id, also one of success',
+    'Every response carries x-request-id, also one of success',
     async (s) => {
       const response = await s.tokenResponse()
       if (!response.headers['x-request-id']) fail(response, 'x-request-id', 'none')

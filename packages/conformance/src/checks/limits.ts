@@ -71,7 +71,7 @@ export const VERSION_CHECKS: readonly Check[] = [
   versioned('cancel', cancelPath(MISSING_QR), 'the cancel'),
   versioned('create', PATHS.card, 'the card creation'),
   versioned('search', PATHS.search, 'the card search'),
-  versioned('coins', `${PATHS.coins}/none`, 'the coin look-up'),
+  versioned('coins', `${PATHS.coins}/none`, 'the coin lookup'),
   ours(
     '9.other-version',
     'decision F3',

@@ -124,7 +124,7 @@ const envelopes: readonly Check[] = VARIANTS.flatMap(([id, words, find]) => {
       if (records(response).length === 0) fail(response, 'a record at least', 'none')
       wantKind(response, 'payload.data.0', 'object')
     }),
-    own('no-number', 'decision C11', 'no card number stands anywhere in the answer', (response) => {
+    own('no-number', 'decision C11', 'no card number stands anywhere in the response', (response) => {
       if (cardNumbersIn(response.text).length > 0)
         fail(response, 'only masked numbers', 'a whole card number')
     }),
@@ -185,7 +185,7 @@ const full: readonly Check[] = [
   ours(
     '4.4.incentive.same',
     'decision S1',
-    'incentive variant: the card reads as its creation answered it',
+    'incentive variant: the card reads as its creation returned it',
     async (s) => {
       const card = at((await issued(s)).response, 'payload') as Record<string, unknown>
       const response = await incentive(s)
@@ -346,14 +346,14 @@ const requests: readonly Check[] = (['incentivePartner', 'rewardsPartner'] as co
     ours(
       `4.4.${variant}.foreign-company`,
       'decision A10',
-      `${variant} variant: another partner’s company is answered like one that does not exist`,
+      `${variant} variant: another partner’s company gets the same response as one that does not exist`,
       async (s) => {
         const theirs = { ...request(s), ...scopeOf(s, 'otherPartner') }
         const none = { ...theirs, companyId: MISSING_COMPANY }
         wantSameRefusal(
           await s.search(who, theirs),
           await s.search(who, none),
-          'the answer to a missing company',
+          'the response to a missing company',
         )
       },
     ),
@@ -413,7 +413,7 @@ const tenants: readonly Check[] = [
       'limit',
     ),
   ),
-  ours('4.4.sealed-many', 'decision S3', 'A sealed answer holds one card: more are 406', async (s) =>
+  ours('4.4.sealed-many', 'decision S3', 'An encrypted response holds one card: more are 406', async (s) =>
     wantFailure(
       await s.search(
         'rewardsPartner',

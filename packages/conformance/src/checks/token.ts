@@ -32,7 +32,7 @@ function wantNoToken(response: HttpResponse): void {
 
 /** Spec §5.1: no token comes of it. How that is said is ours (§7 rule 3). */
 const refusesKey = (id: string, title: string, ask: (subject: Subject) => Promise<HttpResponse>): Check[] => {
-  const response = (subject: Subject) => subject.observe(`the answer to ${id}`, () => ask(subject))
+  const response = (subject: Subject) => subject.observe(`the response to ${id}`, () => ask(subject))
   return [
     must(id, '§5.1', title, async (s) => wantNoToken(await response(s))),
     ours(`${id}.4xx`, 'decision F3', `${title}: with a status from 400 to 499`, async (s) => {
@@ -63,7 +63,7 @@ const issued: readonly Check[] = [
   must(
     '4.1.content-type',
     '§4, data formats',
-    'The answer is JSON, said to be application/json',
+    'The response is JSON, said to be application/json',
     async (s) => void wantJson(await s.tokenResponse()),
   ),
   result('fields', 'the table', 'The result has token, expiry, resultCode and resultMessage', (response) =>
@@ -131,7 +131,7 @@ const issued: readonly Check[] = [
       const response = await s.call('PATCH', cancelPath('no-such-code'), {}, await s.asMerchant())
       // 403 may be another server's word for a code that does not exist.
       if (response.status === 401)
-        fail(response, 'any answer but 401 to a fresh token', `401 ${response.text}`)
+        fail(response, 'any response but 401 to a fresh token', `401 ${response.text}`)
     },
   ),
   ours('4.1.again', 'decision A4', 'A second token does not end the first', async (s) => {
@@ -172,7 +172,7 @@ const requests: readonly Check[] = [
       wantFailure(response, 400, 'validation_failed', 'scope')
     },
   ),
-  ours('4.1.method', 'decision F3', 'GET is answered 405 and told which methods there are', async (s) => {
+  ours('4.1.method', 'decision F3', 'GET returns 405 with the allowed methods', async (s) => {
     const response = await s.call('GET', PATHS.token, undefined)
     wantFailure(response, 405, 'method_not_allowed')
     if (!response.headers['allow']?.includes('POST'))
@@ -198,7 +198,7 @@ const refusals: readonly Check[] = [
   ours(
     '4.1.key.status',
     'decision F3',
-    'A key that is missing or wrong is answered 401 invalid_api_key',
+    'A key that is missing or wrong returns 401 invalid_api_key',
     async (s) => wantFailure(await refused(s), 401, 'invalid_api_key'),
   ),
   ours(
@@ -217,7 +217,7 @@ const refusals: readonly Check[] = [
     'Malformed keys and well-formed unknown ones are refused alike',
     async (s) => {
       const altered = await ask(s, { 'API-Key': otherKey(s) })
-      wantSameRefusal(altered, await refused(s), 'the answer to any other wrong key')
+      wantSameRefusal(altered, await refused(s), 'the response to any other wrong key')
     },
   ),
 ]

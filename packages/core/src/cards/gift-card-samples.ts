@@ -13,7 +13,7 @@ const { baseUrl, incentivePartner: partner } = JSON.parse(await readFile('data/s
 const form = { grant_type: 'client_credentials', client_id: partner.clientId, client_secret: partner.clientSecret }
 const token = await (await fetch(baseUrl + '/oauth/token', { method: 'POST', body: new URLSearchParams(form) })).json()
 
-// 2. The order, sealed with the shared key: a compact JWE.
+// 2. The order, encrypted with the shared key: a compact JWE.
 const { companyId, cardAccountId, sharedKey } = partner
 const order = { companyId, cardAccountId, firstName: 'Asha', mobile: '9876543210', loadAmount: '500' }
 const sealed = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(order)))
@@ -46,7 +46,7 @@ TOKEN=$(curl -s "$BASE_URL/oauth/token" -d grant_type=client_credentials \\
   -u "$(partner incentivePartner.clientId):$(partner incentivePartner.clientSecret)" |
   node -p 'JSON.parse(require("fs").readFileSync(0)).access_token')
 
-# 2. The order, sealed with the sandbox's shared key.
+# 2. The order, encrypted with the sandbox's shared key.
 ORDER='{"companyId":"'$(partner incentivePartner.companyId)'","cardAccountId":"'$(partner incentivePartner.cardAccountId)'","firstName":"Asha","loadAmount":"500"}'
 SEALED=$(echo "$ORDER" | npx svc seal --sandbox)
 

@@ -104,7 +104,7 @@ export const CARD_CHECKS: readonly Check[] = [
   check(
     'card_answers',
     KEPT_ORDERS,
-    'Every answer that is kept to a sealed order has its one card',
+    'Every response that is kept to an encrypted order has its one card',
     (chosen) => `select k.key as subject, count(c.svc_card_id) || ' cards' as detail
        from idempotency_keys k left join cards c on c.partner_id = k.tenant_id and c.seal_hash = k.seal_hash
        where k.seal_hash is not null and k.status = 200 and ${chosen('k.key')}

@@ -61,7 +61,7 @@ export interface ReducedSearch {
 }
 
 /**
- * The whole answer of a search over an account, piece by piece (decision S3): short statements by key, so that no
+ * The whole response of a search over an account, piece by piece (decision S3): short statements by key, so that no
  * transaction stays open for a slow reader, and memory stays flat.
  */
 export async function* reducedPages(database: Database, search: ReducedSearch): AsyncGenerator<string> {

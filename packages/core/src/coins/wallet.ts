@@ -95,7 +95,7 @@ const derivedId = (prefix: string, lotId: string): string =>
  * expired coins count for nothing, and spent ones are not taken again.
  */
 export function expireDue(before: Wallet, now: Date): WalletChange {
-  // Only a clock that was set forward under way gets here; nothing is written, and the next try reads anew.
+  // Only a clock that was set forward under way gets here; nothing is written, and the next try reads again.
   if (now > before.readyUntil) fail('temporarily_unavailable', { retryAfterSeconds: 1 })
   const due = before.lots.filter((lot) => isDue(lot, now))
   const lots = due.map((lot) => ({ ...lot, remaining: 0n, expired: lot.expired + lot.remaining }))

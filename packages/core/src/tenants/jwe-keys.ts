@@ -81,7 +81,7 @@ const KEYS = statement<PartnerKeysRow>(
    where p.partner_id = any ($1) order by k.created_at desc`,
 )
 
-/** Where sealed bodies find their keys: the service's own, and each partner's. */
+/** Where encrypted bodies find their keys: the service's own, and each partner's. */
 export function jweKeys(keyring: Keyring, database: Database): JweKeys {
   const kept = new LRUCache<string, PartnerKeys>({ max: 5_000, ttl: PARTNER_KEYS_KEPT_MS })
   const reads = new BatchedLookup<PartnerKeys>(
@@ -177,7 +177,7 @@ export async function issueSharedKey(
   return { kty: 'oct', kid, alg: 'A256KW', enc: 'A256GCM', k }
 }
 
-/** Registers a partner's public key for sealed answers (decision C3). Throws `UnfitSealKey` with the reason. */
+/** Registers a partner's public key for encrypted responses (decision C3). Throws `UnfitSealKey` with the reason. */
 export async function registerPublicKey(tx: Tx, partnerId: string, jwk: unknown): Promise<JweKey> {
   const key = keyFromJwk(jwk, 'public')
   const material = Buffer.from(JSON.stringify(jwk))

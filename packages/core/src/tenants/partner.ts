@@ -30,7 +30,7 @@ const partners = table('partners', 'p', ['partnerId'], {
   name: text,
   /** Which record its searches return (decision S1). */
   products: texts<Product>(),
-  /** Sandbox only (decision C2): its requests need not be sealed. */
+  /** Sandbox only (decision C2): its requests need not be encrypted. */
   plainRequests: flag,
   createdAt: stamped(instant),
 })

@@ -11,9 +11,9 @@ const REVOKED = statement<{ subject: string }>(
   `select subject from directory_revoked(least($1, now()) - interval '49 hours')`,
 )
 
-/** From this age on the list is read anew in the background. */
+/** From this age on the list is read again in the background. */
 const REFRESH_AFTER_MS = 400
-/** From this age on nobody is let in before it is read anew: the promise is one second (decision A4). */
+/** From this age on nobody is let in before it is read again: the promise is one second (decision A4). */
 const STALE_AFTER_MS = 900
 
 /**

@@ -126,7 +126,7 @@ export const rotateSecret = command({
   },
 })
 
-/** The former secrets go on signing beside the new one for the time of grace. */
+/** The previous secrets go on signing beside the new one for the time of grace. */
 function saveRotated(tx: Writes, { endpoint, rotate, now }: Rotated): void {
   const { tools, secret, graceSeconds } = rotate
   saveEndpoint(tx, endpoint)

@@ -11,7 +11,7 @@ export interface Failed {
   readonly attempts: number
   readonly startedAtMs: number
   readonly nowMs: number
-  /** `Retry-After` of the answer (RFC 9110 section 10.2.3). */
+  /** `Retry-After` of the response (RFC 9110 section 10.2.3). */
   readonly retryAfter: string | undefined
   /** From 0 up to 1. */
   readonly chance: number

@@ -12,14 +12,14 @@ export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
 export interface SenderOptions {
   readonly mayReach: (address: string) => boolean
-  /** For the whole attempt: name, connection, request and answer. */
+  /** For the whole attempt: name, connection, request and response. */
   readonly timeoutMs: number
   readonly connections: number
   readonly resolve?: Resolve
 }
 
 export interface Sent {
-  /** Absent when there was no answer. */
+  /** Absent when there was no response. */
   readonly status?: number
   /** In words, when there was none. */
   readonly failure?: string
@@ -127,7 +127,7 @@ function checkedConnector(
   }
 }
 
-/** The first bytes of an answer as printable text; the rest is not waited for. */
+/** The first bytes of a response as printable text; the rest is not waited for. */
 async function readExcerpt(body: Dispatcher.ResponseData['body']): Promise<string> {
   const parts: Buffer[] = []
   let size = 0
@@ -154,16 +154,16 @@ const BY_CODE: Record<string, string> = {
   ENETUNREACH: 'the network cannot be reached',
   EPROTO: 'TLS failed',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'no answer in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_SOCKET: 'the connection was closed before the answer',
+  UND_ERR_HEADERS_TIMEOUT: 'no response in time',
+  UND_ERR_BODY_TIMEOUT: 'no response in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the response are too large',
+  UND_ERR_SOCKET: 'the connection was closed before the response',
 }
 
 /** Private details of our side (resolver, sockets) are not for the tenant. */
 function inWords(error: unknown): string {
   if (error instanceof AddressRefused) return error.message
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no response in time'
   if (error instanceof Error && error.name === 'AbortError') return 'the service was shutting down'
   const code = (error as { code?: string }).code ?? ''
   return BY_CODE[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed (${code})` : 'no valid answer')

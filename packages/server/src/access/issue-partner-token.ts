@@ -59,7 +59,8 @@ export const issuePartnerToken = query({
   auth: 'none',
   envelope: 'oauth',
   accepts: ['application/x-www-form-urlencoded'],
-  security: [{}, { client: [] }],
+  // `client_secret_post` is in the body; with `{}` here, "Test Request" of the reference sends no credentials at all.
+  security: [{ client: [] }],
   responseHeaders: { 'Set-Cookie': 'SessionCookie' },
   body: TokenRequest,
   result: TokenResponse,

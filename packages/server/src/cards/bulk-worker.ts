@@ -130,7 +130,7 @@ export class BulkWorker {
   }
 
   /**
-   * A job may outlive the stored answers: stopped for days between the commit of a card and its result. Then the seal
+   * A job may outlive the stored responses: stopped for days between the commit of a card and its result. Then the seal
    * is known only by its card; one that was issued since the upload is this row's own.
    */
   async #issuedBefore({ partnerId, jobId }: OpenJob, jwe: Buffer): Promise<string | undefined> {

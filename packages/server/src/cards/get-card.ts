@@ -8,7 +8,7 @@ export const CardParams = Type.Object({
   svcCardId: Type.String({ description: 'The id that the create operation answered' }),
 })
 
-/** Ours: one card, the full record as its creation answered it, with today's state and balance. */
+/** Ours: one card, the full record as its creation returned it, with today's state and balance. */
 export const getCard = query({
   id: 'getCard',
   method: 'GET',

@@ -19,7 +19,7 @@ const REASONS: Record<number, string> = {
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The answer before it on the same connection, where that was still to come. */
+  /** The response before it on the same connection, where that was still to come. */
   readonly former: ServerResponse | undefined
 }
 
@@ -39,7 +39,7 @@ export const followExchanges = (server: Server): void =>
   })
 
 /**
- * Answers what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
+ * Returns what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
  * Requests before it on the same connection get their own answers first, in their order (RFC 9112 section 9.3.2).
  */
 export function respondToClientErrors(services: Services) {
@@ -47,7 +47,7 @@ export function respondToClientErrors(services: Services) {
     if (ending.has(socket)) return
     ending.add(socket)
     const { request, response, former } = newest.get(socket) ?? {}
-    // One who hung up hears nothing, and an answer that has begun cannot be taken back.
+    // One who hung up hears nothing, and a response that has begun cannot be taken back.
     if (error.code === 'ECONNRESET' || (request?.complete === false && response?.headersSent)) {
       socket.destroy()
       return

@@ -11,5 +11,5 @@ export const deprecationHeaders = (
 ): Record<string, string> => ({
   deprecation: `@${Math.floor(since.getTime() / 1_000)}`,
   sunset: sunset.toUTCString(),
-  link: `<${publicUrl}/docs>; rel="deprecation"; type="text/html"`,
+  link: `<${publicUrl}/docs/reference/compatibility#deprecation>; rel="deprecation"; type="text/html"`,
 })

@@ -13,7 +13,7 @@ interface OpenedBody {
 }
 
 /**
- * Opens the sealed body of a request (decisions C1 to C5). In live mode there is one answer for all that is wrong with
+ * Opens the encrypted body of a request (decisions C1 to C5). In live mode there is one response for all that is wrong with
  * a seal; the sandbox says which check failed.
  */
 export async function openBody(
@@ -50,7 +50,7 @@ function parseEncrypted(plaintext: Buffer): unknown {
     const value = parseStrictJson(plaintext)
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
   } catch {
-    // Told below: what is sealed is not for the open part of an answer.
+    // Told below: what is encrypted is not for the open part of a response.
   }
   throw new DecryptionFailed('not_json')
 }
@@ -60,7 +60,7 @@ export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
   (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
 
 /**
- * Decision C3: seals whole answers to the partner's registered key or its shared key. Found before the operation is
+ * Decision C3: seals whole responses to the partner's registered key or its shared key. Found before the operation is
  * carried out: whoever has no key must not learn so after money has moved.
  */
 export async function responseEncrypter(

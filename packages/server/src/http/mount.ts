@@ -18,7 +18,7 @@ import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
 const PUBLIC: Caller = { tenantId: 'house' }
 const EMPTY: Buffer = Buffer.alloc(0)
 
-/** Mounts the operations, and answers 405 on their paths for every other method. */
+/** Mounts the operations, and responses 405 on their paths for every other method. */
 export function mountOperations<S extends Services>(
   app: FastifyInstance,
   operations: readonly Operation<S>[],
@@ -134,7 +134,7 @@ function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () 
 const NUL = '\u0000'
 
 /**
- * PostgreSQL's text holds no NUL, and a look-up that fails takes those with it that travel along. An id with one is an
+ * PostgreSQL's text holds no NUL, and a lookup that fails takes those with it that travel along. An id with one is an
  * id that nobody has (decision A12); a query with one is refused, as a body is (decision C14).
  */
 function keepNulOut(request: FastifyRequest): void {

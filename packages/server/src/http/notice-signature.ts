@@ -16,7 +16,8 @@ export function signNotice(body: Uint8Array, key: string, nowMs: number): string
 
 /** When a notice was signed, in milliseconds, if one of its signatures was made with one of the live keys. */
 export function signedAtMs(body: Uint8Array, header: string, keys: readonly string[]): number | undefined {
-  const match = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64}){1,4})$/.exec(header)
+  // A list may end with an empty element (RFC 9110 section 5.6.1.2): clients that join header fields leave one.
+  const match = /^t=(\d{1,12})((?:,v1=[0-9a-f]{64}){1,4})(?:, ?)?$/.exec(header)
   if (!match) return undefined
   const seconds = Number(match[1])
   const given = match[2]!.split(',v1=').slice(1)

@@ -64,7 +64,7 @@ export interface Input<P, Q, B> {
   readonly deadlineMs?: number
   /** The caller's address. */
   readonly address: string
-  /** Of a sealed request: SHA-256 over what was sealed, the same however its base64url was spelled. */
+  /** Of an encrypted request: SHA-256 over what was encrypted, the same however its base64url was spelled. */
   readonly sealHash: Buffer | undefined
 }
 
@@ -114,7 +114,7 @@ export const PARTNER_ID: HeaderField = {
   required: true,
 }
 
-/** What the reference says of an operation, and what its requests and answers must look like. */
+/** What the reference says of an operation, and what its requests and responses must look like. */
 export type Contract<P extends TSchema, Q extends TSchema, B extends TSchema> = Access & Description<P, Q, B>
 
 interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
@@ -159,8 +159,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   /** Media types of the body; JSON by default. */
   readonly accepts?: readonly MediaType[]
   /**
-   * `request`: the body comes as a compact JWE, `body` is the schema of what is sealed (decision C1). `answer`: the
-   * answer is sealed when the caller accepts `application/jose` (decision C3).
+   * `request`: the body comes as a compact JWE, `body` is the schema of what is encrypted (decision C1). `answer`: the
+   * answer is encrypted when the caller accepts `application/jose` (decision C3).
    */
   readonly encrypted?: 'request' | 'response' | 'both'
   /** Worked examples for the reference; tests run them. */
@@ -253,7 +253,7 @@ export function retryKey(
   const { caller, headers, params, query, sealHash } = input
   const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
   const given = headers['idempotency-key']
-  // A seal counts once, so it is a key of its own where the caller sends none.
+  // A JWE counts once, so it is a key of its own where the caller sends none.
   const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
   if (key === undefined) return undefined
   // A precondition is part of what is asked.

@@ -47,7 +47,7 @@ export const PAGE_IN_BODY = {
 
 export const PageOf = (item: TSchema) =>
   Type.Object({
-    recordsCount: Type.Integer({ description: 'Records in this answer' }),
+    recordsCount: Type.Integer({ description: 'Records in this response' }),
     data: Type.Array(item),
     next: Type.Optional(Type.String({ description: 'Cursor of the next page; absent on the last one' })),
   })

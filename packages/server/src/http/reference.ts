@@ -43,12 +43,7 @@ export async function serveReference(
     return reply.type('application/json; charset=utf-8').send(current?.text ?? text)
   })
   if (index)
-    app.get('/', { config: { operation: 'docs' } }, async (_, reply) =>
-      reply
-        .headers({ 'content-security-policy': TEXT_POLICY, 'x-content-type-options': 'nosniff' })
-        .type('text/html; charset=utf-8')
-        .send(await index()),
-    )
+    app.get('/', { config: { operation: 'docs' } }, async (_, reply) => sendText(reply, await index()))
   await app.register(servePage)
 }
 
@@ -57,7 +52,37 @@ const PAGE_POLICY =
   "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Of pages without scripts. */
-const TEXT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+const TEXT_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
+
+const sendText = (reply: FastifyReply, html: string) =>
+  reply
+    .headers({ 'content-security-policy': TEXT_POLICY, 'x-content-type-options': 'nosniff' })
+    .type('text/html; charset=utf-8')
+    .send(html)
+
+/** The files of `docs/` as pages; the renderer is loaded on first use. */
+function serveDocuments(app: FastifyInstance): void {
+  const load = () => import('./documents.ts')
+  const config = { operation: 'docs' }
+  app.get('/docs/guides', { config }, async (_, reply) =>
+    sendText(reply, await (await load()).documentList()),
+  )
+  for (const folder of ['tutorial', 'guides', 'reference', 'decisions'])
+    app.get<{ Params: { name: string } }>(`/docs/${folder}/:name`, { config }, async ({ params }, reply) =>
+      sendText(
+        reply,
+        (await (await load()).documentPage(`/docs/${folder}/${params.name}`)) ?? fail('route_not_found'),
+      ),
+    )
+  app.get<{ Params: { name: string } }>('/docs/images/:name', { config }, async ({ params }, reply) => {
+    const image = await (await load()).documentImage(`/docs/images/${params.name}`)
+    return reply
+      .header('x-content-type-options', 'nosniff')
+      .type('image/png')
+      .send(image ?? fail('route_not_found'))
+  })
+}
 
 /** Inline, so that the browser does not ask for /favicon.ico, which is none of our operations. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
@@ -82,15 +107,8 @@ async function servePage(app: FastifyInstance): Promise<void> {
     })
     return reply.code(made.statusCode).send(made.rawPayload)
   }
-  app.get('/docs/errors', { config: { operation: 'docs' } }, async (_, reply) =>
-    reply
-      .headers({
-        'content-security-policy': TEXT_POLICY,
-        'x-content-type-options': 'nosniff',
-      })
-      .type('text/html; charset=utf-8')
-      .send(errorPage()),
-  )
+  app.get('/docs/errors', { config: { operation: 'docs' } }, async (_, reply) => sendText(reply, errorPage()))
+  serveDocuments(app)
   for (const url of ['/docs', '/docs/*']) app.get(url, { config: { operation: 'docs' } }, response)
   app.addHook('onClose', async () => (await page)?.close())
 }
@@ -123,7 +141,7 @@ const marked = (text: string): string =>
     .replaceAll('<', '&lt;')
     .replace(/`([^`]+)`/g, '<code>$1</code>')
 
-/** The error words as a page, each with an anchor to point people at. */
+/** The error codes as a page, each with an anchor to link to. */
 function errorPage(): string {
   const rows = Object.entries(FAILURES).map(
     ([word, { status, errorType, description, remedy }]) =>
@@ -134,11 +152,11 @@ function errorPage(): string {
 <title>svc errors</title><link rel="icon" href="${ICON}">
 <style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:44rem;margin:2rem auto;padding:0 1rem}
 h2{font-size:1.1rem;margin:2rem 0 0}p{margin:.2rem 0}a{color:inherit;text-decoration:none}section:target{outline:2px solid #0a7a5a;outline-offset:.6rem;border-radius:2px}</style>
-<h1>Errors</h1><p>Every failure carries one of these words in <code>error</code>. <a href="/docs"><u>Operations</u></a></p>
+<h1>Errors</h1><p>Every error response has one of these codes in <code>error</code>. <a href="/docs"><u>Operations</u></a> · <a href="/docs/guides"><u>Guides</u></a></p>
 ${rows.join('\n')}</html>`
 }
 
-/** The error words as a Markdown table, for the generated reference. */
+/** The error codes as a Markdown table, for the generated reference. */
 export function errorTable(): string {
   const rows = Object.entries(FAILURES).map(
     ([word, { status, errorType, description, remedy }]) =>

@@ -68,7 +68,7 @@ export interface ServerOptions<S extends Services = Services> {
   readonly admit: (request: FastifyRequest) => void
   /** How requests fail that find no operation. */
   readonly envelope?: Envelope
-  /** Called after every answer, for those who keep a record. */
+  /** Called after every response, for those who keep a record. */
   readonly responded?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
@@ -112,7 +112,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: respondToClientErrors(options.services),
   })
   app.setValidatorCompiler(lazyValidators())
-  // Bodies are ready-made text; the schemas of answers serve the reference and the tests.
+  // Bodies are ready-made text; the schemas of responses serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
   app.decorateRequest('rawBody', undefined)
@@ -130,7 +130,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  // Whoever is answered while the process is leaving must connect anew, elsewhere.
+  // Whoever is answered while the process is leaving must connect again, elsewhere.
   app.addHook('onSend', (_, reply, payload, done) => {
     if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)

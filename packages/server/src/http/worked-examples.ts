@@ -8,7 +8,7 @@ interface Example {
     readonly query?: Readonly<Record<string, string>>
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: object | string
-    /** What a sealed body holds. */
+    /** What an encrypted body holds. */
     readonly encrypted?: object
   }
   readonly status: number

@@ -95,7 +95,7 @@ const HAS_CARDS = statement<{ found: boolean }>(
   'select exists (select from cards where card_account_id = $1) as found',
 )
 
-/** The demo partner of a plan: as the former file has it, else with new credentials, else new altogether. */
+/** The demo partner of a plan: as the previous file has it, else with new credentials, else new altogether. */
 export async function demoPartner(
   tx: Tx,
   maker: DemoMaker,

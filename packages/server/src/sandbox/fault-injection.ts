@@ -13,7 +13,7 @@ const DELAY_HEADER = 'sandbox-delay'
 
 type Trouble = (request: FastifyRequest, reply: FastifyReply, until: AbortSignal) => unknown
 
-/** What goes wrong between caller and service, where no answer of ours tells. */
+/** What goes wrong between caller and service, where no response of ours tells. */
 const TROUBLES = {
   response_lost: {
     what: 'The request is carried out, and the connection breaks before the response. Send it again with the same `Idempotency-Key`',
@@ -131,7 +131,7 @@ export interface InjectedFault {
   readonly what: string
 }
 
-/** Everything that can be provoked: each failure that a caller can meet, and each way to get no answer. */
+/** Everything that can be provoked: each failure that a caller can meet, and each way to get no response. */
 export const INJECTED_FAULTS: readonly InjectedFault[] = [
   ...Object.entries(FAILURES).map(([word, { status, description }]) => ({
     name: word as ErrorCode,

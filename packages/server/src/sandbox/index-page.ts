@@ -41,6 +41,7 @@ th{text-align:left;padding-right:1rem;font-weight:normal}pre,table{overflow-x:au
 ${link('/docs', 'Reference', 'every operation, to try in the browser')}
 ${hasConsole ? link('/console', 'Console', 'for operators') : ''}
 ${link('/openapi.json', 'OpenAPI document', 'to generate a client')}
+${link('/docs/guides', 'Guides', 'a tutorial, guides by task, settings and decisions')}
 ${link('/docs/errors', 'Error codes', 'what each one means and what to do')}
 </ul>
 ${credentials}</html>`

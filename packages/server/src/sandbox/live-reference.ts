@@ -204,7 +204,11 @@ export class LiveExamples {
     return {
       getPayment: { params: { paymentId: props.paymentId } },
       cancelQrCode: { params: { qrCodeId: props.cancelledCodeId } },
-      createGiftCard: { body: JSON.stringify(order), headers: { 'Idempotency-Key': order.slice(-20) } },
+      // The page sends a string as it is, so the string has to be JSON text; one pair of quotes is removed on the way.
+      createGiftCard: {
+        body: `"${JSON.stringify(order)}"`,
+        headers: { 'Idempotency-Key': order.slice(-20) },
+      },
       bulkIssueGiftCards: { body: lines },
       activateCard: { params: { svcCardId: props.physicalCardId } },
       changeCardStatus: { params: { svcCardId: props.lockedCardId } },
@@ -233,15 +237,19 @@ export class LiveExamples {
     }
   }
 
-  /** The notices of the bank, signed over the text that the page shows and sends. */
+  /** The notices of the bank, signed over the text that "Test Request" sends and the one in the page's code samples. */
   #signed(examples: Examples): Examples {
-    const { clock } = this.#services
+    const now = this.#services.clock.now()
     const [key] = railKeys(this.#services)
     const sign = (list: Examples[string]) =>
       list.map((example) => {
         if (example.status >= 400 || !key) return example
-        const body = Buffer.from(JSON.stringify(example.request.body, null, 2))
-        const headers = { ...example.request.headers, [SIGNATURE_HEADER]: signNotice(body, key, clock.now()) }
+        const { body } = example.request
+        const [sent, shown] = [JSON.stringify(body), JSON.stringify(body, null, 2)].map((text) =>
+          signNotice(Buffer.from(text), key, now),
+        )
+        const signature = `${sent},${shown!.replace(/^t=\d+,/, '')}`
+        const headers = { ...example.request.headers, [SIGNATURE_HEADER]: signature }
         return { ...example, request: { ...example.request, headers } }
       })
     const { acceptPayment = [], confirmRefund = [] } = examples

@@ -66,7 +66,7 @@ export class UpiSwitch {
     this.#services = services
   }
 
-  /** Carries a notice now; a credit that the service cannot take is returned at once. Answers the payment record. */
+  /** Carries a notice now; a credit that the service cannot take is returned at once. Returns the payment record. */
   async deliver(notice: Notice): Promise<Record<string, unknown>> {
     const payment = await this.#send('/rails/upi/credits', notice)
     return payment['status'] === 'REFUND_PENDING'
@@ -95,7 +95,7 @@ export class UpiSwitch {
     const { database } = this.#services
     for (const { notice_id, notice } of await database.directory(TAKE)) {
       await this.deliver(notice).catch((error: unknown) => {
-        // One that contradicts a former credit is refused for good.
+        // One that contradicts a previous credit is refused for good.
         if (!(error instanceof Failure)) throw error
       })
       await database.directory(DELIVERED, [notice_id])

@@ -19,7 +19,7 @@ export const AttemptResponse = Type.Object(
     delivered: Type.Boolean({ description: 'Whether the endpoint took it: status 200 to 299' }),
     status: Type.Optional(Type.Integer({ description: 'Status of the response, if there was one' })),
     failure: Type.Optional(Type.String({ description: 'Why it does not count, for people' })),
-    responseExcerpt: Type.String({ description: 'The first 1,024 bytes of the answer' }),
+    responseExcerpt: Type.String({ description: 'The first 1,024 bytes of the response' }),
     nextOn: Type.Optional(Type.String({ description: 'When it is tried again; absent when it is not' })),
   },
   { title: 'WebhookAttempt', additionalProperties: false },

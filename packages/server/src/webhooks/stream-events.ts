@@ -116,7 +116,7 @@ export class EventStreams {
     return stream
   }
 
-  /** Ends every stream, so that the process can drain; their readers connect anew, elsewhere. */
+  /** Ends every stream, so that the process can drain; their readers connect again, elsewhere. */
   close(): void {
     this.#ending.abort()
   }
@@ -139,7 +139,7 @@ export class EventStreams {
       const rows: NumberedEvent[] = grew
         ? await database.read([tenantId], (tx) => readFeed(tx, tenantId, after, null, PAGE_EVENTS))
         : []
-      // A reader so slow that the feed was forgotten beneath it: connecting anew, it is told.
+      // A reader so slow that the feed was forgotten beneath it: connecting again, it is told.
       if (rows[0] && rows[0].sequence !== after + 1n) return
       after = rows.at(-1)?.sequence ?? after
       const wanted = rows.filter((row) => type === undefined || row.type === type)

@@ -1,0 +1,92 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openGuideServer } from '../harness/guide-logins.ts'
+import { blocksOf, type Checkout, openCheckout } from '../harness/guides.ts'
+import { newDatabase } from '../harness/service.ts'
+
+const RAIL_KEY = 'a-key-of-the-rail-with-more-than-32-characters'
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+let checkout: Checkout
+beforeAll(async () => {
+  checkout = await openCheckout({ UPI_RAIL_KEYS: RAIL_KEY })
+})
+afterAll(() => checkout?.close())
+
+test('the guide to the console runs as it is printed: a first administrator, and the audit with an anchor', async () => {
+  const printed = await checkout.runGuide('guides/console.md')
+  expect(printed).toContain('asha')
+  expect(printed.match(/The chain is whole/g)).toHaveLength(2)
+})
+
+test('the guide to the UPI rail runs as it is printed: a signed credit, a refund and a notice in quarantine', async () => {
+  const example = (await blocksOf('guides/upi-rail.md', 'sh')).find(({ output }) => output !== undefined)
+  // The guide starts from the code that the tutorial creates.
+  await checkout.runGuide('tutorial/first-token-and-qr-code.md')
+  const printed = await checkout.runGuide('guides/upi-rail.md')
+  expect(printed.startsWith(example!.output!)).toBe(true)
+  for (const status of ['SUSPENSE', 'REFUNDED']) expect(printed).toContain(`"status":"${status}"`)
+})
+
+test('the guide to backups runs as it is printed: backup, restore, a rehearsal, snapshots', async () => {
+  const rehearsal = await newDatabase()
+  const printed = await checkout.runGuide('guides/backup.md', { REHEARSAL_URL: rehearsal.url })
+  expect(printed).toContain('The books add up.')
+}, 240_000)
+
+test('the guide to operating runs as it is printed on a server of its own: settings, doctor, merchant, books, backup', async () => {
+  const server = await openGuideServer()
+  onTestFinished(() => server.close())
+  // The first block has run: it made this server.
+  const [, ...blocks] = await blocksOf('guides/operate.md', 'sh')
+  const printed = await checkout.bash(blocks.map(({ code }) => code).join('\n'), server.env)
+  expect(printed).toContain('Corner Shop')
+  expect(printed).toContain('The books add up.')
+}, 240_000)
+
+/** Shell blocks that no test runs, by guide: each needs what a test does not have. */
+const NOT_RUN: Readonly<Record<string, number>> = {
+  // Patroni, etcd and a network to cut; an hour of fault injection.
+  'guides/high-availability.md': 2,
+  // `npm start`, which the tests run as a process of their own, and an installation without development packages.
+  'guides/operate.md': 2,
+  'guides/upi-rail.md': 1,
+  'tutorial/first-token-and-qr-code.md': 1,
+  // A run of ten thousand deliveries.
+  'guides/webhooks.md': 1,
+}
+
+/** Where the other blocks run. */
+const RUN_IN: Readonly<Record<string, string>> = {
+  'guides/backup.md': 'guides-operators',
+  'guides/conformance.md': 'guides',
+  'guides/console.md': 'guides-operators',
+  'guides/encrypt-a-request.md': 'guides',
+  'guides/operate.md': 'guides-operators',
+  'guides/point-in-time-recovery.md': 'point-in-time-recovery',
+  'guides/qr-codes.md': 'guides',
+  'guides/upi-rail.md': 'guides-operators',
+  'guides/webhooks.md': 'guides',
+  'tutorial/first-token-and-qr-code.md': 'guides',
+}
+
+test('every shell block of every guide runs in a test, or is marked as not run', async () => {
+  const marked: Record<string, number> = {}
+  const run: string[] = []
+  for (const folder of ['guides', 'tutorial'])
+    for (const name of await readdir(join(ROOT, 'docs', folder))) {
+      const text = await readFile(join(ROOT, 'docs', folder, name), 'utf8')
+      const [blocks, out] = [/^ *```(?:sh|bash|shell|console)$/gm, /^ *```sh not-run$/gm].map(
+        (pattern) => text.match(pattern)?.length ?? 0,
+      )
+      if (out) marked[`${folder}/${name}`] = out
+      if (blocks) run.push(`${folder}/${name}`)
+      expect(text, name).not.toMatch(/^\$ svc /m)
+    }
+  expect(marked).toEqual(NOT_RUN)
+  expect(run.toSorted()).toEqual(Object.keys(RUN_IN).toSorted())
+  for (const [file, suite] of Object.entries(RUN_IN))
+    expect(await readFile(join(ROOT, `test/service/${suite}.test.ts`), 'utf8'), file).toContain(file)
+})
