@@ -26,7 +26,7 @@ export const placesOf = (
   [`/cards/${world.svcCardId}`, '999912XXXXXX', 'found again'],
   ['/coins', 'Coins', hostile('title')],
   [`/coins/${world.coinConfigId}`, hostile('title'), 'Revision 2'],
-  ['/ledger', 'Ledger', 'What we owe a merchant'],
+  ['/ledger', 'Ledger', 'Accepted payments that we owe the merchant'],
   [`/ledger/accounts/card:${world.svcCardId}`, 'Card card_', 'Card spend'],
   ['/ledger/reconciliation', 'Reconciliation', 'The books add up'],
   ['/audit', 'Audit', 'card.status_changed'],
