@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { idFloor } from '@svc/contract/id-kinds'
 import { connectionOptions } from '@svc/platform/db/connection-options'
 import type { Bed } from './bed.ts'
 import type { Contender } from './contest.ts'
@@ -16,10 +17,14 @@ export function postgresProgram(name: 'pgbench' | 'psql'): string | undefined {
   return folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 }
 
-/** The text of lab/bench/pgbench/<script>.sql with its words in double braces filled in. */
+/**
+ * The text of lab/bench/pgbench/<script>.sql with its words in double braces filled in. `event` is the begin of ids of
+ * events: with the time of now they go where the service's own go.
+ */
 export async function script(name: string, words: Readonly<Record<string, string>> = {}): Promise<string> {
   const template = await readFile(new URL(`pgbench/${name}.sql`, import.meta.url), 'utf8')
-  return template.replace(/\{\{(\w+)\}\}/g, (_, word: string) => words[word]!)
+  const all: Readonly<Record<string, string>> = { event: idFloor('evt', new Date()), ...words }
+  return template.replace(/\{\{(\w+)\}\}/g, (_, word: string) => all[word]!)
 }
 
 /** In which each connection prepares its statements; these seconds do not count. */

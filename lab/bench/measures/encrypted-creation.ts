@@ -116,7 +116,9 @@ function issuingFunction(sql: string): string {
     .split('\n')
     .filter((line) => line !== '' && !/^(?:--|\\|begin;|commit;)/.test(line))
     .map((line) =>
-      line.replace(/^select /, 'perform ').replace(/^(with .*) from (\w+);$/, '$1 into counted from $2;'),
+      line
+        .replace(/^select /, 'perform ')
+        .replace(/^(with .* select require_count.*) from (\w+);$/, '$1 into counted from $2;'),
     )
     .map((line) => line.replace(/:(account|id)::/g, 'p_$1::'))
   return `create schema bench; grant usage on schema bench to svc_service;

@@ -2,7 +2,7 @@
 -- The arrays are made first, so that the statements have parameters, and hence plans, as the service's own have.
 \set first random(2000, 61900)
 \set id random(1, 900000000000000)
-select array_agg('mer_bench' || (:first::int + i) % 256 order by i) as merchants, array_agg('qr_' || lpad((:first::int + i)::text, 26, '0') order by i) as codes, array_agg('evt_' || :id::bigint || 'x' || i order by i) as events from generate_series(0, 63) i \gset
+select array_agg('mer_bench' || (:first::int + i) % 256 order by i) as merchants, array_agg('qr_' || lpad((:first::int + i)::text, 26, '0') order by i) as codes, array_agg('{{event}}' || :id::bigint || 'x' || i order by i) as events from generate_series(0, 63) i \gset
 begin;
 set local lock_timeout = 2000;
 select set_config('svc.tenants', array_to_string(:merchants::text[], ','), true);
@@ -10,5 +10,5 @@ insert into batches values ('bat_' || :id::bigint);
 select q.merchant_id as lock_tenant, q.qr_code_id as lock_id, q.qr_code_id, q.merchant_id, q.tr, q.upi_uri, q.qr_name, q.multiple_use, q.fixed_amount, q.amount_paise, q.description, q.expiry_at, q.custom_params, q.status, q.customer_name, q.customer_email, q.customer_mobile, q.customer_id, q.reference_number, q.holds_reference, q.request_hash, q.accepted_count, q.accepted_paise, q.created_at, q.modified_at from qr_codes q where (q.merchant_id, q.qr_code_id) in (select * from unnest(:merchants::text[], :codes::text[])) order by q.qr_code_id for no key update of q;
 select clock_timestamp() as now;
 update qr_codes q set status = 'CANCELLED', holds_reference = false, accepted_count = q.accepted_count, accepted_paise = q.accepted_paise, modified_at = clock_timestamp() from unnest(:codes::text[], :merchants::text[]) as new (qr_code_id, merchant_id) where q.qr_code_id = new.qr_code_id and q.merchant_id = new.merchant_id;
-insert into outbox (event_id, tenant_id, type, object_id, payload, created_at) select * from unnest(:events::text[], :merchants::text[], array_fill('qr_code.cancelled'::text, array[64]), :codes::text[], array_fill('{"qrCodeId": "qr_01234567890123456789012345","multipleUse": false,"fixedAmount": false,"status": "CANCELLED","createdOn": "2026-01-01T00:00:00.000+05:30","modifiedOn": "2026-01-01T00:00:00.000+05:30"}'::jsonb, array[64]), array_fill(clock_timestamp()::timestamptz, array[64]));
+with events as (insert into outbox (event_id, tenant_id, type, object_id, payload, created_at) select * from unnest(:events::text[], :merchants::text[], array_fill('qr_code.cancelled'::text, array[64]), :codes::text[], array_fill('{"qrCodeId": "qr_01234567890123456789012345","multipleUse": false,"fixedAmount": false,"status": "CANCELLED","createdOn": "2026-01-01T00:00:00.000+05:30","modifiedOn": "2026-01-01T00:00:00.000+05:30"}'::jsonb, array[64]), array_fill(clock_timestamp()::timestamptz, array[64])) returning *) insert into unnumbered_events (created_at, tenant_id, event_id, type, object_id, amount) select created_at, tenant_id, event_id, type, object_id, payload -> 'amount' from events;
 commit;
