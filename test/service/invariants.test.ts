@@ -1,5 +1,7 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
+import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { Relay } from '@svc/core/webhooks/relay'
+import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
@@ -12,9 +14,14 @@ let service: TestService
 
 beforeAll(async () => {
   service = await openService()
-  const merchant = await service.as(await service.newMerchant())
+  const shop = await service.newMerchant()
+  const merchant = await service.as(shop)
   const code = await newCode(service, merchant, { multipleUse: true })
   for (let i = 0; i < 2; i++) payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  const { utr } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  const lines = [{ utr, line: 1, amountPaise: paise(10_00n), settledOn: '2026-04-01' }]
+  const settle = service.app.services.commands.open(recordSettlement)
+  await settle.run({ tenantId: shop.merchantId, fileId: 'stf_first', lines })
   const credit = creditOf(code.tr, { amount: 1e6 })
   payloadOf(await notifyCredit(service.client, credit))
   payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))
@@ -77,6 +84,8 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['code_revisions', `update qr_codes set close_reason = 'cancelled', revision = revision + 1`],
   ['payment_events', `delete from outbox where type = 'payment.refund_pending'`],
   ['notices', `update rail_notices set payment_id = null`],
+  ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
+  ['settlement_journals', `update ledger_transfers set amount = amount + 1 where kind = 'bank_settlement'`],
   ['code_events', `delete from outbox where type = 'qr_code.credited'`],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
@@ -109,7 +118,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
 /** Whatever an invariant can be asked of. */
 const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
-  union all select notice_id from rail_notices
+  union all select notice_id from rail_notices union all select utr from settlement_lines
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 
@@ -134,7 +143,7 @@ test('no invariant is without such damage', () => {
 test('what is asked of some objects is what is asked of all', async () => {
   // An invariant of the whole alone has nothing to ask of some.
   const whole = INVARIANTS.filter(({ differencesOf }) => !differencesOf).map(nameOf)
-  expect(whole).toEqual(['sum', 'sides', 'journals', 'reversals'])
+  expect(whole).toEqual(['sum', 'sides', 'journals', 'reversals', 'settlement_journals'])
   for (const { differencesOf } of INVARIANTS)
     if (differencesOf)
       expect(
