@@ -80,6 +80,14 @@ const credit = async (tr: string, rest: object = {}) =>
   payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 249.5, ...rest })))
 const confirmRefund = async (utr: string) =>
   payloadOf(await service.client.notify('/rails/upi/refunds', { utr }, RAIL_KEY))
+let refundId = ''
+async function refund(referenceNumber: string, amount: number): Promise<void> {
+  const [{ paymentId }] = payloadOf(await shop.get('/api/v0/payments')).data
+  const request = { amount, referenceNumber }
+  ;({ refundId } = payloadOf(await shop.post(`/api/v0/payments/${paymentId}/refunds`, request)))
+}
+const refunded = async (status: string) =>
+  payloadOf(await service.client.notify('/rails/upi/refunds', { refundId, status }, RAIL_KEY))
 const atCard = async (path: string, amount: number) =>
   payloadOf(
     await service.client.post(`/sandbox/cards/${path}`, {
@@ -97,6 +105,10 @@ test('each flow moves money between the accounts that the reference says', async
   let event = ''
   const flows = [
     await flow('A payment is accepted', () => credit(code.tr)),
+    await flow('The merchant refunds a part of it to the payer', () => refund('1', 49.5)),
+    await flow('The bank has made the refund', () => refunded('REFUNDED')),
+    await flow('The merchant refunds another part', () => refund('2', 100)),
+    await flow('The bank cannot make that refund', () => refunded('FAILED')),
     await flow('A credit for a cancelled QR code arrives', () => credit(cancelled.tr, { utr: 'LATE000001' })),
     await flow('The bank has returned it to its payer', () => confirmRefund('LATE000001')),
     await flow('A credit arrives that fits no QR code', () =>
@@ -111,7 +123,7 @@ test('each flow moves money between the accounts that the reference says', async
       ;({ svcCardId } = payloadOf(await createCard(issuer, partner, { loadAmount: 500 })))
     }),
     await flow('The card is spent from', () => atCard(`${svcCardId}/spend`, 120.5)),
-    await flow('A merchant refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
+    await flow('A shop refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
     await flow('Coins are awarded', async () => {
       ;[userId] = (await newUsers(service, partner, 1)) as [string]
       ;({ event } = await newConfig(issuer, { amount: 25, coinsExpireAfterDays: 10 }))
