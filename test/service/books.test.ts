@@ -175,7 +175,7 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
-    { tenantId, kind: 'payable', amountPaise: 499_00n },
+    { tenantId, kind: 'payable', amountPaise: 449_50n },
   ])
 })
 
@@ -214,22 +214,22 @@ test('svc books prints the same as a table, as CSV and as JSON; an asset’s bal
   }
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
     `account              kind          accounts  unit  debit   credit
-UPI clearing         upi_clearing  1         INR   499.00
-Payable to merchant  payable       1         INR           499.00
+UPI clearing         upi_clearing  1         INR   449.50
+Payable to merchant  payable       1         INR           449.50
 Refunds to payers    upi_refunds   1         INR
 Suspense             suspense      1         INR
-Total                                        INR   499.00  499.00
+Total                                        INR   449.50  449.50
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--format', 'csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,499.00\n`,
+    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,449.50\n`,
   )
   const lines = JSON.parse(
     await books('statement', `upi_clearing:${merchant.merchantId}`, '--format', 'json'),
   )
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })
   expect(lines.at(1)).toMatchObject({ debit: '249.50', credit: '', balance: '249.50' })
-  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '499.00' })
+  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '449.50' })
   const wrong = await runHere(['books', 'trial-balance', '--as-of', '2026-04-01'], env)
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('with a time zone') })
 })

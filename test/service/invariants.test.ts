@@ -78,7 +78,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     `update journals set reverses = (select journal_id from journals where kind = 'card_load') where kind = 'card_spend'`,
   ],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
-  ['refunds', `update payments set status = 'REFUNDED'`],
+  ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
   [
     'single_use',
