@@ -6,6 +6,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { newUtr, trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
+import { recordRefunds } from '../harness/refund-examples.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
@@ -99,7 +100,7 @@ async function qrCodes(): Promise<void> {
   await recorder.fails('getPayment', 'payment_not_found', 'Not there, or not yours', shop, {
     params: { paymentId: 'pay_nothing' },
   })
-  await refunds(paymentId)
+  await recordRefunds(recorder, shop, paymentId)
   const counter = payloadOf(await shop.post('/api/v0/qr-code', { qrName: 'Counter', multipleUse: true }))
   await recorder.works('cancelQrCode', 'No payment after this', shop, {
     params: { qrCodeId: counter.qrCodeId },
@@ -118,28 +119,6 @@ async function qrCodes(): Promise<void> {
     stranger,
   )
   await rail()
-}
-
-async function refunds(paymentId: string): Promise<void> {
-  const params = { paymentId }
-  const body = { amount: 49.5, referenceNumber: 'return-17', reason: 'Damaged in transit' }
-  await recorder.works('createRefund', 'A part of a payment', shop, { params, body })
-  await recorder.fails('createRefund', 'refund_reference_in_use', 'The reference of another refund', shop, {
-    params,
-    body: { ...body, amount: 50 },
-  })
-  await recorder.fails('createRefund', 'refund_over_payment', 'More than is left', shop, {
-    params,
-    body: { amount: 1e5, referenceNumber: 'return-18' },
-  })
-  await recorder.works('listRefunds', 'Of one payment', shop, { params })
-  const [{ refundId }] = payloadOf(await shop.get(`/api/v0/payments/${paymentId}/refunds`)).data
-  await recorder.works('getRefund', 'One refund', shop, { params: { paymentId, refundId } })
-  const none = { paymentId, refundId: 'rfd_nothing' }
-  await recorder.fails('getRefund', 'refund_not_found', 'Not there, or not yours', shop, { params: none })
-  await recorder.fails('listRefunds', 'payment_not_found', 'Not there, or not yours', shop, {
-    params: { paymentId: 'pay_nothing' },
-  })
 }
 
 async function rail(): Promise<void> {

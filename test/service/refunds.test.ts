@@ -1,11 +1,8 @@
-import { checkInvariants } from '@svc/app/invariants'
-import { sendRefund } from '@svc/core/qr-codes/send-refund'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runHere } from '../harness/cli.ts'
-import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { Browser, newOperator } from '../harness/console.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { balancesOf, brokenIn, newShop, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -14,44 +11,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-interface Shop {
-  readonly merchantId: string
-  readonly client: Client
-  readonly paymentId: string
-  readonly path: string
-}
-
-/** A merchant with one accepted payment. */
-async function shopWith(amount: number, on = service): Promise<Shop> {
-  const { merchantId, client } = await newShop(on)
-  const { tr } = await newCode(on, client, { multipleUse: true })
-  const { paymentId } = payloadOf(await notifyCredit(on.client, creditOf(tr, { amount })))
-  return { merchantId, client, paymentId, path: `/api/v0/payments/${paymentId}/refunds` }
-}
-
-async function newShop(on: TestService) {
-  const merchant = await on.newMerchant()
-  return { merchantId: merchant.merchantId, client: await on.as(merchant) }
-}
-
-const notify = (notice: object, on = service) => on.client.notify('/rails/upi/refunds', notice, RAIL_KEY)
 const made = (refundId: string, rest: object = {}) =>
-  notify({ refundId, status: 'REFUNDED', utr: newUtr(), ...rest })
-const failed = (refundId: string) => notify({ refundId, status: 'FAILED', reason: 'account closed' })
-
-const balances = async (merchantId: string, on = service): Promise<Record<string, string>> =>
-  asSuperuser(on.db.database, async (db) => {
-    const { rows } = await db.query<{ kind: string; balance: string }>(
-      'select kind, balance::text from ledger_accounts where tenant_id = $1 and balance <> 0',
-      [merchantId],
-    )
-    return Object.fromEntries(rows.map(({ kind, balance }) => [kind, balance]))
-  })
-
-const broken = async (on = service): Promise<string[]> =>
-  (await checkInvariants(on.app.services.database)).flatMap(({ name, violations }) =>
-    violations.length > 0 ? [name] : [],
-  )
+  notifyRefund(service, { refundId, status: 'REFUNDED', utr: newUtr(), ...rest })
+const failed = (refundId: string) =>
+  notifyRefund(service, { refundId, status: 'FAILED', reason: 'account closed' })
 
 const eventsOf = ({ merchantId }: Shop): Promise<[string, Json][]> =>
   asSuperuser(service.db.database, async (db) => {
@@ -63,12 +26,12 @@ const eventsOf = ({ merchantId }: Shop): Promise<[string, Json][]> =>
   })
 
 test('a payment is refunded in parts up to its amount, from what is payable to the merchant', async () => {
-  const shop = await shopWith(100)
+  const shop = await shopWith(service, 100)
   const part = payloadOf(
     await shop.client.post(shop.path, { amount: 30.5, referenceNumber: 'a', reason: 'damaged' }),
   )
   expect(part).toMatchObject({ amount: 30.5, referenceNumber: 'a', reason: 'damaged', status: 'PENDING' })
-  expect(await balances(shop.merchantId)).toEqual({
+  expect(await balancesOf(service, shop.merchantId)).toEqual({
     upi_clearing: '-10000',
     payable: '6950',
     upi_refunds: '3050',
@@ -87,11 +50,11 @@ test('a payment is refunded in parts up to its amount, from what is payable to t
   expect(payloadOf(await shop.client.get(`${shop.path}/${part.refundId}`))).toEqual(part)
   const csv = await shop.client.send('GET', '/api/v0/payments', undefined, { accept: 'text/csv' })
   expect(csv.text.split('\r\n')[1]).toMatch(/,100\.00$/)
-  expect(await broken()).toEqual([])
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('a repeated reference returns its refund as it is now; with another request it is rejected', async () => {
-  const shop = await shopWith(10)
+  const shop = await shopWith(service, 10)
   const request = { amount: 4, referenceNumber: 'order-1', reason: 'late' }
   const first = payloadOf(await shop.client.post(shop.path, request))
   expect(payloadOf(await shop.client.post(shop.path, request))).toEqual(first)
@@ -114,28 +77,28 @@ test('a repeated reference returns its refund as it is now; with another request
 })
 
 test('the bank makes a refund: REFUNDED once, with its own reference, however often it is notified', async () => {
-  const shop = await shopWith(10)
+  const shop = await shopWith(service, 10)
   const { refundId } = payloadOf(await shop.client.post(shop.path, { amount: 4, referenceNumber: 'r' }))
   const utr = newUtr()
   const notice = { refundId: refundId.replace('_', '-').toUpperCase(), status: 'success', utr, extra: 1 }
-  const refund = payloadOf(await notify(notice))
+  const refund = payloadOf(await notifyRefund(service, notice))
   expect(refund).toMatchObject({ refundId, status: 'REFUNDED', utr })
-  expect(payloadOf(await notify(notice))).toEqual(refund)
-  expect(await balances(shop.merchantId)).toEqual({ upi_clearing: '-600', payable: '600' })
+  expect(payloadOf(await notifyRefund(service, notice))).toEqual(refund)
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ upi_clearing: '-600', payable: '600' })
   expect(await eventsOf(shop)).toMatchObject([
     ['payment.refund_pending', { paymentId: shop.paymentId, refund: { refundId, status: 'PENDING' } }],
     ['payment.refunded', { status: 'ACCEPTED', refundedAmount: 4, refund }],
   ])
-  expect(await broken()).toEqual([])
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('a refund that the bank cannot make gives its money back to the merchant by a reversing journal', async () => {
-  const shop = await shopWith(10)
+  const shop = await shopWith(service, 10)
   const { refundId } = payloadOf(await shop.client.post(shop.path, { referenceNumber: 'r' }))
   const refund = payloadOf(await failed(refundId))
   expect(refund).toMatchObject({ status: 'FAILED', failureReason: 'account closed' })
   expect(payloadOf(await failed(refundId))).toEqual(refund)
-  expect(await balances(shop.merchantId)).toEqual({ upi_clearing: '-1000', payable: '1000' })
+  expect(await balancesOf(service, shop.merchantId)).toEqual({ upi_clearing: '-1000', payable: '1000' })
   const [reversal] = await asSuperuser(
     service.db.database,
     async (db) =>
@@ -159,17 +122,17 @@ test('a refund that the bank cannot make gives its money back to the merchant by
   const payment = payloadOf(await shop.client.get(`/api/v0/payments/${shop.paymentId}`))
   expect(payment).not.toHaveProperty('refundedAmount')
   expect(payloadOf(await shop.client.post(shop.path, { referenceNumber: 'again' })).amount).toBe(10)
-  expect(await broken()).toEqual([])
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('a signed notice that is no outcome of a refund goes to quarantine and changes nothing', async () => {
-  const shop = await shopWith(10)
+  const shop = await shopWith(service, 10)
   const refundOf = async (referenceNumber: string): Promise<string> =>
     payloadOf(await shop.client.post(shop.path, { amount: 2, referenceNumber })).refundId
   const [done, gone, open] = [await refundOf('1'), await refundOf('2'), await refundOf('3')]
   const { utr } = payloadOf(await made(done))
   payloadOf(await failed(gone))
-  const before = await balances(shop.merchantId)
+  const before = await balancesOf(service, shop.merchantId)
   const reasons: [object, string][] = [
     [{ refundId: done, status: 'FAILED' }, 'contradicts_earlier_notice'],
     [{ refundId: done, status: 'REFUNDED', utr: newUtr() }, 'contradicts_earlier_notice'],
@@ -184,19 +147,19 @@ test('a signed notice that is no outcome of a refund goes to quarantine and chan
     [{ status: 'REFUNDED' }, 'reference_unreadable'],
   ]
   for (const [notice, reason] of reasons) {
-    const response = await notify(notice)
+    const response = await notifyRefund(service, notice)
     expect([response.status, response.json.payload], JSON.stringify(notice)).toMatchObject([
       202,
       { status: 'QUARANTINED', reason },
     ])
   }
-  expect(await balances(shop.merchantId)).toEqual(before)
+  expect(await balancesOf(service, shop.merchantId)).toEqual(before)
   expect(payloadOf(await shop.client.get(`${shop.path}/${open}`)).status).toBe('PENDING')
-  expect(await broken()).toEqual([])
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('only accepted payments are refunded, and only by their own merchant', async () => {
-  const shop = await shopWith(10)
+  const shop = await shopWith(service, 10)
   const { qrCodeId, tr } = await newCode(service, shop.client)
   payloadOf(await cancel(shop.client, qrCodeId))
   const late = payloadOf(await notifyCredit(service.client, creditOf(tr)))
@@ -219,7 +182,7 @@ test('a refund beyond the payable balance is rejected, or an advance where the s
       [service, 'payable_too_low'],
       [allowing, undefined],
     ] as const) {
-      const shop = await shopWith(10, on)
+      const shop = await shopWith(on, 10)
       // As if most of it was settled.
       await asSuperuser(on.db.database, (db) =>
         db.query(
@@ -241,20 +204,21 @@ test('a refund beyond the payable balance is rejected, or an advance where the s
         await shop.client.post(shop.path, { amount: 4, referenceNumber: '2' }),
       ]
       expect(responses.map((response) => response.error)).toEqual([error, error])
-      if (error) expect(await balances(shop.merchantId)).toEqual({ upi_clearing: '-100', payable: '100' })
+      if (error)
+        expect(await balancesOf(service, shop.merchantId)).toEqual({ upi_clearing: '-100', payable: '100' })
       else {
         const after = { upi_clearing: '-100', merchant_advances: '-800', upi_refunds: '900' }
-        expect(await balances(shop.merchantId, on)).toEqual(after)
+        expect(await balancesOf(on, shop.merchantId)).toEqual(after)
         const [first, second] = responses.map((response) => payloadOf(response).refundId)
-        payloadOf(await notify({ refundId: first, status: 'FAILED' }, on))
-        payloadOf(await notify({ refundId: second, status: 'REFUNDED' }, on))
-        expect(await balances(shop.merchantId, on)).toEqual({
+        payloadOf(await notifyRefund(on, { refundId: first, status: 'FAILED' }))
+        payloadOf(await notifyRefund(on, { refundId: second, status: 'REFUNDED' }))
+        expect(await balancesOf(on, shop.merchantId)).toEqual({
           upi_clearing: '300',
           payable: '100',
           merchant_advances: '-400',
         })
       }
-      expect(await broken(on)).toEqual([])
+      expect(await brokenIn(on)).toEqual([])
     }
   } finally {
     await allowing.close()
@@ -265,7 +229,7 @@ test('at once: refunds of the last rupee, one reference twice, and both outcomes
   const env = { PUBLIC_URL: service.baseUrl }
   const second = await openService({ background: false, db: service.db, env })
   try {
-    const shop = await shopWith(10)
+    const shop = await shopWith(service, 10)
     const [here, there] = [shop.client, second.client.with(shop.client.headers)]
     const pairs = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
@@ -276,7 +240,7 @@ test('at once: refunds of the last rupee, one reference twice, and both outcomes
     expect(errors).toEqual(Array.from({ length: 7 }, () => 'refund_over_payment'))
 
     // Two payments: the lock of one does not order the requests for the other.
-    const twice = [await shopWith(10)]
+    const twice = [await shopWith(service, 10)]
     const { tr } = await newCode(service, twice[0]!.client)
     const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr)))
     const paths = [twice[0]!.path, twice[0]!.path.replace(twice[0]!.paymentId, paymentId)]
@@ -292,86 +256,12 @@ test('at once: refunds of the last rupee, one reference twice, and both outcomes
     expect(new Set(ids).size).toBe(1)
 
     const both = await Promise.all([
-      notify({ refundId: ids[0], status: 'FAILED' }),
-      notify({ refundId: ids[0], status: 'REFUNDED', utr: newUtr() }, second),
+      notifyRefund(service, { refundId: ids[0], status: 'FAILED' }),
+      notifyRefund(second, { refundId: ids[0], status: 'REFUNDED', utr: newUtr() }),
     ])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 202])
-    expect(await broken()).toEqual([])
+    expect(await brokenIn(service)).toEqual([])
   } finally {
     await second.close()
   }
-})
-
-test('a refund is sent to the bank in one run, and not after its outcome', async () => {
-  const shop = await shopWith(10)
-  const { refundId } = payloadOf(await shop.client.post(shop.path, { amount: 1, referenceNumber: 'r' }))
-  const send = (runId: string) =>
-    service.app.services.commands.open(sendRefund).run({ merchantId: shop.merchantId, refundId, runId })
-  const runs = await Promise.all([send('rfr_1'), send('rfr_2')])
-  expect(runs.map(({ refund }) => refund.runId)).toEqual(['rfr_1', 'rfr_1'])
-  expect(payloadOf(await shop.client.get(`${shop.path}/${refundId}`))).toMatchObject({ status: 'SENT' })
-  payloadOf(await made(refundId))
-  expect((await send('rfr_3')).refund).toMatchObject({ status: 'REFUNDED', runId: 'rfr_1' })
-})
-
-test('svc refund sends all pending refunds to the bank in one file, which can be printed again', async () => {
-  const own = await openService({ background: false })
-  try {
-    const env = { DATABASE_URL: own.db.url, SVC_MASTER_KEY: MASTER_KEY }
-    const svc = (...args: string[]) => runHere(['refund', ...args], env)
-    expect(await svc('export')).toMatchObject({ code: 0, stderr: expect.stringContaining('No refund is') })
-    const shop = await shopWith(10, own)
-    const refund = async (referenceNumber: string): Promise<string> =>
-      payloadOf(await shop.client.post(shop.path, { amount: 2.5, referenceNumber })).refundId
-    const ids = [await refund('1'), await refund('2')]
-    const columns = ['--columns', 'amount=AMOUNT,refundId']
-    const first = await svc('export', ...columns)
-    expect(first.stdout).toBe(`AMOUNT,refundId\n2.50,${ids[0]}\n2.50,${ids[1]}\n`)
-    const [{ runId, amount }] = JSON.parse((await svc('runs', '--json')).stdout)
-    expect(amount).toBe('5.00')
-    await refund('3')
-    expect((await svc('export', '--run', runId, ...columns)).stdout).toBe(first.stdout)
-    expect(await svc('export', '--run', 'rfr_none')).toMatchObject({ code: 1 })
-    expect(await svc('export', '--columns', 'password')).toMatchObject({ code: 1 })
-    expect(JSON.parse((await svc('list', shop.merchantId, '--json')).stdout)).toMatchObject([
-      { status: 'PENDING' },
-      { status: 'SENT', runId },
-      { status: 'SENT', runId },
-    ])
-  } finally {
-    await own.close()
-  }
-})
-
-test('an operator enters what a notice in quarantine says of a refund, once; it is no credit', async () => {
-  const browser = new Browser(service)
-  await browser.signIn((await newOperator(service, 'operator')).name)
-  const shop = await shopWith(10)
-  const refund = async (referenceNumber: string): Promise<string> =>
-    payloadOf(await shop.client.post(shop.path, { amount: 1, referenceNumber })).refundId
-  const [refundId, other] = [await refund('1'), await refund('2')]
-  const { noticeId } = (await notify({ refundId, status: 'unclear' })).json.payload
-  const credit = { utr: newUtr(), amount: 1 }
-  expect((await browser.post(`/rail-notices/${noticeId}/assign`, credit)).error).toBe(
-    'notice_not_in_quarantine',
-  )
-  const complete = (id: string, body: object) => browser.post(`/refunds/${id}/complete`, body)
-  expect((await complete(refundId, { status: 'FAILED' })).status).toBe(400)
-  const outcome = { status: 'FAILED', reason: 'by phone', noticeId }
-  expect((await complete(refundId, outcome)).json).toMatchObject({
-    status: 'FAILED',
-    failureReason: 'by phone',
-  })
-  expect((await complete(other, outcome)).error).toBe('notice_not_in_quarantine')
-  expect((await complete(refundId, { status: 'REFUNDED' })).error).toBe('refund_closed')
-  expect((await complete('rfd_none', { status: 'REFUNDED' })).error).toBe('refund_not_found')
-  const [notice] = (await browser.get(`/rail-notices?q=${noticeId}`)).json.data
-  expect(notice).toMatchObject({ status: 'ASSIGNED', paymentId: shop.paymentId })
-  const listed = (await browser.get(`/refunds?merchantId=${shop.merchantId}&status=FAILED`)).json.data
-  expect(listed).toMatchObject([{ merchantId: shop.merchantId, refund: { refundId } }])
-  const audited = await asSuperuser(service.db.database, (db) =>
-    db.query('select 1 from audit_log where target = $1 and action = $2', [refundId, 'refund.completed']),
-  )
-  expect(audited.rowCount).toBe(1)
-  expect(await broken()).toEqual([])
 })

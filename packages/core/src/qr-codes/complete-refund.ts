@@ -213,7 +213,7 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
   }
 }
 
-/** Whether a report tells another story of a refund than what is recorded. */
+/** Whether a report contradicts what is recorded of a refund. */
 function contradicts(refund: MerchantRefund, outcome: RefundOutcome, taken: State['taken']): boolean {
   const { utr, amountPaise, failureReason } = outcome
   if (amountPaise !== undefined && amountPaise !== refund.amountPaise) return true

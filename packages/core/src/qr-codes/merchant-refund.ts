@@ -103,7 +103,7 @@ export const refundEvent = (
 })
 
 const ID = /^rfd_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id can exist; any other gets the response of a missing one (decision A12). */
 export const looksLikeRefundId = (text: string): boolean => ID.test(text)
 
 /** The id as banks may write it: in either case, without separators. */
