@@ -68,6 +68,10 @@ create table payments (
   notice         bytea,
   transaction_at timestamptz,
   flags          text[] not null default '{}',
+  -- what the merchant refunds or has refunded; failed refunds do not count
+  refund_paise   bigint not null default 0,
+  constraint refunds_within_payment check (refund_paise between 0 and amount_paise),
+  constraint only_accepted_are_refunded check (refund_paise = 0 or status = 'ACCEPTED'),
   constraint code_is_the_merchants foreign key (merchant_id, qr_code_id) references qr_codes (merchant_id, qr_code_id)
 );
 create index payments_of_code on payments (merchant_id, qr_code_id, created_at desc, payment_id desc);
@@ -82,6 +86,43 @@ create index payments_not_accepted on payments (merchant_id, created_at desc, pa
 select secure_tenants('payments', 'merchant_id');
 grant select, insert, update on payments to svc_service;
 grant select on payments to svc_operator;
+
+-- Refunds of accepted payments, by their merchants.
+create table merchant_refunds (
+  merchant_id      text collate "C" not null references merchants,
+  refund_id        text collate "C" not null,
+  payment_id       text collate "C" not null,
+  amount_paise     bigint not null check (amount_paise > 0),
+  -- the part beyond what was payable to the merchant
+  advanced_paise   bigint not null check (advanced_paise between 0 and amount_paise),
+  reference_number text collate "C" not null,
+  reason           text,
+  -- a repeat of the reference with another request is refused
+  request_hash     bytea not null,
+  status           text not null check (status in ('PENDING', 'SENT', 'REFUNDED', 'FAILED')),
+  failure_reason   text,
+  -- the run that sent it to the bank
+  run_id           text collate "C",
+  -- the bank's own reference of the refund
+  utr              text collate "C" constraint one_refund_per_utr unique,
+  created_at       timestamptz not null,
+  sent_at          timestamptz,
+  completed_at     timestamptz,
+  primary key (merchant_id, refund_id),
+  constraint one_refund_per_reference unique (merchant_id, reference_number),
+  constraint payment_is_the_merchants
+    foreign key (merchant_id, payment_id) references payments (merchant_id, payment_id),
+  constraint completed_when_final check ((status in ('REFUNDED', 'FAILED')) = (completed_at is not null)),
+  constraint failed_with_reason check ((status = 'FAILED') = (failure_reason is not null))
+);
+create index merchant_refunds_of_payment on merchant_refunds (merchant_id, payment_id, created_at desc, refund_id desc);
+create index merchant_refunds_by_id on merchant_refunds (refund_id);
+create index merchant_refunds_of_run on merchant_refunds (run_id, refund_id) where run_id is not null;
+create index merchant_refunds_open on merchant_refunds (created_at) where status in ('PENDING', 'SENT');
+select secure_tenants('merchant_refunds', 'merchant_id');
+grant select, insert on merchant_refunds to svc_service;
+grant update (status, failure_reason, run_id, utr, sent_at, completed_at) on merchant_refunds to svc_service;
+grant select on merchant_refunds to svc_operator;
 
 -- Signed notices that are no payment by themselves: those that cannot be read or contradict an earlier one wait here
 -- until somebody assigns them, and those that repeat an earlier one in other words are kept beside it.
@@ -160,6 +201,25 @@ create function directory_refunds_pending(before timestamptz, most integer) retu
     select p.utr from payments p where p.status = 'REFUND_PENDING' and p.created_at < before order by p.created_at limit most
   $$;
 
+-- For the rail, which knows a refund by its id or by the bank's own reference.
+create function directory_merchant_refunds(refund_ids text[], utrs text[])
+  returns table (refund_id text, merchant_id text, payment_id text, utr text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select r.refund_id, r.merchant_id, r.payment_id, r.utr from merchant_refunds r where r.refund_id = any (refund_ids)
+    union
+    select r.refund_id, r.merchant_id, r.payment_id, r.utr from merchant_refunds r where r.utr = any (utrs)
+  $$;
+
+-- Refunds that the bank has not reported on; the rail of the sandbox makes them.
+create function directory_merchant_refunds_open(before timestamptz, most integer)
+  returns table (refund_id text, merchant_id text, amount_paise bigint)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select r.refund_id, r.merchant_id, r.amount_paise from merchant_refunds r
+    where r.status in ('PENDING', 'SENT') and r.created_at < before order by r.created_at limit most
+  $$;
+
 create function directory_qr_codes_expired(now timestamptz, most integer)
   returns table (merchant_id text, qr_code_id text)
   language sql stable security definer set search_path = svc, pg_temp
@@ -185,6 +245,7 @@ create function directory_payees(vpas text[])
   as $$ select lower(m.vpa), m.merchant_id from merchants m where lower(m.vpa) collate "C" = any (vpas) $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function directory_qr_codes, directory_payments, directory_refunds_pending, directory_qr_codes_expired,
+grant execute on function directory_qr_codes, directory_payments, directory_refunds_pending, directory_merchant_refunds,
+  directory_merchant_refunds_open, directory_qr_codes_expired,
   directory_qr_codes_to_close, directory_payees
   to svc_service;

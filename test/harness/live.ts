@@ -105,6 +105,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   UPI_RAIL_KEYS: `${RAIL_KEY},the-next-rail-key-0123456789-0123456789`,
   RAIL_GRACE_SECONDS: '60',
   RAIL_ADAPTERS: '{}',
+  REFUNDS_BEYOND_BALANCE: 'allow',
   QR_AMOUNT_CAPS: 'default=50000,5411=200000',
   CARD_BIN: '99991234',
   CARD_LOAD_MAX_RUPEES: '5000',

@@ -81,6 +81,14 @@ const credit = async (tr: string, rest: object = {}) =>
   payloadOf(await notifyCredit(service.client, creditOf(tr, { amount: 249.5, ...rest })))
 const confirmRefund = async (utr: string) =>
   payloadOf(await service.client.notify('/rails/upi/refunds', { utr }, RAIL_KEY))
+let refundId = ''
+async function refund(referenceNumber: string, amount: number): Promise<void> {
+  const [{ paymentId }] = payloadOf(await shop.get('/api/v0/payments')).data
+  const request = { amount, referenceNumber }
+  ;({ refundId } = payloadOf(await shop.post(`/api/v0/payments/${paymentId}/refunds`, request)))
+}
+const refunded = async (status: string) =>
+  payloadOf(await service.client.notify('/rails/upi/refunds', { refundId, status }, RAIL_KEY))
 const atCard = async (path: string, amount: number) =>
   payloadOf(
     await service.client.post(`/sandbox/cards/${path}`, {
@@ -105,6 +113,10 @@ test('each flow moves money between the accounts that the reference says', async
       const ask = { tenantId: merchant.merchantId, fileId: 'stf_example', lines }
       await service.app.services.commands.open(recordSettlement).run(ask)
     }),
+    await flow('The merchant refunds a part of it to the payer', () => refund('1', 49.5)),
+    await flow('The bank has made the refund', () => refunded('REFUNDED')),
+    await flow('The merchant refunds another part', () => refund('2', 100)),
+    await flow('The bank cannot make that refund', () => refunded('FAILED')),
     await flow('A credit for a cancelled QR code arrives', () => credit(cancelled.tr, { utr: 'LATE000001' })),
     await flow('The bank has returned it to its payer', () => confirmRefund('LATE000001')),
     await flow('A credit arrives that fits no QR code', () =>
@@ -119,7 +131,7 @@ test('each flow moves money between the accounts that the reference says', async
       ;({ svcCardId } = payloadOf(await createCard(issuer, partner, { loadAmount: 500 })))
     }),
     await flow('The card is spent from', () => atCard(`${svcCardId}/spend`, 120.5)),
-    await flow('A merchant refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
+    await flow('A shop refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
     await flow('Coins are awarded', async () => {
       ;[userId] = (await newUsers(service, partner, 1)) as [string]
       ;({ event } = await newConfig(issuer, { amount: 25, coinsExpireAfterDays: 10 }))
@@ -171,7 +183,7 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
-    { tenantId, kind: 'payable', amountPaise: 748_50n },
+    { tenantId, kind: 'payable', amountPaise: 699_00n },
   ])
 })
 
@@ -210,21 +222,21 @@ test('svc books prints the same as a table, as CSV and as JSON; an asset’s bal
   }
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
     `account              kind          accounts  unit  debit   credit
-UPI clearing         upi_clearing  1         INR   499.00
+UPI clearing         upi_clearing  1         INR   449.50
 Bank                 bank          1         INR   249.50
-Payable to merchant  payable       1         INR           748.50
+Payable to merchant  payable       1         INR           699.00
 Refunds to payers    upi_refunds   1         INR
 Suspense             suspense      1         INR
-Total                                        INR   748.50  748.50
+Total                                        INR   699.00  699.00
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,748.50\n`,
+    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,699.00\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })
   expect(lines.at(1)).toMatchObject({ debit: '249.50', credit: '', balance: '249.50' })
-  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '499.00' })
+  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '449.50' })
   const wrong = await runHere(['books', 'trial-balance', '--as-of', '2026-04-01'], env)
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('with a time zone') })
 })

@@ -84,6 +84,8 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_coins_due: ['svc_service'],
   directory_event_counters: ['svc_service'],
   directory_key_holders: ['svc_service', 'svc_operator'],
+  directory_merchant_refunds: ['svc_service'],
+  directory_merchant_refunds_open: ['svc_service'],
   directory_oauth_clients: ['svc_service', 'svc_operator'],
   directory_payees: ['svc_service'],
   directory_payments: ['svc_service'],

@@ -50,7 +50,10 @@ async function merchantEvents(): Promise<Json[]> {
   ]
   const expiry = new Date(service.clock.now() + 60_000).toISOString()
   await newCode(service, tenant, { expiry, multipleUse: true })
-  payloadOf(await notifyCredit(service.client, creditOf(single.tr)))
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(single.tr)))
+  // The simulated bank fails it.
+  const refund = { amount: 0.95, referenceNumber: 'return-1' }
+  payloadOf(await tenant.post(`/api/v0/payments/${paymentId}/refunds`, refund))
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
   payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
@@ -63,7 +66,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 13)
+  return feedOf(await service.as(merchant), 15)
 }
 
 /** The same of a partner. */

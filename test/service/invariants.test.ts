@@ -8,7 +8,7 @@ import { payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 let service: TestService
 
@@ -25,6 +25,18 @@ beforeAll(async () => {
   const credit = creditOf(code.tr, { amount: 1e6 })
   payloadOf(await notifyCredit(service.client, credit))
   payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))
+  const { data } = payloadOf(await merchant.get('/api/v0/payments?status=ACCEPTED'))
+  const refundId = async (referenceNumber: string): Promise<string> =>
+    payloadOf(
+      await merchant.post(`/api/v0/payments/${data[0].paymentId}/refunds`, { amount: 1, referenceNumber }),
+    ).refundId
+  for (const [reference, status] of [
+    ['made', 'REFUNDED'],
+    ['not made', 'FAILED'],
+  ] as const) {
+    const outcome = { refundId: await refundId(reference), status }
+    payloadOf(await service.client.notify('/rails/upi/refunds', outcome, RAIL_KEY))
+  }
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, {}, { 'idempotency-key': 'first' }))
@@ -73,7 +85,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     `update journals set reverses = (select journal_id from journals where kind = 'card_load') where kind = 'card_spend'`,
   ],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
-  ['refunds', `update payments set status = 'REFUNDED'`],
+  ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
   [
     'single_use',
@@ -87,6 +99,14 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
   ['settlement_journals', `update ledger_transfers set amount = amount + 1 where kind = 'bank_settlement'`],
   ['code_events', `delete from outbox where type = 'qr_code.credited'`],
+  ['refund_totals', 'update payments set refund_paise = refund_paise + 1 where refund_paise > 0'],
+  [
+    'refund_totals',
+    `update merchant_refunds set status = 'FAILED', failure_reason = 'none' where status = 'REFUNDED'`,
+  ],
+  ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_paid'`],
+  ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_failed'`],
+  ['refund_events', `delete from outbox where type = 'payment.refund_failed'`],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],
@@ -119,6 +139,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
 const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
   union all select notice_id from rail_notices union all select utr from settlement_lines
+  union all select refund_id from merchant_refunds
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 

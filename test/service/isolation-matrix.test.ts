@@ -44,6 +44,9 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   listPayments: plain,
   cancelQrCode: empty,
   getPayment: plain,
+  createRefund: ({ referenceNumber }) => ({ body: { amount: 0.01, referenceNumber } }),
+  getRefund: plain,
+  listRefunds: plain,
   findPayments: ({ qrCodeId, referenceNumber, utr }) => ({
     query: `?${new URLSearchParams(utr ? { utr } : { qrCodeId: qrCodeId!, referenceNumber: referenceNumber! })}`,
   }),
@@ -97,6 +100,7 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
 const IDS = new Set([
   'qrCodeId',
   'paymentId',
+  'refundId',
   'svcCardId',
   'jobId',
   'coinConfigId',
@@ -147,7 +151,11 @@ async function newMerchantTenant(): Promise<Tenant> {
   const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
   const code = await newCode(service, client, { multipleUse: true, ...names })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
-  return { client, ids: { qrCodeId: code.qrCodeId, paymentId, ...names, ...(await newHooks(client)) } }
+  const { refundId } = payloadOf(
+    await client.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'first' }),
+  )
+  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, ...names }
+  return { client, ids: { ...ids, ...(await newHooks(client)) } }
 }
 
 /** Creates two endpoints: the one whose id is returned may be deleted. */

@@ -89,8 +89,8 @@ test('the CSV of a filter has the records of its list, quoted, and no formula fo
   const response = await tenant.send('GET', `${PATH}?utr=${record.utr}`, undefined, { accept: 'text/csv' })
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
   expect(response.text.split('\r\n')).toEqual([
-    'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams',
-    `${record.paymentId},"${record.utr}",${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"": ""a,b""}"`,
+    'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount',
+    `${record.paymentId},"${record.utr}",${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"": ""a,b""}",0.00`,
     '',
   ])
   const whole = await tenant.send('GET', PATH, undefined, { accept: 'text/csv' })

@@ -23,6 +23,7 @@ import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
+import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
@@ -73,6 +74,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addSandboxCommands(program)
   addQrCommands(program)
   addPaymentCommands(program)
+  addRefundCommands(program)
   addNoticeCommands(program)
   addConformanceCommand(program)
   return program

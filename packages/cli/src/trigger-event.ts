@@ -22,7 +22,11 @@ const newCode = (sandbox: SandboxFile, request: object = {}) =>
   })
 
 const pay = (sandbox: SandboxFile, request: object) =>
-  asMerchant(sandbox).call<{ outcome: string; utr: string }>('POST', '/sandbox/upi/pay', request)
+  asMerchant(sandbox).call<{ outcome: string; utr: string; payment?: { paymentId: string } }>(
+    'POST',
+    '/sandbox/upi/pay',
+    request,
+  )
 
 async function newCard(sandbox: SandboxFile): Promise<string> {
   const { companyId, cardAccountId, userId, sharedKey } = sandbox.incentivePartner
@@ -87,6 +91,13 @@ const TRIGGERS: Record<EventType, Trigger> = {
   async 'payment.refunded'(sandbox) {
     const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
     return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
+  },
+  async 'payment.refund_failed'(sandbox) {
+    const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
+    const { payment } = await pay(sandbox, { qrCodeId, amount: 20 })
+    const refund = { amount: 10.95, referenceNumber: randomUUID() }
+    await asMerchant(sandbox).call('POST', `/api/v0/payments/${payment?.paymentId}/refunds`, refund)
+    return `refunding ${payment?.paymentId}, which fails within seconds`
   },
   async 'payment.suspended'(sandbox) {
     const { upiUri } = await newCode(sandbox)

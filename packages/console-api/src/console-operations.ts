@@ -13,6 +13,7 @@ import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as payments from './payment-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
+import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
@@ -60,6 +61,8 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   qrCodes.cancelQrCodeInConsole,
   qrCodes.payQrCodeInConsole,
   payments.listPaymentsInConsole,
+  refunds.listRefundsInConsole,
+  refunds.completeRefundByOperator,
   notices.listNotices,
   notices.assignNotice,
   cards.listCards,

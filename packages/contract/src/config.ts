@@ -94,6 +94,11 @@ export const SETTINGS = {
     86_400,
     'For so long after its expiry a QR code accepts a credit that the payer’s bank dates before it.',
   ),
+  REFUNDS_BEYOND_BALANCE: oneOf(
+    ['reject', 'allow'],
+    'reject',
+    'Refunds of a merchant beyond its payable balance: rejected, or advanced and deducted from its settlement.',
+  ),
   QR_AMOUNT_CAPS: amountCaps,
   CARD_BIN: digits(
     6,

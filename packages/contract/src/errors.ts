@@ -202,6 +202,12 @@ export const FAILURES = {
     'Payment not found',
     'Use the `paymentId` of a payment of your own; on the rail, the bank reference (`utr`) of a credit that was notified before.',
   ),
+  refund_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Refund not found',
+    'Use the `refundId` that the create operation returned, with the `paymentId` of its payment.',
+  ),
   operator_not_found: kind(404, 'NOT_FOUND_ERROR', 'Operator not found', 'List them: `svc operator list`.'),
   merchant_not_found: kind(404, 'NOT_FOUND_ERROR', 'Merchant not found', 'List them: `svc merchant list`.'),
   partner_not_found: kind(404, 'NOT_FOUND_ERROR', 'Partner not found', 'List them: `svc partner list`.'),
@@ -296,6 +302,24 @@ export const FAILURES = {
     'This credit was accepted and cannot be refunded',
     'Only credits with the outcome `REFUND_PENDING` or `SUSPENSE` can be refunded.',
   ),
+  payment_not_accepted: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The payment was not accepted and cannot be refunded by the merchant',
+    'Refund payments with the status `ACCEPTED`; the bank returns the others.',
+  ),
+  refund_reference_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another refund has this referenceNumber',
+    'Repeat the first request unchanged to get its refund, or use another `referenceNumber`.',
+  ),
+  refund_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The refund has another outcome already',
+    'A refund is `REFUNDED` or `FAILED` for good. After a failed one, create a new one.',
+  ),
   utr_conflict: kind(
     409,
     'CONFLICT_ERROR',
@@ -349,6 +373,18 @@ export const FAILURES = {
     'BUSINESS_ERROR',
     'The card may not be used in this channel',
     'Both the user’s flag and the admin’s flag of the channel must be on.',
+  ),
+  refund_over_payment: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The refund exceeds what is left of the payment',
+    'Refund at most the amount of the payment less its `refundedAmount`.',
+  ),
+  payable_too_low: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The refund exceeds the balance that is payable to the merchant',
+    'Refund a smaller amount, or repeat the request after further payments.',
   ),
   refund_over_spent: kind(
     422,

@@ -28,12 +28,19 @@ export const EVENTS = {
     payload: '`QrCode`',
   },
   'payment.refund_pending': {
-    description: 'A credit arrived that its QR code cannot accept; it goes back to its payer',
-    payload: '`PaymentRecord`',
+    description:
+      'A credit arrived that its QR code cannot accept and goes back to its payer; or the merchant refunds a payment, with `refund`',
+    payload: '`PaymentRecord`, or `PaymentWithRefund`',
   },
   'payment.refunded': {
-    description: 'The bank confirmed that a credit which could not be accepted went back to its payer',
-    payload: '`PaymentRecord`',
+    description:
+      'The bank confirmed that a credit which could not be accepted went back to its payer; or that it made a refund of the merchant, with `refund`',
+    payload: '`PaymentRecord`, or `PaymentWithRefund`',
+  },
+  'payment.refund_failed': {
+    description:
+      'The bank could not make a refund of the merchant; its money is payable to the merchant again',
+    payload: '`PaymentWithRefund`',
   },
   'payment.suspended': {
     description:

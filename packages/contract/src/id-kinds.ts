@@ -28,6 +28,8 @@ export const ID_KINDS = {
   pay: { of: 'payment', fields: ['paymentId'] },
   qr: { of: 'QR code', fields: ['qrCodeId', 'after'] },
   req: { of: 'request', fields: ['requestId'] },
+  rfd: { of: 'refund of a payment', fields: ['refundId'] },
+  rfr: { of: 'run of refunds to the bank', fields: ['runId'] },
   rnt: { of: 'notice of the rail', fields: ['noticeId'] },
   sk: { of: 'shared key', fields: ['kid'] },
   stf: { of: 'settlement file of the bank', fields: [] },

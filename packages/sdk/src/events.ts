@@ -12,8 +12,9 @@ export interface EventData {
   'qr_code.payment_refunded': Schemas['PaymentRecord'] & { readonly qrCodeId: string }
   'qr_code.cancelled': Schemas['ClosedQrCode']
   'qr_code.expired': Schemas['QrCode']
-  'payment.refund_pending': Schemas['PaymentRecord']
-  'payment.refunded': Schemas['PaymentRecord']
+  'payment.refund_pending': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
+  'payment.refunded': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
+  'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
   'card.created': Schemas['Card']
   'card.status_changed': Schemas['Card']

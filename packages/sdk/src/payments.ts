@@ -1,7 +1,7 @@
 import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
 import { type Page, Paged } from './pages.ts'
 import type { operations } from './schema.ts'
-import type { CallOptions } from './transport.ts'
+import type { CallOptions, WriteOptions } from './transport.ts'
 
 /** A credit of any of the merchant's QR codes: accepted, on its way back to its payer, or in suspense. */
 export type PaymentRecord = Schemas['PaymentRecord']
@@ -10,6 +10,13 @@ export type PaymentFilter = Omit<
   NonNullable<operations['findPayments']['parameters']['query']>,
   'after' | 'limit'
 > & { readonly limit?: number }
+
+/** A payment with its newest refunds. */
+export type PaymentDetail = Schemas['PaymentDetail']
+/** A refund of an accepted payment, or of a part of it. */
+export type Refund = Schemas['Refund']
+/** `amount` is in rupees, by default all that is left; `referenceNumber` names one refund of the merchant. */
+export type RefundRequest = operations['createRefund']['requestBody']['content']['application/json']
 
 /** What was paid to a merchant, over all QR codes. */
 export class Payments {
@@ -20,7 +27,7 @@ export class Payments {
   }
 
   /** @throws SvcError `payment_not_found` */
-  async get(paymentId: string, options?: CallOptions): Promise<PaymentRecord> {
+  async get(paymentId: string, options?: CallOptions): Promise<PaymentDetail> {
     const params = { path: { paymentId } }
     const call = this.#api.call(options)
     return payloadOf(await this.#api.http.GET('/api/v0/payments/{paymentId}', { params, ...call }))
@@ -48,5 +55,41 @@ export class Payments {
       ...this.#api.stream(options),
     })
     return data as unknown as ReadableStream<Uint8Array>
+  }
+
+  /**
+   * Refunds a payment, or a part of it. A repeat of the `referenceNumber` returns the same refund.
+   *
+   * @throws SvcError `payment_not_found`, `payment_not_accepted`, `refund_over_payment`, `payable_too_low`,
+   * `refund_reference_in_use`
+   */
+  async refund(paymentId: string, refund: RefundRequest, options?: WriteOptions): Promise<Refund> {
+    const params = { path: { paymentId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/payments/{paymentId}/refunds', { params, body: refund, ...call }),
+    )
+  }
+
+  /** @throws SvcError `refund_not_found` */
+  async getRefund(paymentId: string, refundId: string, options?: CallOptions): Promise<Refund> {
+    const params = { path: { paymentId, refundId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.GET('/api/v0/payments/{paymentId}/refunds/{refundId}', { params, ...call }),
+    )
+  }
+
+  /** Refunds of a payment, newest first. */
+  refunds(
+    paymentId: string,
+    { limit }: { readonly limit?: number } = {},
+    options?: CallOptions,
+  ): Paged<Refund> {
+    return new Paged(async (after) => {
+      const params = { path: { paymentId }, query: pageQuery(after, limit) }
+      const call = this.#api.call(options)
+      return payloadOf(await this.#api.http.GET('/api/v0/payments/{paymentId}/refunds', { params, ...call }))
+    })
   }
 }

@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'qr_code_not_found'
   | 'payment_not_found'
+  | 'refund_not_found'
   | 'operator_not_found'
   | 'merchant_not_found'
   | 'partner_not_found'
@@ -50,6 +51,9 @@ export type ErrorCode =
   | 'reference_in_use'
   | 'reference_paid'
   | 'refund_not_due'
+  | 'payment_not_accepted'
+  | 'refund_reference_in_use'
+  | 'refund_closed'
   | 'utr_conflict'
   | 'coin_config_overlaps'
   | 'request_id_conflict'
@@ -59,6 +63,8 @@ export type ErrorCode =
   | 'load_over_limit'
   | 'card_not_usable'
   | 'channel_not_allowed'
+  | 'refund_over_payment'
+  | 'payable_too_low'
   | 'refund_over_spent'
   | 'mcc_not_allowed'
   | 'no_coin_config'
@@ -128,6 +134,7 @@ export interface FieldError {
 export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/qr-code',
   'PATCH /api/v0/qr-code/{qrCodeId}/cancel',
+  'POST /api/v0/payments/{paymentId}/refunds',
   'POST /api/v0/partner/svcCard',
   'POST /api/v0/partner/svcCard/bulk',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/status',

@@ -4,6 +4,7 @@ import { CardReceipt } from '@svc/core/cards/card-use'
 import { AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
 import { RedemptionRecord } from '@svc/core/coins/redemption'
+import { PaymentWithRefund } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentRecord } from '@svc/core/qr-codes/payment'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
 import { EventResponse } from '@svc/core/webhooks/event'
@@ -40,8 +41,9 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'qr_code.payment_refunded': PaymentRecord,
   'qr_code.cancelled': ClosedQrCode,
   'qr_code.expired': QrCodeResponse,
-  'payment.refund_pending': PaymentRecord,
-  'payment.refunded': PaymentRecord,
+  'payment.refund_pending': Type.Union([PaymentRecord, PaymentWithRefund]),
+  'payment.refunded': Type.Union([PaymentRecord, PaymentWithRefund]),
+  'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
   'card.created': CardRecord,
   'card.status_changed': CardRecord,

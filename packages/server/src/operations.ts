@@ -30,8 +30,10 @@ import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { listPayments } from './qr-codes/list-payments.ts'
 import { findPayments, getPayment } from './qr-codes/payments.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
+import { confirmRefundOperation } from './qr-codes/rail-refunds.ts'
+import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refunds.ts'
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
-import { acceptPaymentOperation, confirmRefundOperation } from './qr-codes/upi-rail.ts'
+import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import {
@@ -64,6 +66,9 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   cancelQrCodeOperation,
   findPayments,
   getPayment,
+  createRefundOperation,
+  getRefund,
+  listRefunds,
   createGiftCardOperation,
   bulkIssueOperation,
   getBulkJob,

@@ -18,6 +18,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   payable: 'Payable to merchant',
   upi_refunds: 'Refunds to payers',
   suspense: 'Suspense',
+  merchant_advances: 'Advances to merchants',
   card_funding: 'Card account',
   card: 'Card',
   card_settlement: 'Card settlement',

@@ -49,6 +49,11 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Suspense',
     meaning: 'Credits that fit no QR code, until they are assigned or returned',
   },
+  merchant_advances: {
+    ...asset,
+    title: 'Advances to merchants',
+    meaning: 'Refunds beyond what was payable to the merchant, to be deducted from its settlement',
+  },
   card_funding: {
     ...liability,
     title: 'Card account',

@@ -52,7 +52,6 @@ interface AcceptPayment extends PreparedCommand {
 type Known = Payment & { readonly noticeDigest: Buffer | null }
 
 interface State {
-  /** By code. */
   readonly codes: Map<string, Payable>
   /** By UTR, and the same for all tenants: a UTR names one credit, whoever it is for (decision Q11). */
   readonly known: Map<string, Known>
@@ -254,6 +253,7 @@ function decide({ codes, known }: State, command: AcceptPayment, now: Date): Rec
     reason: reason ?? null,
     createdAt: now,
     refundedAt: null,
+    refundPaise: paise(0n),
     transactionAt,
     flags,
     noticeDigest: digest,

@@ -19,7 +19,13 @@ export interface Credit {
 }
 
 /** What an operator may want to look at; none of it rejects a credit. */
-export type NoticeFlag = 'signed_long_ago' | 'time_unreadable' | 'transaction_long_ago' | 'payer_unknown'
+export type NoticeFlag =
+  | 'signed_long_ago'
+  | 'time_unreadable'
+  | 'transaction_long_ago'
+  | 'payer_unknown'
+  /** The notice is about a refund. */
+  | 'refund_notice'
 
 /** Why a notice is kept in quarantine. */
 export type QuarantineReason =
@@ -28,10 +34,10 @@ export type QuarantineReason =
   | 'reference_unreadable'
   | 'amount_unreadable'
   | 'contradicts_earlier_notice'
+  | 'unknown_refund'
+  | 'status_unreadable'
 
-export type ReadNotice =
-  | { readonly credit: Credit }
-  | { readonly unreadable: Exclude<QuarantineReason, 'contradicts_earlier_notice'> }
+export type ReadNotice = { readonly credit: Credit } | { readonly unreadable: QuarantineReason }
 
 const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
@@ -85,7 +91,7 @@ export function contradicts(
   )
 }
 
-function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -97,7 +103,7 @@ function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | unde
 }
 
 /** PostgreSQL's text holds no NUL; a number is written as its digits. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '�') : undefined
 }
@@ -130,7 +136,7 @@ function readAmount(value: unknown, unit: RailAdapter['amountUnit']): Paise | un
   return read !== undefined && read > 0n && read <= AMOUNT_MAX ? read : undefined
 }
 
-function readRupees(value: unknown): Paise | undefined {
+export function readRupees(value: unknown): Paise | undefined {
   if (typeof value === 'number') return paiseFromWire(value)
   return typeof value === 'string' ? parseRupees(value.trim()) : undefined
 }

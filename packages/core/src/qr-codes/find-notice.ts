@@ -26,6 +26,10 @@ export interface Reading {
 export function assignmentOf(notice: RailNotice | undefined, reading: Reading, actor: string) {
   const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice ?? fail('notice_not_found')
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
+  if (flags.includes('refund_notice'))
+    fail('notice_not_in_quarantine', {
+      description: 'The notice reports a refund: confirm or fail that refund with it',
+    })
   const utr = canonicalReference(reading.utr)
   if (utr.length < 6 || utr.length > 35)
     fail('validation_failed', { description: 'utr: must have 6 to 35 letters and digits' })

@@ -54,6 +54,8 @@ export const payments = table(
     notice: secret(nullable(bytes)),
     createdAt: instant,
     refundedAt: generated(nullable(instant)),
+    /** What its merchant refunds or has refunded; failed refunds do not count. */
+    refundPaise: generated(paise),
   },
   ['utr'],
 )
@@ -86,6 +88,12 @@ export const PaymentResponse = Type.Object(
       description: 'When the notice came; RFC 3339 with milliseconds and zone offset',
     }),
     refundedOn: Type.Optional(Type.String({ description: 'When the rail confirmed the refund' })),
+    refundedAmount: Type.Optional(
+      Type.Number({
+        description:
+          'Rupees that the merchant refunds or has refunded, without failed refunds; absent when there are none',
+      }),
+    ),
   },
   { title: 'Payment', additionalProperties: false },
 )
@@ -145,4 +153,5 @@ export const paymentToWire = (payment: Payment, timeZone: string) => ({
   transactionOn: payment.transactionAt ? rfc3339(payment.transactionAt, timeZone) : undefined,
   createdOn: rfc3339(payment.createdAt, timeZone),
   refundedOn: payment.refundedAt ? rfc3339(payment.refundedAt, timeZone) : undefined,
+  refundedAmount: payment.refundPaise > 0n ? paiseToWire(payment.refundPaise) : undefined,
 })

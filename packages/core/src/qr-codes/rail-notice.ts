@@ -104,6 +104,8 @@ export const KeptNotice = Type.Object(
         'reference_unreadable',
         'amount_unreadable',
         'contradicts_earlier_notice',
+        'unknown_refund',
+        'status_unreadable',
       ]),
     ),
   },

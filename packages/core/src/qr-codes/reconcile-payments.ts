@@ -1,5 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { REFUND_CHECKS } from './reconcile-refunds.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
@@ -93,7 +94,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
          select object_id as payment_id, count(*) filter (where type = 'payment.refund_pending') as refund_pending,
            count(*) filter (where type = 'payment.suspended') as suspended,
            count(*) filter (where type = 'payment.refunded') as refunded
-         from outbox where ${chosen('object_id')} and type like 'payment.%' group by object_id)
+         from outbox where ${chosen('object_id')} and type like 'payment.%' and not payload ? 'refund' group by object_id)
        select h.payment_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(e::text, 'nothing') as detail
        from happened h left join published e using (payment_id)
        where (h.refund_pending, h.suspended, h.refunded) is distinct from
@@ -150,4 +151,5 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where (h.created, h.cancelled, h.credited, h.refunded)
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),
+  ...REFUND_CHECKS,
 ]

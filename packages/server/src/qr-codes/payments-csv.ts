@@ -6,7 +6,7 @@ import { filterValues, type PaymentFilter, paymentPages } from './payment-filter
 const PAGE_ROWS = 5_000
 
 const COLUMNS =
-  'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams'
+  'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount'
 
 interface Page {
   readonly count: number
@@ -19,6 +19,7 @@ interface Page {
 /** RFC 4180; with an apostrophe where a spreadsheet would take the text of others for a formula. */
 const quoted = (sql: string) =>
   `coalesce('"' || case when ${sql} ~ '^[=+@\\t\\r-]' then '''' else '' end || replace(${sql}, '"', '""') || '"', '')`
+const rupees = (sql: string) => `to_char(${sql} / 100.0, 'FM999999999999999990.00')`
 const time = (sql: string) => `coalesce(to_char(${sql}, 'YYYY-MM-DD"T"HH24:MI:SS.MSTZH:TZM'), '')`
 
 // The text is written where the rows are, and comes as one row for each page.
@@ -26,10 +27,10 @@ const PAGE = paymentPages<Page>(
   'payments_csv',
   `p.payment_id, p.created_at,
    p.payment_id || ',' || ${quoted('p.utr')} || ',' || coalesce(p.qr_code_id, '') || ','
-     || ${quoted('q.reference_number')} || ',' || to_char(p.amount_paise / 100.0, 'FM999999999999999990.00') || ','
+     || ${quoted('q.reference_number')} || ',' || ${rupees('p.amount_paise')} || ','
      || p.status || ',' || coalesce(p.reason, '') || ',' || ${quoted('p.payer_vpa')} || ','
      || ${time('p.created_at')} || ',' || ${time('p.refunded_at')} || ',' || ${quoted('q.custom_params::text')}
-     || E'\\r\\n' as line`,
+     || ',' || ${rupees('p.refund_paise')} || E'\\r\\n' as line`,
   (rows) => `select count(*)::int as count,
      string_agg(l.line, '' order by l.created_at desc, l.payment_id desc) as lines,
      (array_agg(l.created_at order by l.created_at, l.payment_id))[1]::text as last_at,

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import {
   CODE_FACTS,
   looksLikePaymentId,
@@ -14,6 +15,7 @@ import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
 import { filterValues, type ListedPayment, PAYMENT_FILTERS, PAYMENT_PAGE } from './payment-filters.ts'
 import { paymentsCsv } from './payments-csv.ts'
+import { newestRefunds, REFUNDS_SHOWN } from './refunds.ts'
 
 const CSV = 'text/csv'
 /** CSV exports that one merchant may stream at a time. */
@@ -30,6 +32,18 @@ const FIND = statement<ListedPayment>(
    where (p.merchant_id, p.payment_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 
+const PaymentDetail = Type.Object(
+  {
+    ...PaymentRecord.properties,
+    refunds: Type.Optional(
+      Type.Array(RefundRecord, {
+        description: `The newest refunds by the merchant, at most ${REFUNDS_SHOWN}; absent when there are none`,
+      }),
+    ),
+  },
+  { title: 'PaymentDetail', additionalProperties: false },
+)
+
 /** Ours: one payment. */
 export const getPayment = query({
   id: 'getPayment',
@@ -40,7 +54,7 @@ export const getPayment = query({
   auth: 'merchant',
   envelope: 'response_code',
   params: PaymentParams,
-  result: PaymentRecord,
+  result: PaymentDetail,
   errors: ['payment_not_found'],
   mount({ database, config }) {
     const found = new BatchedLookup<ListedPayment>(
@@ -51,9 +65,16 @@ export const getPayment = query({
       ({ merchantId, paymentId }) => ({ tenantId: merchantId, id: paymentId }),
     )
     return async ({ caller: { tenantId }, params: { paymentId } }) => {
-      const payment = looksLikePaymentId(paymentId) ? await found.get(tenantId, paymentId) : undefined
+      const payment =
+        (looksLikePaymentId(paymentId) ? await found.get(tenantId, paymentId) : undefined) ??
+        fail('payment_not_found')
+      const timeZone = config.BUSINESS_TIME_ZONE
+      const refunds = payment.status === 'ACCEPTED' ? await newestRefunds(database, tenantId, paymentId) : []
       return {
-        body: succeed(paymentRecordToWire(payment ?? fail('payment_not_found'), config.BUSINESS_TIME_ZONE)),
+        body: succeed({
+          ...paymentRecordToWire(payment, timeZone),
+          refunds: refunds.length > 0 ? refunds.map((refund) => refundToWire(refund, timeZone)) : undefined,
+        }),
       }
     }
   },

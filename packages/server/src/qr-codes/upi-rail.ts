@@ -1,6 +1,5 @@
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
-import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
-import { canonicalReference, readCreditNotice } from '@svc/core/qr-codes/credit-notice'
+import { readCreditNotice } from '@svc/core/qr-codes/credit-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
 import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
 import { required } from '@svc/kernel/invariant'
@@ -11,7 +10,7 @@ import { adapterOf } from './authenticate-rail.ts'
 
 export const UTR_PATTERN = '^[A-Za-z0-9]{6,35}$'
 export const TR_CHARS_MAX = 64
-const SIGNATURE = {
+export const SIGNATURE = {
   'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
 }
 
@@ -70,33 +69,4 @@ export const acceptPaymentOperation = operation({
     payment
       ? ok(paymentToWire(payment, timeZone))
       : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a payment or is kept'))) },
-})
-
-const RefundNotice = Type.Object(
-  {
-    utr: Type.String({
-      maxLength: 64,
-      description:
-        'The bank’s reference of the credit that it returned; compared without case and separators',
-    }),
-  },
-  { additionalProperties: false },
-)
-
-/** Decision Q11. */
-export const confirmRefundOperation = operation({
-  id: 'confirmRefund',
-  method: 'POST',
-  path: '/rails/upi/refunds',
-  tag: 'UPI rail',
-  summary: 'Notify that a UPI credit was returned',
-  auth: 'rail',
-  envelope: 'response_code',
-  headers: SIGNATURE,
-  body: RefundNotice,
-  result: PaymentResponse,
-  errors: ['invalid_signature', 'payment_not_found', 'refund_not_due'],
-  run: confirmRefund,
-  ask: ({ body }) => ({ utr: canonicalReference(body.utr) }),
-  reply: ({ payment }, { timeZone }) => ok(paymentToWire(payment, timeZone)),
 })

@@ -10,6 +10,7 @@ import { readSandboxFile, type SandboxFile } from './demo.ts'
 /** Records that the examples name and that no demo tenant has from the start, each created once. */
 interface Props {
   readonly paymentId: string
+  readonly refundId: string
   readonly cancelledCodeId: string
   readonly svcCardId: string
   readonly physicalCardId: string
@@ -166,7 +167,7 @@ export class LiveExamples {
       title: 'Example',
     })
     return {
-      paymentId: await this.#paymentId(demo),
+      ...(await this.#refund(demo, merchant)),
       cancelledCodeId: required(code['qrCodeId'], 'a code'),
       svcCardId: required(card['svcCardId'], 'a card'),
       lockedCardId: required(locked['svcCardId'], 'a card'),
@@ -177,6 +178,17 @@ export class LiveExamples {
       eventId: await this.#eventId(merchant),
       otherConfigId: required(config['coinConfigId'], 'a configuration'),
     }
+  }
+
+  async #refund(demo: SandboxFile, merchant: string): Promise<{ paymentId: string; refundId: string }> {
+    const paymentId = await this.#paymentId(demo)
+    const { payload } = await this.#call({
+      method: 'POST',
+      path: `/api/v0/payments/${paymentId}/refunds`,
+      headers: { authorization: `Bearer ${merchant}`, 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ amount: 1, referenceNumber: `reference-${this.#today()}` })),
+    })
+    return { paymentId, refundId: required(payload['refundId'], 'a refund') }
   }
 
   async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
@@ -203,6 +215,12 @@ export class LiveExamples {
     const at = (ms: number) => new Date(now + ms).toISOString()
     return {
       getPayment: { params: { paymentId: props.paymentId } },
+      createRefund: {
+        params: { paymentId: props.paymentId },
+        body: { amount: 0.01, referenceNumber: `refund-${now}` },
+      },
+      getRefund: { params: { paymentId: props.paymentId, refundId: props.refundId } },
+      listRefunds: { params: { paymentId: props.paymentId } },
       cancelQrCode: { params: { qrCodeId: props.cancelledCodeId } },
       // The page sends a string as it is, so the string has to be JSON text; one pair of quotes is removed on the way.
       createGiftCard: {

@@ -44,6 +44,11 @@ export const MAGIC: readonly Magic[] = [
   },
 ]
 
+const FAILED_REFUND_PAISE = '95'
+/** Whether the simulated bank fails a merchant's refund. */
+export const refundFails = (amountPaise: bigint): boolean =>
+  String(amountPaise).padStart(2, '0').endsWith(FAILED_REFUND_PAISE)
+
 export function behaviourOf(amountPaise: bigint, payerVpa: string): Behaviour {
   const paise = String(amountPaise % 100n).padStart(2, '0')
   return MAGIC.find((magic) => magic.payerVpa === payerVpa || magic.paise === paise)?.behaviour ?? {}
@@ -53,6 +58,9 @@ export function behaviourOf(amountPaise: bigint, payerVpa: string): Behaviour {
 export function magicTable(): string {
   const rows = MAGIC.map(
     ({ paise, payerVpa, what }) => `| \`….${paise}\`, such as \`100.${paise}\` | \`${payerVpa}\` | ${what} |`,
+  )
+  rows.push(
+    `| refund of \`….${FAILED_REFUND_PAISE}\`, such as \`10.${FAILED_REFUND_PAISE}\` | | The bank fails the refund of a merchant |`,
   )
   return ['| Amount that ends in | or payer | What happens |', '|---|---|---|', ...rows, ''].join('\n')
 }

@@ -1,5 +1,6 @@
 import { Failure, fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
+import { sendRefund } from '@svc/core/qr-codes/send-refund'
 import { invariant } from '@svc/kernel/invariant'
 import { type Paise, paiseToWire } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
@@ -7,6 +8,7 @@ import { Loop } from '@svc/platform/loop'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { Services } from '../http/operation.ts'
 import { railKeys } from '../qr-codes/authenticate-rail.ts'
+import { refundFails } from './magic.ts'
 
 /** What a bank tells us of one credit. */
 export interface Notice {
@@ -51,6 +53,11 @@ const DELIVERED = statement(
 const TO_REFUND = statement<{ utr: string }>(
   'sandbox_refunds_pending',
   `select utr from directory_refunds_pending(clock_timestamp() - interval '2 seconds', 100)`,
+)
+
+const REFUNDS_OPEN = statement<{ refund_id: string; merchant_id: string; amount_paise: bigint }>(
+  'sandbox_merchant_refunds_open',
+  `select * from directory_merchant_refunds_open(clock_timestamp() - interval '2 seconds', 100)`,
 )
 
 const EVERY_MS = 250
@@ -102,6 +109,27 @@ export class UpiSwitch {
     }
     // Refunds that a crash left between the credit and its return.
     for (const { utr } of await database.directory(TO_REFUND)) await this.#send('/rails/upi/refunds', { utr })
+    for (const refund of await database.directory(REFUNDS_OPEN)) await this.#refund(refund)
+  }
+
+  /** Makes a merchant's refund, or fails it where the amount asks for that. */
+  async #refund({
+    refund_id: refundId,
+    merchant_id: merchantId,
+    amount_paise,
+  }: {
+    refund_id: string
+    merchant_id: string
+    amount_paise: bigint
+  }): Promise<void> {
+    const { clock, commands, random } = this.#services
+    await commands.open(sendRefund).run({ merchantId, refundId, runId: newId('rfr', clock.now(), random) })
+    const utr = `SBXR${refundId.slice(4)}`.toUpperCase()
+    const failed = { refundId, status: 'FAILED', reason: 'The account of the payer is closed' }
+    await this.#send(
+      '/rails/upi/refunds',
+      refundFails(amount_paise) ? failed : { refundId, status: 'REFUNDED', utr },
+    )
   }
 
   async #send(path: string, content: object): Promise<Record<string, unknown>> {

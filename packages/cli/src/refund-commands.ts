@@ -1,0 +1,123 @@
+import { completeRefund } from '@svc/core/qr-codes/complete-refund'
+import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
+import { findRefund, followedNotice } from '@svc/core/qr-codes/find-refund'
+import { type MerchantRefund, merchantRefunds } from '@svc/core/qr-codes/merchant-refund'
+import { formatRupees } from '@svc/kernel/money'
+import { statement } from '@svc/platform/db/statement'
+import { type Command, InvalidArgumentError } from 'commander'
+import { cliActor, withInstallation } from './context.ts'
+import { readCount } from './payment-commands.ts'
+import { printRecord, printRows } from './print.ts'
+import { addRefundFileCommands } from './refund-file.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const STATUSES = ['PENDING', 'SENT', 'REFUNDED', 'FAILED'] as const
+const LIST = statement<MerchantRefund>(
+  'cli_refunds',
+  `select ${merchantRefunds.columns} from merchant_refunds r
+   where r.merchant_id = $1 and ($2::text is null or r.status = $2)
+   order by r.created_at desc, r.refund_id desc limit $3`,
+)
+
+const shown = (refund: MerchantRefund) => ({
+  refundId: refund.refundId,
+  merchantId: refund.merchantId,
+  paymentId: refund.paymentId,
+  amount: formatRupees(refund.amountPaise),
+  referenceNumber: refund.referenceNumber,
+  status: refund.status,
+  failureReason: refund.failureReason,
+  utr: refund.utr,
+  runId: refund.runId,
+  createdAt: refund.createdAt,
+  completedAt: refund.completedAt,
+})
+
+function readStatus(text: string): string {
+  if (!STATUSES.some((status) => status === text))
+    throw new InvalidArgumentError(`It must be one of ${STATUSES.join(', ')}.`)
+  return text
+}
+
+export function addRefundCommands(program: Command): void {
+  const refund = program
+    .command('refund')
+    .description('refunds by merchants: list, send to the bank, complete')
+  refund
+    .command('list <merchantId>')
+    .description('list refunds of a merchant, newest first')
+    .option('--status <status>', `only these: ${STATUSES.join(', ')}`, readStatus)
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .action(async (merchantId: string, options: Json & { status?: string; limit: number }) => {
+      const { status, limit, json = false } = options
+      const rows = await withInstallation(({ database }) =>
+        database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
+      )
+      printRows(rows.map(shown), json)
+    })
+  refund
+    .command('show <refundId>')
+    .description('show a refund')
+    .option('--json', 'print JSON')
+    .action(async (refundId: string, { json = false }: Json) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate((tx) => findRefund(tx, refundId)),
+      )
+      if (!found)
+        throw new UsageError(`There is no refund ${refundId}. List them with: svc refund list <merchantId>`)
+      printRecord(shown(found), json)
+    })
+  addRefundFileCommands(refund)
+  refund
+    .command('confirm <refundId>')
+    .description('record that the bank has made a refund, where no notice says so')
+    .option('--utr <reference>', 'the bank’s own reference of the refund')
+    .option('--notice <noticeId>', 'the notice in quarantine that says so')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc refund confirm rfd_… --utr AXISR0000000042')
+    .action((refundId: string, options: Outcome) => complete(refundId, options, null))
+  refund
+    .command('fail <refundId>')
+    .description('record that the bank cannot make a refund: its money is payable to the merchant again')
+    .requiredOption('--reason <text>', 'why')
+    .option('--notice <noticeId>', 'the notice in quarantine that says so')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc refund fail rfd_… --reason "account closed"')
+    .action((refundId: string, options: Outcome & { reason: string }) =>
+      complete(refundId, options, options.reason),
+    )
+}
+
+interface Outcome extends Json {
+  readonly utr?: string
+  readonly notice?: string
+}
+
+async function complete(
+  refundId: string,
+  { utr, notice, json = false }: Outcome,
+  failureReason: string | null,
+): Promise<void> {
+  const reference = utr === undefined ? null : canonicalReference(utr)
+  const completed = await withInstallation(async ({ commands, database }) => {
+    const actor = cliActor()
+    const [refund, assigns] = await database.operate(async (tx) => [
+      await findRefund(tx, refundId),
+      notice === undefined ? undefined : await followedNotice(tx, notice, actor),
+    ])
+    const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
+    const decided = await commands
+      .open(completeRefund)
+      .run(
+        { read: { outcome }, assigns },
+        { actor, action: 'refund.completed', target: refundId, tenantId: refund?.merchantId ?? 'house' },
+      )
+    return decided.refund!
+  })
+  printRecord(shown(completed), json)
+}

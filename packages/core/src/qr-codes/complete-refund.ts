@@ -1,0 +1,242 @@
+import { fail } from '@svc/contract/errors'
+import { type IdPrefix, newId } from '@svc/contract/id-kinds'
+import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import { statement } from '@svc/platform/db/statement'
+import { saveEvents } from '@svc/platform/outbox'
+import { lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
+import type { QuarantineReason } from './credit-notice.ts'
+import {
+  failedJournal,
+  type LegIds,
+  type MerchantRefund,
+  merchantRefunds,
+  paidJournal,
+  refundAccounts,
+  refundEvent,
+} from './merchant-refund.ts'
+import { payments } from './payment.ts'
+import {
+  type Assignment,
+  assignNotices,
+  keepNotices,
+  noticeDigest,
+  noticeIdOf,
+  type RailNotice,
+} from './rail-notice.ts'
+import type { RefundOutcome } from './refund-notice.ts'
+
+/** The tenant of notices that fit no merchant. */
+const PLATFORM_TENANT = 'house'
+
+interface CompleteRefundAsk {
+  readonly read: { readonly outcome: RefundOutcome } | { readonly unreadable: QuarantineReason }
+  /** The notice as the bank signed it; without one an operator reports what the bank says. */
+  readonly notice?: Buffer
+  /** The notice in quarantine that an operator follows. */
+  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
+}
+
+interface CompleteRefund extends PreparedCommand, CompleteRefundAsk {
+  readonly outcome: RefundOutcome | undefined
+  readonly paymentId: string | undefined
+  readonly ids: { readonly legs: LegIds; readonly event: string }
+  readonly timeZone: string
+}
+
+interface State {
+  readonly payments: Map<string, Refundable>
+  readonly refunds: Map<string, MerchantRefund>
+  /** By the bank's reference, the refund that has it, of any merchant. */
+  readonly taken: Map<string, string>
+}
+
+type Completed = MerchantRefund & { readonly status: 'REFUNDED' | 'FAILED' }
+
+interface Outcome {
+  /** Absent when the notice went to quarantine. */
+  readonly refund: MerchantRefund | undefined
+  readonly changed: { readonly refund: Completed; readonly payment: Refundable } | undefined
+  readonly kept: RailNotice | undefined
+  readonly at: Date
+  readonly command: CompleteRefund
+}
+
+interface DirectoryRow {
+  readonly refund_id: string
+  readonly merchant_id: string
+  readonly payment_id: string
+  readonly utr: string | null
+}
+const DIRECTORY = statement<DirectoryRow>(
+  'directory_merchant_refunds',
+  'select * from directory_merchant_refunds($1, $2)',
+)
+const LOCK = merchantRefunds.lock('to_complete')
+const saveCompleted = merchantRefunds.updates(['status', 'failureReason', 'utr', 'completedAt'], 'complete')
+
+/**
+ * Records that the bank has made a refund of a merchant, or could not (decision Q14). A repeat changes nothing; a notice
+ * that contradicts what is recorded goes to quarantine.
+ */
+export const completeRefund = command({
+  name: 'completeRefund',
+
+  prepare({ clock, config, database, random }) {
+    const found = new BatchedLookup<DirectoryRow>(
+      (keys) => database.directory(DIRECTORY, [keys.map(({ id }) => id), []]),
+      ({ refund_id }) => ({ tenantId: '', id: refund_id }),
+    )
+    return async (ask: CompleteRefundAsk): Promise<CompleteRefund> => {
+      const outcome = 'outcome' in ask.read ? ask.read.outcome : undefined
+      const row = outcome && (await found.get('', outcome.refundId))
+      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
+      return {
+        ...ask,
+        outcome,
+        tenantId: row?.merchant_id ?? PLATFORM_TENANT,
+        otherTenantId: ask.assigns?.noticeTenantId,
+        paymentId: row?.payment_id,
+        ids: { legs: [id('trf'), id('trf')], event: id('evt') },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    }
+  },
+
+  lock,
+  decide,
+
+  apply({ payments, refunds, taken }, { changed }) {
+    if (!changed) return
+    const { refund, payment } = changed
+    payments.set(payment.paymentId, payment)
+    refunds.set(refund.refundId, refund)
+    if (refund.utr !== null) taken.set(refund.utr, refund.refundId)
+  },
+
+  save(tx, decisions) {
+    const done = decisions.flatMap(({ changed, command }) => (changed ? [{ ...changed, command }] : []))
+    const failed = done.filter(({ refund }) => refund.status === 'FAILED')
+    saveRefunding(
+      tx,
+      lastOfEach(
+        failed.map(({ payment }) => payment),
+        (payment) => payment.merchantId,
+        (payment) => payment.paymentId,
+      ),
+    )
+    saveCompleted(
+      tx,
+      done.map(({ refund }) => refund),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      done.map(({ refund, command: { ids } }) =>
+        (refund.status === 'FAILED' ? failedJournal : paidJournal)(refund, ids.legs, refund.completedAt!),
+      ),
+    )
+    saveEvents(
+      tx,
+      done.map(({ refund, payment, command: { ids, timeZone } }) =>
+        refundEvent(payment, refund, ids.event, timeZone),
+      ),
+    )
+    keepNotices(
+      tx,
+      decisions.flatMap(({ kept }) => kept ?? []),
+    )
+    const assigned = decisions.flatMap(({ refund, at, command: { assigns } }) =>
+      assigns && refund ? [{ ...assigns, paymentId: refund.paymentId, at }] : [],
+    )
+    if (assigned.length > 0) assignNotices(tx, assigned, assigned[0]!.at)
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTenant<State>> {
+  const known = asked.flatMap(({ tenantId: merchantId, paymentId, outcome }) =>
+    outcome && paymentId !== undefined ? [{ merchantId, paymentId, refundId: outcome.refundId }] : [],
+  )
+  const utrs = asked.flatMap(({ outcome }) => outcome?.utr ?? [])
+  // They travel together; the server takes them in this order, payments before refunds before accounts.
+  const [ofPayments, ofRefunds, rows] = await Promise.all([
+    payments.lockRows(tx, LOCK_PAYMENT, known),
+    merchantRefunds.lockRows(tx, LOCK, known),
+    tx.query(DIRECTORY, [[], utrs]),
+    lockAccounts(
+      tx,
+      known.flatMap(({ merchantId }) => refundAccounts(merchantId)),
+    ),
+  ])
+  const taken = new Map(rows.map(({ utr, refund_id }) => [utr!, refund_id]))
+  return new ByTenant(
+    (tenantId): State => ({ payments: ofPayments.of(tenantId), refunds: ofRefunds.of(tenantId), taken }),
+  )
+}
+
+function decide(state: State, command: CompleteRefund, now: Date): Outcome {
+  const { outcome, read } = command
+  const nothing = { refund: undefined, changed: undefined, kept: undefined, at: now, command }
+  if (!outcome)
+    return { ...nothing, kept: keptAs(command, (read as { unreadable: QuarantineReason }).unreadable, now) }
+  const refund = state.refunds.get(outcome.refundId)
+  if (!refund) {
+    if (!command.notice) fail('refund_not_found')
+    return { ...nothing, kept: keptAs(command, 'unknown_refund', now) }
+  }
+  if (contradicts(refund, outcome, state.taken)) {
+    if (!command.notice) fail('refund_closed')
+    return { ...nothing, kept: keptAs(command, 'contradicts_earlier_notice', now) }
+  }
+  if (refund.completedAt) return { ...nothing, refund }
+  const payment = state.payments.get(refund.paymentId)!
+  const isFailed = outcome.failureReason !== null
+  const completed: Completed = {
+    ...refund,
+    status: isFailed ? 'FAILED' : 'REFUNDED',
+    failureReason: outcome.failureReason,
+    utr: outcome.utr,
+    completedAt: now,
+  }
+  const refundPaise = isFailed ? paise(payment.refundPaise - refund.amountPaise) : payment.refundPaise
+  return {
+    refund: completed,
+    changed: { refund: completed, payment: { ...payment, refundPaise } },
+    kept: undefined,
+    at: now,
+    command,
+  }
+}
+
+/** Whether a report contradicts what is recorded of a refund. */
+function contradicts(refund: MerchantRefund, outcome: RefundOutcome, taken: State['taken']): boolean {
+  const { utr, amountPaise, failureReason } = outcome
+  if (amountPaise !== undefined && amountPaise !== refund.amountPaise) return true
+  if (utr !== null && (taken.get(utr) ?? refund.refundId) !== refund.refundId) return true
+  if (!refund.completedAt) return false
+  const isOther = utr !== null && refund.utr !== null && utr !== refund.utr
+  return isOther || (failureReason === null) !== (refund.status === 'REFUNDED')
+}
+
+/** A signed notice that is no outcome of a refund, for an operator to read. */
+function keptAs(command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice {
+  const body = command.notice ?? fail('refund_not_found')
+  return {
+    tenantId: command.tenantId,
+    noticeId: noticeIdOf(noticeDigest(body)),
+    body,
+    status: 'QUARANTINED',
+    reason,
+    utr: command.outcome?.utr ?? null,
+    paymentId: command.paymentId ?? null,
+    flags: ['refund_notice'],
+    receivedAt: now,
+    assignedAt: null,
+    assignedBy: null,
+  }
+}

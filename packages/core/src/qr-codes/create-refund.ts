@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto'
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { canonicalJson } from '@svc/kernel/canonical-json'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { saveEvents } from '@svc/platform/outbox'
+import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import {
+  type LegIds,
+  type MerchantRefund,
+  merchantRefunds,
+  refundAccounts,
+  refundEvent,
+  requestedJournal,
+} from './merchant-refund.ts'
+import { CODE_FACTS, type CodeFacts, type Payment, payments } from './payment.ts'
+
+export interface RefundRequest {
+  readonly merchantId: string
+  readonly paymentId: string
+  /** By default all that is left of the payment. */
+  readonly amountPaise: Paise | undefined
+  readonly referenceNumber: string
+  readonly reason: string | undefined
+}
+
+interface CreateRefund extends RefundRequest, PreparedCommand {
+  readonly requestHash: Buffer
+  readonly mayAdvance: boolean
+  readonly ids: { readonly refund: string; readonly legs: LegIds; readonly event: string }
+  readonly timeZone: string
+}
+
+export type Refundable = Payment & CodeFacts
+
+interface State {
+  readonly payments: Map<string, Refundable>
+  readonly byReference: Map<string, MerchantRefund>
+  /** By account. */
+  readonly balances: Map<string, bigint>
+}
+
+interface Created {
+  readonly refund: MerchantRefund & { readonly status: MerchantRefund['status'] }
+  /** The payment after it; absent for a repeat, which changes nothing. */
+  readonly payment: Refundable | undefined
+  readonly opens: readonly Account[]
+  readonly command: CreateRefund
+}
+
+/** Every refund, and what becomes of it, locks its payment first: so they never exceed it. */
+export const LOCK_PAYMENT = payments.lock<CodeFacts>('of_refund', {
+  select: CODE_FACTS,
+  joins: 'left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id',
+})
+export const saveRefunding = payments.updates(['refundPaise'], 'refund')
+
+const BY_REFERENCE = statement<MerchantRefund>(
+  'merchant_refunds_by_reference',
+  `select ${merchantRefunds.columns} from merchant_refunds r
+   where (r.merchant_id, r.reference_number) in (select * from unnest($1::text[], $2::text[]))`,
+)
+
+/** Refunds an accepted payment, or a part of it (decision Q14). A repeat of the reference returns the first refund. */
+export const createRefund = command({
+  name: 'createRefund',
+
+  prepare:
+    ({ clock, config, random }) =>
+    (ask: RefundRequest): CreateRefund => {
+      const id = (prefix: 'rfd' | 'trf' | 'evt') => newId(prefix, clock.now(), random)
+      const { paymentId, amountPaise, reason } = ask
+      const asked = canonicalJson([paymentId, String(amountPaise ?? ''), reason ?? null])
+      return {
+        ...ask,
+        tenantId: ask.merchantId,
+        requestHash: createHash('sha256').update(asked).digest(),
+        mayAdvance: config.REFUNDS_BEYOND_BALANCE === 'allow',
+        ids: { refund: id('rfd'), legs: [id('trf'), id('trf')], event: id('evt') },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    },
+
+  lock,
+  decide,
+
+  apply({ payments, byReference, balances }, { refund, payment }) {
+    if (!payment) return
+    payments.set(payment.paymentId, payment)
+    byReference.set(refund.referenceNumber, refund)
+    const payable = accountId('payable', refund.merchantId)
+    balances.set(payable, balances.get(payable)! - (refund.amountPaise - refund.advancedPaise))
+    if (refund.advancedPaise > 0n) balances.set(accountId('merchant_advances', refund.merchantId), 0n)
+  },
+
+  save(tx, decisions) {
+    const created = decisions.flatMap(({ payment, ...rest }) => (payment ? [{ payment, ...rest }] : []))
+    if (created.length === 0) return
+    saveRefunding(
+      tx,
+      lastOfEach(
+        created.map(({ payment }) => payment),
+        (payment) => payment.merchantId,
+        (payment) => payment.paymentId,
+      ),
+    )
+    saveJournals(
+      tx,
+      created[0]!.command.timeZone,
+      created.map(({ refund, command }) => requestedJournal(refund, command.ids.legs)),
+      created.flatMap(({ opens }) => opens),
+    )
+    merchantRefunds.insert(
+      tx,
+      created.map(({ refund }) => refund),
+    )
+    saveEvents(
+      tx,
+      created.map(({ refund, payment, command: { ids, timeZone } }) =>
+        refundEvent(payment, { ...refund, status: 'PENDING' }, ids.event, timeZone),
+      ),
+    )
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly CreateRefund[]): Promise<ByTenant<State>> {
+  // They travel together; the server takes them in this order: a reference is read once its payment is locked.
+  const [ofPayments, known, balances] = await Promise.all([
+    payments.lockRows(tx, LOCK_PAYMENT, asked),
+    tx.query(
+      BY_REFERENCE,
+      columns(
+        asked,
+        (ask) => ask.merchantId,
+        (ask) => ask.referenceNumber,
+      ),
+    ),
+    lockAccounts(
+      tx,
+      asked.flatMap(({ merchantId }) => refundAccounts(merchantId)),
+    ),
+  ])
+  return new ByTenant((tenantId): State => {
+    const own = known.filter(({ merchantId }) => merchantId === tenantId)
+    return {
+      payments: ofPayments.of(tenantId),
+      byReference: new Map(own.map((refund) => [refund.referenceNumber, refund])),
+      balances: balances.of(tenantId),
+    }
+  })
+}
+
+function decide({ payments, byReference, balances }: State, command: CreateRefund, now: Date): Created {
+  const { merchantId, paymentId, referenceNumber, requestHash } = command
+  const first = byReference.get(referenceNumber)
+  if (first && !first.requestHash.equals(requestHash)) fail('refund_reference_in_use')
+  if (first) return { refund: first, payment: undefined, opens: [], command }
+  const payment = payments.get(paymentId) ?? fail('payment_not_found')
+  if (payment.status !== 'ACCEPTED') fail('payment_not_accepted')
+  const amountPaise = amountOf(payment, command.amountPaise)
+  const payable = balances.get(accountId('payable', merchantId))!
+  const advancedPaise = paise(amountPaise > payable ? amountPaise - payable : 0n)
+  if (advancedPaise > 0n && !command.mayAdvance) fail('payable_too_low')
+  const refund: MerchantRefund = {
+    merchantId,
+    refundId: command.ids.refund,
+    paymentId,
+    amountPaise,
+    advancedPaise,
+    referenceNumber,
+    reason: command.reason ?? null,
+    requestHash,
+    status: 'PENDING',
+    failureReason: null,
+    runId: null,
+    utr: null,
+    createdAt: now,
+    sentAt: null,
+    completedAt: null,
+  }
+  const advances = account('merchant_advances', merchantId)
+  const opens = advancedPaise > 0n && !balances.has(advances.accountId) ? [advances] : []
+  return {
+    refund,
+    payment: { ...payment, refundPaise: paise(payment.refundPaise + amountPaise) },
+    opens,
+    command,
+  }
+}
+
+/** The invariant of refunds: together they never exceed their payment. */
+function amountOf({ amountPaise, refundPaise }: Refundable, asked: Paise | undefined): Paise {
+  const left = paise(amountPaise - refundPaise)
+  const amount = asked ?? left
+  if (amount > left || left === 0n)
+    fail('refund_over_payment', { description: `${formatRupees(left)} rupees are left of the payment` })
+  return amount
+}

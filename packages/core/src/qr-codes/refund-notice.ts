@@ -1,0 +1,49 @@
+import type { Paise } from '@svc/kernel/money'
+import {
+  canonicalReference,
+  parseObject,
+  type QuarantineReason,
+  readRupees,
+  textOf,
+} from './credit-notice.ts'
+import { refundIdOf } from './merchant-refund.ts'
+
+/** What a bank reports of a merchant's refund. */
+export interface RefundOutcome {
+  readonly refundId: string
+  /** The bank's own reference of the refund. */
+  readonly utr: string | null
+  readonly amountPaise: Paise | undefined
+  /** Why it could not be made; `null` when it was made. */
+  readonly failureReason: string | null
+}
+
+export type ReadRefundNotice =
+  /** A credit that was not accepted went back: named by its own reference. */
+  | { readonly creditUtr: string }
+  | { readonly outcome: RefundOutcome }
+  | { readonly unreadable: QuarantineReason }
+
+const TEXT_MAX = 255
+const MADE = new Set(['REFUNDED', 'SUCCESS', 'PROCESSED', 'COMPLETED'])
+const NOT_MADE = new Set(['FAILED', 'FAILURE', 'REJECTED', 'RETURNED'])
+
+/** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
+export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
+  const notice = parseObject(body)
+  if (!notice) return { unreadable: 'not_json' }
+  const utr = canonicalReference(textOf(notice['utr']) ?? '').slice(0, TEXT_MAX)
+  const named = textOf(notice['refundId'])
+  if (named === undefined) return utr === '' ? { unreadable: 'reference_unreadable' } : { creditUtr: utr }
+  const refundId = refundIdOf(canonicalReference(named))
+  if (refundId === undefined) return { unreadable: 'unknown_refund' }
+  const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
+  if (!MADE.has(status) && !NOT_MADE.has(status)) return { unreadable: 'status_unreadable' }
+  const amount = notice['amount']
+  const amountPaise = amount === undefined ? undefined : readRupees(amount)
+  if (amount !== undefined && amountPaise === undefined) return { unreadable: 'amount_unreadable' }
+  const reason = textOf(notice['reason'])?.trim().slice(0, TEXT_MAX) || 'not stated'
+  return {
+    outcome: { refundId, utr: utr || null, amountPaise, failureReason: MADE.has(status) ? null : reason },
+  }
+}

@@ -1,0 +1,81 @@
+import { completeRefund } from '@svc/core/qr-codes/complete-refund'
+import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
+import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
+import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
+import { readRefundNotice } from '@svc/core/qr-codes/refund-notice'
+import { required } from '@svc/kernel/invariant'
+import { Type } from 'typebox'
+import { ok, query, retryKey, succeed } from '../http/operation.ts'
+import { SIGNATURE } from './upi-rail.ts'
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+const RefundNotice = Type.Object(
+  {
+    utr: text(
+      'Without `refundId` the bank’s reference of the credit that it returned; with it the bank’s own reference of the refund. Compared without case and separators',
+    ),
+    refundId: text('The refund of a merchant, as the refund file has it'),
+    status: text('With `refundId`: `REFUNDED` or `FAILED`'),
+    amount: Type.Optional(
+      Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' }),
+    ),
+    reason: text('Why it failed'),
+  },
+  { description: 'Other fields are kept with a notice that goes to quarantine' },
+)
+
+const contract = {
+  id: 'confirmRefund',
+  method: 'POST',
+  path: '/rails/upi/refunds',
+  tag: 'UPI rail',
+  summary: 'Notify that a UPI credit was returned',
+  description:
+    'Sent by the bank, signed. With `utr` alone: a credit that was not accepted went back to its payer. With `refundId`: a refund by a merchant was made, or failed. A repeat changes nothing. A notice that cannot be read, names no refund or contradicts what is recorded goes to quarantine: 202.',
+  auth: 'rail',
+  envelope: 'response_code',
+  headers: SIGNATURE,
+  body: RefundNotice,
+  takesAnyBody: true,
+  result: Type.Union([PaymentResponse, RefundRecord]),
+  accepted: KeptNotice,
+  errors: ['invalid_signature', 'payment_not_found', 'refund_not_due'],
+} as const
+
+/** Decisions Q11 and Q14: two commands, by what the notice names. */
+export const confirmRefundOperation = {
+  ...query({
+    ...contract,
+    mount({ commands, config }) {
+      const ofCredit = commands.open(confirmRefund)
+      const ofMerchant = commands.open(completeRefund)
+      const timeZone = config.BUSINESS_TIME_ZONE
+      return async (input) => {
+        const { rawBody: notice, deadlineMs } = input
+        const read = readRefundNotice(notice)
+        const waiting = { retry: retryKey(contract, input), deadlineMs }
+        if ('creditUtr' in read)
+          return ofCredit.respond(
+            { utr: read.creditUtr },
+            { ...waiting, reply: ({ payment }) => ok(paymentToWire(payment, timeZone)) },
+          )
+        return ofMerchant.respond(
+          { read, notice },
+          {
+            ...waiting,
+            reply: ({ refund, kept }) =>
+              refund
+                ? ok(refundToWire(refund, timeZone))
+                : {
+                    status: 202,
+                    body: succeed(keptToWire(required(kept, 'a notice is a refund or is kept'))),
+                  },
+          },
+        )
+      }
+    },
+  }),
+  takesIdempotencyKey: true,
+}

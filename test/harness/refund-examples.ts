@@ -1,0 +1,25 @@
+import { type Client, payloadOf } from './client.ts'
+import type { Recorder } from './recorder.ts'
+
+/** Examples of a merchant's refunds of a payment. */
+export async function recordRefunds(recorder: Recorder, shop: Client, paymentId: string): Promise<void> {
+  const params = { paymentId }
+  const body = { amount: 49.5, referenceNumber: 'return-17', reason: 'Damaged in transit' }
+  await recorder.works('createRefund', 'A part of a payment', shop, { params, body })
+  await recorder.fails('createRefund', 'refund_reference_in_use', 'The reference of another refund', shop, {
+    params,
+    body: { ...body, amount: 50 },
+  })
+  await recorder.fails('createRefund', 'refund_over_payment', 'More than is left', shop, {
+    params,
+    body: { amount: 1e5, referenceNumber: 'return-18' },
+  })
+  await recorder.works('listRefunds', 'Of one payment', shop, { params })
+  const [{ refundId }] = payloadOf(await shop.get(`/api/v0/payments/${paymentId}/refunds`)).data
+  await recorder.works('getRefund', 'One refund', shop, { params: { paymentId, refundId } })
+  const none = { paymentId, refundId: 'rfd_nothing' }
+  await recorder.fails('getRefund', 'refund_not_found', 'Not there, or not yours', shop, { params: none })
+  await recorder.fails('listRefunds', 'payment_not_found', 'Not there, or not yours', shop, {
+    params: { paymentId: 'pay_nothing' },
+  })
+}
