@@ -6,23 +6,7 @@ import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { railKeys } from '../qr-codes/authenticate-rail.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
-
-/** Records that the examples name and that no demo tenant has from the start, each created once. */
-interface Props {
-  readonly paymentId: string
-  readonly refundId: string
-  readonly cancelledCodeId: string
-  readonly svcCardId: string
-  readonly physicalCardId: string
-  readonly lockedCardId: string
-  readonly jobId: string
-  readonly endpointId: string
-  readonly deletedEndpointId: string
-  readonly eventId: string
-  readonly otherConfigId: string
-}
-
-type Request = Examples[string][number]['request']
+import { live, type Props, type Request, valuesOf } from './live-values.ts'
 
 /** Fills the recorded examples with the credentials and records of this sandbox. */
 export class LiveExamples {
@@ -273,35 +257,4 @@ export class LiveExamples {
     const { acceptPayment = [], confirmRefund = [] } = examples
     return { ...examples, acceptPayment: sign(acceptPayment), confirmRefund: sign(confirmRefund) }
   }
-}
-
-/** The live value of each kind of id and secret, by its prefix in the recorded examples. */
-function valuesOf(demo: SandboxFile, props: Props): Readonly<Record<string, string>> {
-  const { incentivePartner: partner, merchant } = demo
-  return {
-    svc_test_: merchant.apiKey,
-    svc_secret_: partner.clientSecret,
-    cli_: partner.clientId,
-    mak_: merchant.accessKey,
-    mer_: merchant.merchantId,
-    par_: partner.partnerId,
-    com_: partner.companyId,
-    acc_: partner.cardAccountId,
-    usr_: demo.coinUserId,
-    ccf_: demo.coinConfigId,
-    qr_: demo.qrCodeId,
-    card_: props.svcCardId,
-    blk_: props.jobId,
-    whe_: props.endpointId,
-    evt_: props.eventId,
-  }
-}
-
-function live(recorded: Request, values: Readonly<Record<string, string>>, own: Request = {}): Request {
-  const text = JSON.stringify(recorded).replace(
-    /\b(svc_test_|svc_secret_|[a-z]{2,4}_)[0-9a-z_]{20,}/g,
-    (id, prefix: string) => values[prefix] ?? id,
-  )
-  const request = JSON.parse(text) as Request
-  return { ...request, ...own, headers: { ...request.headers, ...own.headers } }
 }
