@@ -22,7 +22,10 @@ beforeAll(async () => {
     customerId: 'c-1',
   })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
-  foreignIds = { qrCodeId: code.qrCodeId, paymentId }
+  const { refundId } = payloadOf(
+    await ownerClient.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'r-1' }),
+  )
+  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId }
 })
 afterAll(() => service.close())
 
@@ -40,26 +43,32 @@ test('on every merchant operation with an id, another’s id is answered byte fo
   const missingIds: Record<string, string> = {
     qrCodeId: `qr_${'0'.repeat(26)}`,
     paymentId: `pay_${'0'.repeat(26)}`,
+    refundId: `rfd_${'0'.repeat(26)}`,
   }
+  /** Of operations that need one before they look for what the path names. */
+  const bodies: Record<string, object> = { createRefund: { amount: 1, referenceNumber: 'r-2' } }
   const checked: string[] = []
   for (const [path, operations] of Object.entries(paths as Record<string, Record<string, Json>>)) {
     const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    for (const [method, { parameters: fields, security }] of Object.entries(operations)) {
+    for (const [method, { operationId, parameters: fields, security }] of Object.entries(operations)) {
       if (parameters.length === 0 || schemeOf(security, fields) !== 'merchant') continue
-      const [name = ''] = parameters
-      expect(Object.keys(foreignIds), `${path}: this test knows another’s id of every kind`).toContain(name)
-      const foreignId = foreignIds[name]!
-      const missingId = missingIds[name]!
-      const send = (client: Client, id: string, headers = {}) =>
-        client.send(method.toUpperCase() as 'GET', path.replace(`{${name}}`, id), undefined, headers)
+      for (const name of parameters)
+        expect(Object.keys(foreignIds), `${path}: this test knows another’s id of every kind`).toContain(name)
+      const send = (client: Client, ids: Record<string, string>, headers = {}) => {
+        const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!)
+        const body = bodies[operationId]
+        return body
+          ? client.post(filled, body, headers)
+          : client.send(method.toUpperCase() as 'GET', filled, undefined, headers)
+      }
       for (const headers of [
         {},
         { accept: 'application/problem+json' },
         { 'idempotency-key': `${method}-${path}` },
       ]) {
         const [foreign, missing] = [
-          await send(stranger, foreignId, headers),
-          await send(stranger, missingId, headers),
+          await send(stranger, foreignIds, headers),
+          await send(stranger, missingIds, headers),
         ]
         expect([foreign.status, missing.status]).toEqual([404, 404])
         expect(withoutRequest(foreign.text, foreign.headers['x-request-id'])).toBe(
