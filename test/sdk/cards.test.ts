@@ -92,7 +92,7 @@ test('answers come sealed to the shared key or to a registered pair, and are ope
   const locked = await own.cards.setStatus(card.svcCardId, { status: 'L' })
   expect(locked.cardStatus.name).toBe('L')
   const wrong = partnerClient(proxy, other, { decryptResponsesWith: { kty: 'oct', ...sharedKeyOf(partner) } })
-  await expect(wrong.cards.get(card.svcCardId)).rejects.toThrow(/is sealed to key/)
+  await expect(wrong.cards.get(card.svcCardId)).rejects.toThrow(/is encrypted to key/)
 })
 
 test('lost answers: the very same seal is sent under the very same key, and there is exactly one card', async () => {
