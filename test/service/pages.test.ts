@@ -5,7 +5,7 @@ import { asCoinPartner, newConfig } from '../harness/coins.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { type DocumentedOperation, documentedOperations } from '../harness/documents.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
-import { newCode } from '../harness/qr-codes.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -26,8 +26,10 @@ beforeAll(async () => {
   partner = await asPartner(service.client, rewards)
   const { companyId, cardAccountId, userId } = rewards
   const endpoint = { url: 'https://shop.example.com/hook' }
+  const code = await newCode(service, merchant)
   ids = {
-    qrCodeId: (await newCode(service, merchant)).qrCodeId,
+    qrCodeId: code.qrCodeId,
+    paymentId: payloadOf(await notifyCredit(service.client, creditOf(code.tr))).paymentId,
     svcCardId: payloadOf(await createCard(partner, rewards)).svcCardId,
     jobId: (await upload(partner, await encryptOrders(rewards, 1))).json.payload.jobId,
     coinConfigId: (await newConfig(await asCoinPartner(service.client, rewards))).coinConfigId,
