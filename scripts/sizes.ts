@@ -22,7 +22,8 @@ function large(): Record<string, number> {
     const walk = (node: ts.Node): void => {
       if (ts.isFunctionLike(node) && 'body' in node && node.body) {
         const size = lineOf(node.end) - lineOf(node.getStart()) + 1
-        if (size > FUNCTION_LINES_MAX) found[`${file}: ${nameOf(node)}`] = size
+        const name = `${file}: ${nameOf(node)}`
+        if (size > FUNCTION_LINES_MAX) found[name] = Math.max(size, found[name] ?? 0)
       }
       ts.forEachChild(node, walk)
     }

@@ -21,13 +21,23 @@ test('the guide to the console runs as it is printed: a first administrator, and
   expect(printed.match(/The chain is whole/g)).toHaveLength(2)
 })
 
-test('the guide to the UPI rail runs as it is printed: a signed credit, a refund and a notice in quarantine', async () => {
+test('the guide to the UPI rail runs as it is printed: a signed credit, refunds of both kinds and a notice in quarantine', async () => {
   const example = (await blocksOf('guides/upi-rail.md', 'sh')).find(({ output }) => output !== undefined)
   // The guide starts from the code that the tutorial creates.
   await checkout.runGuide('tutorial/first-token-and-qr-code.md')
   const printed = await checkout.runGuide('guides/upi-rail.md')
   expect(printed.startsWith(example!.output!)).toBe(true)
   for (const status of ['SUSPENSE', 'REFUNDED']) expect(printed).toContain(`"status":"${status}"`)
+  expect(printed).toMatch(/amount +49\.50/)
+  expect(printed).toMatch(/status +REFUNDED/)
+})
+
+test('the guide to the books runs as it is printed: a payment, its statement, the trial balance, a settlement file', async () => {
+  await checkout.runGuide('tutorial/first-token-and-qr-code.md')
+  const printed = await checkout.runGuide('guides/books.md')
+  expect(printed).toMatch(/matched +1\b/)
+  expect(printed).toMatch(/matchedAmount +249\.50/)
+  expect(printed).not.toContain('missing')
 })
 
 test('the guide to backups runs as it is printed: backup, restore, a rehearsal, snapshots', async () => {
@@ -52,7 +62,8 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'guides/high-availability.md': 2,
   // `npm start`, which the tests run as a process of their own, and an installation without development packages.
   'guides/operate.md': 2,
-  'guides/upi-rail.md': 1,
+  // ... and the other outcome of the refund.
+  'guides/upi-rail.md': 2,
   'tutorial/first-token-and-qr-code.md': 1,
   // A run of ten thousand deliveries.
   'guides/webhooks.md': 1,
@@ -62,6 +73,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
 const RUN_IN: Readonly<Record<string, string>> = {
   'guides/backup.md': 'guides-operators',
   'guides/conformance.md': 'guides',
+  'guides/books.md': 'guides-operators',
   'guides/console.md': 'guides-operators',
   'guides/encrypt-a-request.md': 'guides',
   'guides/operate.md': 'guides-operators',

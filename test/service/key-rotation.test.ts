@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CARD_NUMBERS } from '@svc/core/cards/reseal-card-numbers'
 import { reencryptSome } from '@svc/platform/crypto/key-rotation'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { encryptOrders, upload } from '../harness/bulk.ts'
+import { done, encryptOrders, upload } from '../harness/bulk.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, Client as HttpClient, type Json, payloadOf } from '../harness/client.ts'
 import { insertManyCards, manyCardId } from '../harness/many-cards.ts'
@@ -189,6 +189,24 @@ test.concurrent('a rotation of the published keys: new tokens and seals use the 
   expect((await after.get('/api/v0/partner/svcCard/x')).status).toBe(404)
 })
 
+const WAITING_PURPOSES = ['webhook_secret', 'webhook_signing', 'bulk_row']
+
+/** Rotates the keys of what waits to be sent or carried out, and goes on making events until that is done. */
+async function rotateWhile(makeEvent: () => Promise<unknown>): Promise<{ results: Json[]; made: number }> {
+  let rotating = true
+  const runs = Promise.all(
+    WAITING_PURPOSES.map((purpose) => runCli(['keys', 'rotate', purpose, '--json'], env)),
+  ).finally(() => (rotating = false))
+  let made = 0
+  // Each with a fresh token: the test beside this one retires the key that signed the first ones.
+  for (; rotating; made++) await makeEvent()
+  const results = (await runs).map(({ stdout, stderr }) => {
+    expect(stderr).not.toContain('Error')
+    return JSON.parse(stdout)
+  })
+  return { results, made }
+}
+
 test.concurrent('keys of webhook secrets, webhook signatures and waiting orders are replaced while events are delivered; every delivery verifies', async () => {
   const receiver = await WebhookReceiver.open()
   const merchant = await service.newMerchant()
@@ -201,30 +219,17 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   )
   const partner = await newPartner(service)
   const orderer = await asPartner(service.client, partner)
-  const switchPartner = (disabled: boolean) =>
-    asSuperuser(service.db.database, (db) =>
-      db.query('update tenants set disabled_at = case when $2 then now() end where tenant_id = $1', [
-        partner.partnerId,
-        disabled,
-      ]),
-    )
-  // The orders of a disabled partner wait.
   const lines = await encryptOrders(partner, 100)
-  const { jobId } = (await upload(orderer, lines)).json.payload
-  await switchPartner(true)
-  let rotating = true
-  const purposes = ['webhook_secret', 'webhook_signing', 'bulk_row']
-  const runs = Promise.all(
-    purposes.map((purpose) => runCli(['keys', 'rotate', purpose, '--json'], env)),
-  ).finally(() => (rotating = false))
-  let made = 0
-  // Each with a fresh token: the test beside this one retires the key that signed the first ones.
-  for (; rotating; made++) await newCode(service, await service.as(merchant))
-  const results = (await runs).map(({ stdout, stderr }) => {
-    expect(stderr).not.toContain('Error')
-    return JSON.parse(stdout)
+  // A lock on the partner's funding account keeps the orders waiting.
+  const { jobId, results, made } = await asSuperuser(service.db.database, async (admin) => {
+    await admin.query('begin')
+    await admin.query('select from ledger_accounts where tenant_id = $1 for update', [partner.partnerId])
+    const { jobId } = payloadOf(await upload(orderer, lines))
+    const rotated = await rotateWhile(async () => newCode(service, await service.as(merchant)))
+    await admin.query('rollback')
+    return { jobId, ...rotated }
   })
-  expect(results.map(({ purpose }) => purpose)).toEqual(purposes)
+  expect(results.map(({ purpose }) => purpose)).toEqual(WAITING_PURPOSES)
   const [secrets, signing, orders] = results
   // Retired is only what no row needs any more.
   expect(secrets).toMatchObject({ kept: '', retired: expect.stringMatching(/^dk_/) })
@@ -233,17 +238,8 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   expect(orders.resealed).toBeGreaterThan(0)
   expect(signing).toMatchObject({ retired: '', kept: expect.stringMatching(/^dk_/) })
   await service.app.services.keyring.refresh()
-  await switchPartner(false)
-  // Not over the API, which goes on refusing the partner for up to a second.
-  const finished = () =>
-    asSuperuser(service.db.database, (db) =>
-      db.query('select issued, failed from bulk_jobs where job_id = $1 and finished_at is not null', [jobId]),
-    )
-  for (let job = await finished(); ; job = await finished()) {
-    if (job.rows.length === 0) continue
-    expect(job.rows).toEqual([{ issued: 100, failed: 0 }])
-    break
-  }
+  const refreshed = await asPartner(service.client, partner)
+  expect(await done(refreshed, jobId)).toMatchObject({ issued: 100, failed: 0 })
   await receiver.until(() => receiver.at('/rotated').length >= made)
   const { keys } = (await service.client.get('/.well-known/webhook-keys.json')).json
   expect(keys).toHaveLength(2)

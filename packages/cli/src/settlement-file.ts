@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import type { FileLine } from '@svc/core/qr-codes/settlement-line'
 import { type Paise, paise, parseRupees } from '@svc/kernel/money'
+import { parseRfc3339 } from '@svc/kernel/time'
 import { CsvError, parse } from 'csv-parse'
 import { UsageError } from './usage-error.ts'
 
@@ -23,8 +24,7 @@ function readDay(text: string): string | undefined {
   const [, year, month, date] = ISO_DAY.exec(text) ?? []
   const [, d, m, y] = INDIAN_DAY.exec(text) ?? []
   const day = year ? `${year}-${month}-${date}` : y ? `${y}-${m}-${d}` : undefined
-  const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)
-  return isDay ? day : undefined
+  return day !== undefined && parseRfc3339(`${day}T00:00:00Z`) ? day : undefined
 }
 
 function readAmount(text: string, unit: SettlementFormat['unit']): Paise | undefined {
