@@ -3,6 +3,7 @@ import { linkMerchant } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
+import { conformanceOf, idsOf, openSandbox } from '../harness/conformance.ts'
 import {
   asPartner,
   CREATE,
@@ -61,6 +62,17 @@ test('the settings in force are published, with their defaults and what they mea
   expect(values(other, 'value')).toEqual(OTHERWISE)
   for (const { value, choices } of [...plain, ...other]) expect(Object.keys(choices)).toContain(value)
 })
+
+test('a server that reads the specification in every other way keeps every promise of the kit, as it reads it', async () => {
+  for (const settings of [OTHERWISE, { ...OTHERWISE, SEARCH_COOKIE: 'any' }]) {
+    const sandbox = await openSandbox(settings)
+    const result = await conformanceOf(sandbox)
+    expect(idsOf(result, 'failed', 'blocked')).toEqual([])
+    // Without a check of the cookie there is nothing to refuse.
+    expect(idsOf(result, 'skipped').filter((id) => !id.startsWith('5.search.cookie.'))).toEqual([])
+    await sandbox.service.close()
+  }
+}, 240_000)
 
 test('ACCESS_KEY_ALONE: the access key cancels codes of its merchant where it is accepted, and does nothing else', async () => {
   const mine = await newCodeId(await byDefault.as(merchant))

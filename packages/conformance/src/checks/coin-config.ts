@@ -188,7 +188,7 @@ const challenges: readonly Check[] = [
       const response = await lookUp(s, anyId(s), await s.asMerchant())
       if ((await interpretationOf(s, 'COIN_LOOKUP_TOKEN')) === 'partner')
         return wantFailure(response, 401, 'invalid_token')
-      if (response.status !== 200) wantFailure(response, 404, 'coin_config_not_found')
+      if (response.status === 401) wantFailure(response, 404, 'coin_config_not_found')
     },
   ),
 ]
