@@ -25,8 +25,9 @@ create index merchants_by_name on merchants ((lower(name) collate "C"), merchant
 create index merchants_by_vpa on merchants ((lower(vpa) collate "C"));
 alter table merchants add primary key (merchant_id);
 create constraint trigger audited after insert or update or delete on merchants deferrable initially deferred
-  for each row execute function audit_change('merchant', 'merchant_id', 'merchant_id', 'name,vpa,mcc');
+  for each row execute function audit_change('merchant', 'merchant_id', 'merchant_id', 'name,vpa,mcc,linked_partner_id');
 select secure_tenants('merchants', 'merchant_id');
+
 grant select on merchants to svc_service;
 grant select, insert, update on merchants to svc_operator;
 
@@ -59,6 +60,8 @@ create table partners (
 );
 create index partners_by_name on partners ((lower(name) collate "C"), partner_id);
 alter table partners add primary key (partner_id);
+-- The partner whose coin configurations the merchant reads (decision K4).
+alter table merchants add column linked_partner_id text collate "C" references partners;
 create constraint trigger audited after insert or update or delete on partners deferrable initially deferred
   for each row execute function audit_change('partner', 'partner_id', 'partner_id', 'name,products,plain_requests');
 select secure_tenants('partners', 'partner_id');
@@ -160,6 +163,13 @@ create function directory_key_holders(digests bytea[])
     where k.digest = any (digests)
   $$;
 
+create function directory_access_keys(keys text[]) returns table (access_key text, tenant_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select m.access_key, m.merchant_id from merchants m join tenants t on t.tenant_id = m.merchant_id
+    where m.access_key = any (keys) and t.disabled_at is null
+  $$;
+
 create function directory_oauth_clients(client_ids text[])
   returns table (client_id text, secret_digest bytea, tenant_id text, usable boolean, products text[])
   language sql stable security definer set search_path = svc, pg_temp
@@ -182,5 +192,5 @@ create function directory_revoked(since timestamptz) returns table (subject text
 
 revoke execute on all functions in schema svc from public;
 -- The sandbox checks, as operator, whether the keys in sandbox.json still work.
-grant execute on function directory_key_holders, directory_oauth_clients to svc_service, svc_operator;
+grant execute on function directory_key_holders, directory_access_keys, directory_oauth_clients to svc_service, svc_operator;
 grant execute on function directory_revoked to svc_service;

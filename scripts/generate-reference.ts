@@ -8,6 +8,7 @@ import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { SETTINGS } from '@svc/contract/config'
 import { eventTable } from '@svc/contract/events'
+import { INTERPRETATIONS } from '@svc/contract/interpretations'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
@@ -145,6 +146,23 @@ ${rows.join('\n')}
 `
 }
 
+function interpretations(): string {
+  const sections = Object.entries(INTERPRETATIONS).map(([name, { sections: left, question, choices }]) => {
+    const rows = Object.entries(choices).map(
+      ([value, meaning], n) => `| \`${value}\`${n === 0 ? ' (default)' : ''} | ${cell(meaning)} |`,
+    )
+    return `## \`${name}\`\n\n${question} (Specification: ${left.map((section) => `§${section}`).join(', ')}.)\n\n| Value | Meaning |\n|---|---|\n${rows.join('\n')}\n`
+  })
+  return `# Interpretation settings
+
+${GENERATED}
+Where the specification is silent and callers may reasonably differ, the operator of an installation chooses by a setting. The values in force are at \`/.well-known/svc-interpretation.json\`; \`svc conformance\` reads them there and checks the server accordingly.
+
+Not a setting, since every reading is accepted: an encrypted order as a bare JWE (\`application/json\` or \`application/jose\`), as a JSON string, or as \`{"payload": "<JWE>"}\`; \`null\` for an absent optional field, and \`""\` for an absent optional text other than an e-mail address or mobile number; a body or query where the specification shows none; a leading byte order mark.
+
+${sections.join('\n')}`
+}
+
 function helpOf(command: Command, path: string): string {
   let text = ''
   command.configureOutput({
@@ -187,6 +205,7 @@ const files: Record<string, string> = {
   'docs/reference/sandbox.md': sandbox(),
   'docs/reference/conformance.md': conformance(),
   'docs/reference/chart-of-accounts.md': chartOfAccounts(),
+  'docs/reference/interpretations.md': interpretations(),
   'docs/reference/cli.md': cli(),
   'docs/reference/promises.md': promised(),
   'docs/reference/openapi.json': openapi(OPERATIONS, API_DOCUMENT),

@@ -35,6 +35,7 @@ export async function administerMerchants(
 ): Promise<void> {
   await svc(['merchant', 'list'])
   await svc(['key', 'list', merchantId])
+  await svc(['merchant', 'link', merchantId])
   await svc(['merchant', 'disable', merchantId])
   await svc(['merchant', 'enable', merchantId])
   const { endpointId } = await svc(['webhook', 'create', merchantId, '--url', url])

@@ -11,8 +11,8 @@ export interface SandboxService {
 }
 
 /** A sandbox with its demo tenants, that many runs of the kit do not exhaust. */
-export async function openSandbox(): Promise<SandboxService> {
-  const service = await openService({ env: { FAILED_ATTEMPTS_PER_MINUTE: '100000' } })
+export async function openSandbox(settings: Record<string, string> = {}): Promise<SandboxService> {
+  const service = await openService({ env: { FAILED_ATTEMPTS_PER_MINUTE: '100000', ...settings } })
   return { service, sandbox: await prepareDemo(service.app.services, keyMaker(service.app)) }
 }
 

@@ -2,10 +2,12 @@ import { issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-ke
 import {
   createMerchant,
   findMerchant,
+  linkMerchant,
   listMerchants,
   type Merchant,
   setMerchantDisabled,
 } from '@svc/core/tenants/merchant'
+import { findPartner } from '@svc/core/tenants/partner'
 import { sqlState } from '@svc/platform/db/database'
 import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
@@ -17,12 +19,22 @@ interface Json {
   readonly json?: boolean
 }
 
-const shown = ({ merchantId, name, vpa, mcc, accessKey, createdAt, disabledAt }: Merchant) => ({
+const shown = ({
   merchantId,
   name,
   vpa,
   mcc,
   accessKey,
+  linkedPartnerId,
+  createdAt,
+  disabledAt,
+}: Merchant) => ({
+  merchantId,
+  name,
+  vpa,
+  mcc,
+  accessKey,
+  linkedPartnerId,
   createdAt,
   status: disabledAt ? 'disabled' : 'active',
 })
@@ -53,6 +65,12 @@ export function addMerchantCommands(program: Command): void {
       const merchants = await withInstallation(({ database }) => database.operate(listMerchants))
       printRows(merchants.map(shown), json)
     })
+  merchant
+    .command('link <merchantId> [partnerId]')
+    .description('let a merchant read the coin configurations of a partner; without a partner, no more')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc merchant link mer_… par_…')
+    .action(link)
   for (const [name, disabled, description] of [
     ['disable', true, 'no more tokens, its tokens die within a second, its QR codes take no payments'],
     ['enable', false, 'undo disable'],
@@ -68,6 +86,21 @@ export function addMerchantCommands(program: Command): void {
         printRecord(shown(changed ?? noMerchant(merchantId)), json)
       })
   }
+}
+
+async function link(
+  merchantId: string,
+  partnerId: string | undefined,
+  { json = false }: Json,
+): Promise<void> {
+  const linked = await withInstallation(({ database }) =>
+    database.operate(async (tx) => {
+      if (partnerId !== undefined && !(await findPartner(tx, partnerId)))
+        throw new UsageError(`There is no partner ${partnerId}. See them all with: svc partner list`)
+      return linkMerchant(tx, merchantId, partnerId ?? null)
+    }),
+  )
+  printRecord(shown(linked ?? noMerchant(merchantId)), json)
 }
 
 interface CreateOptions extends Json {

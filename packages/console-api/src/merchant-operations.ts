@@ -1,7 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { accountId } from '@svc/core/ledger/accounts'
 import { type ApiKey, issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
-import { createMerchant, findMerchant, type Merchant, setMerchantDisabled } from '@svc/core/tenants/merchant'
+import {
+  createMerchant,
+  findMerchant,
+  type Merchant,
+  merchants,
+  setMerchantDisabled,
+} from '@svc/core/tenants/merchant'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
@@ -20,6 +26,7 @@ import {
   instant,
   listOf,
   listQuery,
+  maybe,
   maybeInstant,
   Name,
   oneOf,
@@ -38,6 +45,7 @@ const fields = {
   vpa: text(),
   mcc: text('Merchant category code, ISO 18245'),
   accessKey: text('Public half of its credentials; authorises nothing'),
+  linkedPartnerId: maybe('The partner whose coin configurations it reads'),
   status: Type.Enum(['active', 'disabled']),
   createdOn: instant,
   disabledOn: maybeInstant,
@@ -61,6 +69,7 @@ const toWire = (merchant: Merchant, timeZone: string) => ({
   vpa: merchant.vpa,
   mcc: merchant.mcc,
   accessKey: merchant.accessKey,
+  linkedPartnerId: merchant.linkedPartnerId ?? undefined,
   status: merchant.disabledAt ? 'disabled' : 'active',
   createdOn: rfc3339(merchant.createdAt, timeZone),
   disabledOn: merchant.disabledAt ? rfc3339(merchant.disabledAt, timeZone) : undefined,
@@ -73,16 +82,6 @@ const keyToWire = ({ apiKeyId, name, prefix, createdAt, revokedAt }: ApiKey, tim
   createdOn: rfc3339(createdAt, timeZone),
   revokedOn: revokedAt ? rfc3339(revokedAt, timeZone) : undefined,
 })
-
-interface MerchantRow {
-  merchant_id: string
-  name: string
-  vpa: string
-  mcc: string
-  access_key: string
-  created_at: Date
-  disabled_at: Date | null
-}
 
 const BALANCE = statement<{ balance: bigint }>(
   'console_account_balance',
@@ -123,7 +122,7 @@ export const listMerchants = query({
       if (status !== undefined) filters.conditions.push(status === 'disabled' ? disabled : `not ${disabled}`)
       const byId = { sql: 'm.merchant_id', type: 'text' } as const
       const plan = {
-        columns: 'm.merchant_id, m.name, m.vpa, m.mcc, m.access_key, m.created_at, t.disabled_at',
+        columns: `${merchants.columns}, t.disabled_at as "disabledAt"`,
         table: 'merchants m',
         alias: 'm',
         joins: 'join tenants t on t.tenant_id = m.merchant_id',
@@ -133,20 +132,7 @@ export const listMerchants = query({
         descending: sort === '-created',
       }
       const page = await database.report((tx) =>
-        readList(tx, plan, query, (row: MerchantRow) =>
-          toWire(
-            {
-              merchantId: row.merchant_id,
-              name: row.name,
-              vpa: row.vpa,
-              mcc: row.mcc,
-              accessKey: row.access_key,
-              createdAt: row.created_at,
-              disabledAt: row.disabled_at,
-            },
-            timeZone,
-          ),
-        ),
+        readList(tx, plan, query, (row: Merchant) => toWire(row, timeZone)),
       )
       return { body: JSON.stringify(page) }
     }

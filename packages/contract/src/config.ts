@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import {
   adapters,
   address,
   amountCaps,
   BadSetting,
+  bad,
   database,
   digits,
   hidden,
@@ -100,6 +102,7 @@ export const SETTINGS = {
     'Refunds of a merchant beyond its payable balance: rejected, or advanced and deducted from its settlement.',
   ),
   QR_AMOUNT_CAPS: amountCaps,
+  ...INTERPRETATION_SETTINGS,
   CARD_BIN: digits(
     6,
     8,
@@ -285,16 +288,12 @@ function givenSecret(environment: Environment, name: string): string | undefined
   if (!file) return value
   if (value) throw new BadSetting(`must not be set beside ${fileOf(name)}`)
   try {
-    return readFileSync(file, 'utf8').trim() || emptyFile(name)
+    return readFileSync(file, 'utf8').trim() || bad(`is empty in the file that ${fileOf(name)} names`)
   } catch (error) {
     if (error instanceof BadSetting) throw error
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     throw new BadSetting(`cannot be read from the file that ${fileOf(name)} names (${code})`)
   }
-}
-
-const emptyFile = (name: string): never => {
-  throw new BadSetting(`is empty in the file that ${fileOf(name)} names`)
 }
 
 /** Reads the settings from the environment. An empty value counts as absent. Throws `ConfigError`. */

@@ -1,30 +1,7 @@
+import { type ErrorType, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 
-/** Decision F3: what kind of failure it is, beside the status. */
-export type ErrorType =
-  | 'VALIDATION_ERROR'
-  | 'AUTHORIZATION_ERROR'
-  | 'NOT_FOUND_ERROR'
-  | 'CONFLICT_ERROR'
-  | 'BUSINESS_ERROR'
-  | 'RATE_LIMIT_ERROR'
-  | 'SYSTEM_ERROR'
-
-interface FailureKind {
-  readonly status: number
-  readonly errorType: ErrorType
-  /** What the caller reads when the thrower says nothing more precise. */
-  readonly description: string
-  /** For the reference: when it happens and what the caller does about it. */
-  readonly remedy: string
-}
-
-const kind = (status: number, errorType: ErrorType, description: string, remedy: string): FailureKind => ({
-  status,
-  errorType,
-  description,
-  remedy,
-})
+export type { ErrorType } from './failure-kind.ts'
 
 /** Every error that the service returns. The only place where a status is chosen. */
 export const FAILURES = {
@@ -98,7 +75,7 @@ export const FAILURES = {
     401,
     'SYSTEM_ERROR',
     'The session cookie is missing or belongs to another token',
-    'Send the `SVCSESSION` cookie that came with the very token you send.',
+    'Send a `SVCSESSION` cookie that came with a live token of the same partner.',
   ),
   not_signed_in: kind(
     401,
@@ -152,7 +129,7 @@ export const FAILURES = {
     400,
     'VALIDATION_ERROR',
     'The request must be encrypted',
-    'Send the compact JWE as a JSON string, or bare with `Content-Type: application/jose`.',
+    'Send the compact JWE as a JSON string, as `{"payload": "<JWE>"}`, or bare. To try without encryption, use `otherPartner` of the sandbox: its requests may be plain JSON.',
   ),
   not_acceptable: kind(
     406,
@@ -289,6 +266,12 @@ export const FAILURES = {
     'CONFLICT_ERROR',
     'An active QR code with other fields has this referenceNumber',
     'Cancel the active code first, or use another `referenceNumber`.',
+  ),
+  qr_code_already_cancelled: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The QR code was cancelled before',
+    'Nothing is left to do. Only with the setting `SECOND_CANCEL=conflict`; by default the first response is returned again.',
   ),
   reference_paid: kind(
     409,

@@ -16,7 +16,7 @@ export interface Setting<T, D extends string | undefined = string> {
 }
 
 export class BadSetting extends Error {}
-const bad = (rule: string): never => {
+export const bad = (rule: string): never => {
   throw new BadSetting(rule)
 }
 

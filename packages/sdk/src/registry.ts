@@ -49,6 +49,7 @@ export type ErrorCode =
   | 'invalid_transition'
   | 'encrypted_request_replayed'
   | 'reference_in_use'
+  | 'qr_code_already_cancelled'
   | 'reference_paid'
   | 'refund_not_due'
   | 'payment_not_accepted'

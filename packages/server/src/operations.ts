@@ -1,4 +1,5 @@
 import type { TokenServices } from './access/authenticate.ts'
+import { interpretations } from './access/interpretations.ts'
 import { issueMerchantToken } from './access/issue-merchant-token.ts'
 import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
@@ -59,6 +60,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   issuePartnerToken,
   oauthMetadata,
   publishedKeys,
+  interpretations,
   createQrCodeOperation,
   getQrCode,
   searchQrCodes,

@@ -15,7 +15,9 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
+import { interpretationOf } from '../interpretation.ts'
 import { cancelPath, type Headers, PATHS, type Subject, skip } from '../subject.ts'
+import { SESSION_COOKIE_CHECKS } from './session-cookies.ts'
 
 const MISSING_QR = 'qr_00000000000000000000000000'
 const MISSING_COIN = 'ccf_00000000000000000000000000'
@@ -148,16 +150,22 @@ const FORGERIES: readonly Forgery[] = [
   ],
 ]
 
+const takesBoth = async (subject: Subject): Promise<boolean> =>
+  (await interpretationOf(subject, 'COIN_LOOKUP_TOKEN')) === 'both'
+
 const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
   ...FORGERIES.flatMap(([name, words, make]) => {
     const id = `5.${operation.id}.token.${name}`
     const response = (s: Subject) =>
       s.observe(`the response to ${id}`, async () => operation.call(s, await make(s, operation)))
+    const isMerchantsLookup = operation.id === 'coins' && name === 'foreign'
     const strictly = async (s: Subject) => {
+      if (isMerchantsLookup && (await takesBoth(s)))
+        return wantFailure(await response(s), 404, 'coin_config_not_found')
       wantRefused(await response(s))
       wantStatus(await response(s), 401, 403)
     }
-    const title = `${operation.words} refuses ${words}`
+    const title = `${operation.words} refuses ${words}${isMerchantsLookup ? ', unless COIN_LOOKUP_TOKEN is both' : ''}`
     if (operation.rule === ours || isOurs(operation, name))
       return [ours(id, operation.rule === ours ? operation.source : 'decisions A4, K4', title, strictly)]
     // Only for the coin lookup does the specification show the status (§7).
@@ -172,7 +180,8 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
     'decisions F1, F3',
     `${operation.words} answers 401 invalid_token to every bad token`,
     async (s) => {
-      for (const [, , make] of FORGERIES) {
+      for (const [name, , make] of FORGERIES) {
+        if (operation.id === 'coins' && name === 'foreign' && (await takesBoth(s))) continue
         const response = await operation.call(s, await make(s, operation))
         wantFailure(response, 401, 'invalid_token')
         wantValue(response, 'errorResponse.errorType', 'SYSTEM_ERROR')
@@ -242,58 +251,6 @@ const partnerIds: readonly Check[] = PARTNER_OPERATIONS.flatMap(({ id, words, ca
     ),
   ]
 })
-
-const search = async (subject: Subject, headers: Headers): Promise<HttpResponse> => {
-  const { headers: own, credentials } = await subject.asPartner()
-  const { companyId, cardAccountId } = credentials
-  return subject.call(
-    'POST',
-    PATHS.search,
-    { companyId, cardAccountId, svcCardId: MISSING_CARD },
-    { ...own, ...headers },
-  )
-}
-
-const cookieOf = async (subject: Subject, who: 'incentivePartner' | 'otherPartner' = 'incentivePartner') =>
-  (await subject.asPartner(who)).cookie ?? skip(`there is no session cookie for ${who}`)
-
-const cookies: readonly Check[] = [
-  ...refuses('5.search.cookie.missing', '§4.4, Cookie', 'A search without a session cookie is refused', (s) =>
-    search(s, {}),
-  ),
-  ours('5.search.cookie.good', 'decision A8', 'A search with its session cookie succeeds', async (s) =>
-    wantStatus(await search(s, { cookie: await cookieOf(s) }), 200),
-  ),
-  ours(
-    '5.search.cookie.garbage',
-    'decision A8',
-    'A made-up session cookie is 401 invalid_session',
-    async (s) => {
-      const name = (await cookieOf(s)).split('=')[0]
-      wantFailure(await search(s, { cookie: `${name}=made-up` }), 401, 'invalid_session')
-    },
-  ),
-  ours('5.search.cookie.foreign', 'decision A8', 'Another partner’s session cookie is 401', async (s) =>
-    wantFailure(await search(s, { cookie: await cookieOf(s, 'otherPartner') }), 401, 'invalid_session'),
-  ),
-  ours(
-    '5.search.cookie.other-token',
-    'decision A8',
-    'The cookie of another token of the same partner is 401',
-    async (s) => {
-      const response = await s.partnerTokenResponse()
-      const cookie = response.cookies[0]?.split(';')[0] ?? skip('the token response sets no cookie')
-      await s.asPartner()
-      wantFailure(await search(s, { cookie }), 401, 'invalid_session')
-    },
-  ),
-  ours(
-    '5.search.cookie.among-others',
-    'decision A8',
-    'The session cookie is found among other cookies',
-    async (s) => wantStatus(await search(s, { cookie: `a=b; ${await cookieOf(s)}; c=d` }), 200),
-  ),
-]
 
 const tokenResponse = (subject: Subject): Promise<HttpResponse> =>
   subject.observe('a partner token', () => subject.partnerTokenResponse())
@@ -388,4 +345,9 @@ const oauth: readonly Check[] = [
   }),
 ]
 
-export const AUTHENTICATION_CHECKS: readonly Check[] = [...bearers, ...partnerIds, ...cookies, ...oauth]
+export const AUTHENTICATION_CHECKS: readonly Check[] = [
+  ...bearers,
+  ...partnerIds,
+  ...SESSION_COOKIE_CHECKS,
+  ...oauth,
+]

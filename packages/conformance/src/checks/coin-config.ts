@@ -22,6 +22,7 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
+import { interpretationOf } from '../interpretation.ts'
 import { type Headers, PATHS, type Subject, skip } from '../subject.ts'
 import { wantInstant } from './qr-code-fields.ts'
 
@@ -179,8 +180,16 @@ const challenges: readonly Check[] = [
       wantSameRefusal(real, await lookUp(s, MISSING, {}), 'the response to a missing id')
     },
   ),
-  ours('4.5.merchant', 'decision K4', 'A merchant’s token is an invalid token here', async (s) =>
-    wantFailure(await lookUp(s, anyId(s), await s.asMerchant()), 401, 'invalid_token'),
+  ours(
+    '4.5.merchant',
+    'decision K4',
+    'A merchant’s token reads what its linked partner has, or is invalid where COIN_LOOKUP_TOKEN is partner',
+    async (s) => {
+      const response = await lookUp(s, anyId(s), await s.asMerchant())
+      if ((await interpretationOf(s, 'COIN_LOOKUP_TOKEN')) === 'partner')
+        return wantFailure(response, 401, 'invalid_token')
+      if (response.status === 401) wantFailure(response, 404, 'coin_config_not_found')
+    },
   ),
 ]
 

@@ -212,6 +212,12 @@ export const closedEvent = (
   createdAt: code.modifiedAt,
 })
 
+/** The code with the `status` that callers see: an expired one as `EXPIRED_STATUS` says (decision Q4). */
+export const withShownStatus = (code: QrCode, expiredStatus: QrCode['status'], now: Date): QrCode =>
+  code.expiryAt !== null && code.expiryAt <= now && code.status === 'ACTIVE'
+    ? { ...code, status: expiredStatus }
+    : code
+
 const ID = /^qr_[0-9a-z]{26}$/
 /** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
 export const looksLikeQrCodeId = (text: string): boolean => ID.test(text)

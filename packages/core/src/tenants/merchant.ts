@@ -4,12 +4,12 @@ import { required } from '@svc/kernel/invariant'
 import type { Secret } from '@svc/kernel/secret'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { instant, type RowOf, stamped, table, text } from '@svc/platform/db/table'
+import { generated, instant, nullable, type RowOf, stamped, table, text } from '@svc/platform/db/table'
 import { account, openAccounts } from '../ledger/accounts.ts'
 import { issueApiKey, type KeyMaker } from './api-key.ts'
 import { insertTenant, setTenantDisabled } from './tenant.ts'
 
-const merchants = table('merchants', 'm', ['merchantId'], {
+export const merchants = table('merchants', 'm', ['merchantId'], {
   merchantId: text,
   name: text,
   /** Virtual payment address to which its QR codes are paid. */
@@ -18,6 +18,8 @@ const merchants = table('merchants', 'm', ['merchantId'], {
   mcc: text,
   /** Public half of its credentials: names the merchant, authorises nothing (decision A6). */
   accessKey: text,
+  /** The partner whose coin configurations it reads (decision K4). */
+  linkedPartnerId: generated(nullable(text)),
   createdAt: stamped(instant),
 })
 export type Merchant = RowOf<typeof merchants> & { readonly disabledAt: Date | null }
@@ -26,6 +28,8 @@ const SELECT = `select ${merchants.columns}, t.disabled_at as "disabledAt"
   from merchants m join tenants t on t.tenant_id = m.merchant_id`
 const LIST = statement<Merchant>('merchants_list', `${SELECT} order by m.merchant_id`)
 const FIND = statement<Merchant>('merchant_find', `${SELECT} where m.merchant_id = $1`)
+
+const LINK = statement('merchant_link', 'update merchants set linked_partner_id = $2 where merchant_id = $1')
 
 export interface NewMerchant {
   readonly name: string
@@ -59,6 +63,16 @@ export const listMerchants = (tx: Tx): Promise<Merchant[]> => tx.query(LIST)
 export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant | undefined> {
   const [merchant] = await tx.query(FIND, [merchantId])
   return merchant
+}
+
+/** Lets a merchant read the coin configurations of a partner; `null` ends that. `undefined` for an unknown merchant. */
+export async function linkMerchant(
+  tx: Tx,
+  merchantId: string,
+  partnerId: string | null,
+): Promise<Merchant | undefined> {
+  await tx.query(LINK, [merchantId, partnerId])
+  return findMerchant(tx, merchantId)
 }
 
 /** A disabled merchant gets no tokens and its codes take no payments; enabling gives both back. */

@@ -1,22 +1,15 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import type { Scope } from '@svc/contract/scopes'
 import type { AccessTokens, LiveToken } from '@svc/core/tenants/access-token'
 import { Revocations } from '@svc/core/tenants/revocations'
 import type { TenantKind } from '@svc/core/tenants/tenant'
-import type { Keyring } from '@svc/platform/crypto/keyring'
-import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, Services } from '../http/operation.ts'
+import { accessKeyLookup } from './access-keys.ts'
+import { hasSession } from './partner-session.ts'
 
 const BEARER = /^Bearer +([A-Za-z0-9_.-]{1,4096})$/i
-
-export const SESSION_COOKIE = 'SVCSESSION'
-
-/** The session of a partner's token (decision A8): made from the token's id, so that it fits no other and needs no table. */
-export const sessionOf = (keyring: Keyring, partnerId: string, tokenId: string): string =>
-  createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${tokenId}`).digest('base64url')
 
 /** RFC 6750 section 3.1: refuses a token that was issued for other operations, and names the scope that is missing. */
 function requireScope({ scopes }: LiveToken, needed: Scope | undefined): void {
@@ -30,6 +23,12 @@ function requireScope({ scopes }: LiveToken, needed: Scope | undefined): void {
 export interface TokenServices extends Services {
   readonly accessTokens: AccessTokens
 }
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
 
 /** The tenant of a bearer token that was seen before. */
 export const knownTenant =
@@ -50,6 +49,8 @@ export function authenticators(services: TokenServices) {
     return token
   }
 
+  const ofAccessKey = accessKeyLookup(services)
+
   /** Decision A9: the header must name the token's own partner; whether another one exists is not told. */
   async function partnerToken(request: FastifyRequest): Promise<LiveToken> {
     const token = await bearer(request, 'partner')
@@ -62,6 +63,8 @@ export function authenticators(services: TokenServices) {
   return {
     /** Spec §5.2, decision A6: `merchantAccessKey`, when sent, must name the merchant of the token. */
     async merchant(request: FastifyRequest): Promise<Caller> {
+      const holder = await ofAccessKey(request)
+      if (holder) return holder
       const { tenantId, accessKey } = await bearer(request, 'merchant')
       const named = request.headers['merchantaccesskey']
       if (named !== undefined && named !== accessKey) fail('access_key_mismatch')
@@ -71,12 +74,7 @@ export function authenticators(services: TokenServices) {
     /** Events and webhooks, which every tenant has: a token of either kind. */
     async tenant(request: FastifyRequest): Promise<Caller> {
       const { tenantId } = await bearer(request, 'either')
-      const stillValid = () =>
-        bearer(request, 'either').then(
-          () => true,
-          () => false,
-        )
-      return { tenantId, stillValid }
+      return { tenantId, stillValid: () => succeeds(bearer(request, 'either')) }
     },
 
     /** Coins (decision K4): a partner's token alone. */
@@ -89,13 +87,11 @@ export function authenticators(services: TokenServices) {
       tenantId: (await partnerToken(request)).tenantId,
     }),
 
-    /** Card search (decision A8): besides, the session cookie of that very token. */
+    /** Card search (decision A8): besides, a session cookie of that partner. */
     async partnerSession(request: FastifyRequest): Promise<Caller> {
-      const { tenantId, tokenId } = await partnerToken(request)
-      const given = Buffer.from(parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] ?? '')
-      const own = Buffer.from(sessionOf(services.keyring, tenantId, tokenId))
-      if (given.length !== own.length || !timingSafeEqual(given, own)) fail('invalid_session')
-      return { tenantId }
+      const token = await partnerToken(request)
+      if (!hasSession(services, token, request)) fail('invalid_session')
+      return { tenantId: token.tenantId }
     },
   }
 }

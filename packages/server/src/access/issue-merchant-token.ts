@@ -6,7 +6,7 @@ import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { LRUCache } from 'lru-cache'
 import { Type } from 'typebox'
-import { NoFields, query } from '../http/operation.ts'
+import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
 
 interface ApiKeyHolder {
@@ -31,7 +31,8 @@ const TokenResult = Type.Object({
   token: Type.String({ description: 'Bearer token for later calls' }),
   expiry: Type.Integer({
     format: 'int64',
-    description: 'Instant of expiry, in milliseconds since 1970 (decision A1)',
+    description:
+      'Instant of expiry, in milliseconds since 1970; with `TOKEN_EXPIRY=duration` the time that is left',
   }),
   resultCode: Type.Integer({ format: 'int32', description: '0 when a token was issued, 1 when not' }),
   resultMessage: Type.String(),
@@ -50,11 +51,11 @@ export const issueMerchantToken = query({
   auth: 'none',
   envelope: 'result_code',
   headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
-  body: NoFields,
+  ignores: ['body', 'query'],
   result: TokenResult,
   errors: ['invalid_api_key', 'too_many_failed_attempts'],
 
-  mount({ accessTokens: tokens, config, database, keyring }: TokenServices) {
+  mount({ accessTokens: tokens, clock, config, database, keyring }: TokenServices) {
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     // Nobody's yet: who holds a key is what the lookup tells.
     const holders = new BatchedLookup<ApiKeyHolder>(
@@ -78,6 +79,8 @@ export const issueMerchantToken = query({
       latest.set(claims.credentialId, made)
       return made
     }
+    const expiryOf = (expiresAtMs: number) =>
+      config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.now()
     return async ({ headers, address }) => {
       const key = String(headers['api-key'] ?? '')
       const holder = looksLikeApiKey(key)
@@ -92,7 +95,12 @@ export const issueMerchantToken = query({
       const { token, expiresAtMs } = issuedNow(claims)
       return {
         headers: { 'cache-control': 'no-store', pragma: 'no-cache' },
-        body: JSON.stringify({ token, expiry: expiresAtMs, resultCode: 0, resultMessage: 'Success' }),
+        body: JSON.stringify({
+          token,
+          expiry: expiryOf(expiresAtMs),
+          resultCode: 0,
+          resultMessage: 'Success',
+        }),
       }
     }
   },

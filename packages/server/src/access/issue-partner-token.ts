@@ -9,7 +9,7 @@ import { stringifySetCookie } from 'cookie'
 import { Type } from 'typebox'
 import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
-import { SESSION_COOKIE, sessionOf } from './authenticate.ts'
+import { SESSION_COOKIE, sessionOf } from './partner-session.ts'
 
 interface ClientRow {
   client_id: string
@@ -55,7 +55,7 @@ export const issuePartnerToken = query({
   tag: 'Authentication',
   summary: 'Get a partner token',
   description:
-    'OAuth 2.0 client credentials, as `client_secret_basic` or `client_secret_post`. The response also sets the session cookie `SVCSESSION`, which the card search requires. The cookie belongs to this token.',
+    'OAuth 2.0 client credentials, as `client_secret_basic` or `client_secret_post`. The response also sets the session cookie `SVCSESSION`, which the card search requires. It serves with any live token of the same partner, and ends with this token.',
   auth: 'none',
   envelope: 'oauth',
   accepts: ['application/x-www-form-urlencoded'],
@@ -92,7 +92,7 @@ export const issuePartnerToken = query({
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
       const scope = grantedScope(body.scope)
       const partnerId = client.tenant_id
-      const { token, tokenId } = tokens.issue({
+      const issued = tokens.issue({
         tenantId: partnerId,
         kind: 'partner',
         credentialId: client.client_id,
@@ -100,7 +100,7 @@ export const issuePartnerToken = query({
       })
       const cookie = stringifySetCookie({
         name: SESSION_COOKIE,
-        value: sessionOf(keyring, partnerId, tokenId),
+        value: sessionOf(keyring, partnerId, issued),
         httpOnly: true,
         secure: publicUrl().startsWith('https:'),
         sameSite: 'strict',
@@ -110,7 +110,7 @@ export const issuePartnerToken = query({
       return {
         headers: { 'cache-control': 'no-store', pragma: 'no-cache', 'set-cookie': cookie },
         body: JSON.stringify({
-          access_token: token,
+          access_token: issued.token,
           token_type: 'Bearer',
           expires_in: config.TOKEN_TTL_SECONDS,
           scope,

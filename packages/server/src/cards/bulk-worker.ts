@@ -46,7 +46,7 @@ const CARD_OF_JWE = statement<{ svcCardId: string }>(
 export class BulkWorker {
   readonly #services: Services
   readonly #create: OpenCommand<CreateGiftCard, Issued>
-  readonly #check = bodyCheck(GiftCardRequest)
+  readonly #check: ReturnType<typeof bodyCheck>
   readonly loop: Loop
   #ownSubmitted = 0
   /** Single orders that had come when the last chunk began. */
@@ -55,6 +55,7 @@ export class BulkWorker {
 
   constructor(services: Services) {
     this.#services = services
+    this.#check = bodyCheck(GiftCardRequest, services.config.UNKNOWN_FIELDS)
     this.#create = services.commands.open(createGiftCard)
     const work = () => this.#round()
     this.loop = new Loop({ name: 'bulk_jobs', everyMs: POLL_MS, work, atStart: true }, services)

@@ -25,6 +25,7 @@ export const createGiftCardOperation = operation({
   description:
     'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. With `Accept: application/jose` the response is encrypted.',
   developing: true,
+  ignores: ['query'],
   auth: 'partnerWithId',
   scope: 'cards:write',
   envelope: 'code',

@@ -82,6 +82,7 @@ export const searchCards = streamingQuery({
   description:
     'Incentive partners name one card and get its full record. Employee-rewards partners get the twelve-field record of one card, or of all cards of the account: as a stream, complete when `recordsCount` has come.',
   developing: true,
+  ignores: ['query'],
   auth: 'partnerSession',
   scope: 'cards:read',
   envelope: 'code',

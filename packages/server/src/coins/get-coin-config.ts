@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import {
   type CoinConfig,
@@ -84,6 +85,39 @@ function responseLookup(
   }
 }
 
+interface Link {
+  readonly merchantId: string
+  readonly partnerId: string
+}
+
+const LINKS = statement<Link>(
+  'merchants_linked_partner',
+  `select merchant_id as "merchantId", linked_partner_id as "partnerId" from merchants
+   where merchant_id = any ($1) and linked_partner_id is not null`,
+)
+
+const isMerchant = (tenantId: string): boolean => tenantId.startsWith('mer_')
+
+/** Whose configurations a caller reads (decision K4): a partner its own, a merchant those of its linked partner. */
+function partnerOfReader(
+  database: Database,
+  tokens: Config['COIN_LOOKUP_TOKEN'],
+): (tenantId: string) => Promise<string> {
+  const links = new BatchedLookup<Link>(
+    (keys) => {
+      const merchantIds = keys.map(({ tenantId }) => tenantId)
+      return database.read(merchantIds, (tx) => tx.query(LINKS, [merchantIds]))
+    },
+    ({ merchantId }) => ({ tenantId: merchantId, id: '' }),
+  )
+  return async (tenantId) => {
+    if (!isMerchant(tenantId)) return tenantId
+    if (tokens === 'partner') fail('invalid_token')
+    // Without a link the merchant looks among its own: it has none, and the lookup costs the same (decision A10).
+    return (await links.get(tenantId, ''))?.partnerId ?? tenantId
+  }
+}
+
 /** Spec §4.5. One configuration of the partner (decisions K1, K2, K4). */
 export const getCoinConfig = query({
   id: 'getCoinConfig',
@@ -92,9 +126,10 @@ export const getCoinConfig = query({
   tag: 'Coins',
   summary: 'Get coin configuration',
   description:
-    'Returns the record with its revision as `ETag`. With that tag in `If-None-Match` the response is 304 and empty while nothing has changed. The `Cookie` header may be sent; it has no effect.',
+    'Returns the record with its revision as `ETag`. With that tag in `If-None-Match` the response is 304 and empty while nothing has changed. Merchants read the configurations of the partner that they are linked to. The `Cookie` header may be sent; it has no effect.',
   developing: true,
-  auth: 'partner',
+  ignores: ['query'],
+  auth: 'tenant',
   scope: 'coins:read',
   envelope: 'response_code',
   headers: { 'If-None-Match': 'The `ETag` of a previous response' },
@@ -104,11 +139,12 @@ export const getCoinConfig = query({
   errors: ['coin_config_not_found'],
   alsoReturns: { 304: 'The configuration is still the one of `If-None-Match`; no body' },
 
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone, COIN_LOOKUP_TOKEN } }) {
     const find = responseLookup(database, timeZone)
+    const readerOf = partnerOfReader(database, COIN_LOOKUP_TOKEN)
     return async ({ caller, params, headers: asked }) => {
-      const { etag, body } =
-        (await find(caller.tenantId, params.coinConfigId)) ?? fail('coin_config_not_found')
+      const partnerId = await readerOf(caller.tenantId)
+      const { etag, body } = (await find(partnerId, params.coinConfigId)) ?? fail('coin_config_not_found')
       const headers = { etag, 'cache-control': 'private, no-cache' }
       return isCurrent(asked['if-none-match'], etag) ? { status: 304, headers, body: '' } : { headers, body }
     }

@@ -12,10 +12,18 @@ const READERS: Record<MediaType, (body: Buffer) => unknown> = {
   'application/x-ndjson': (body) => body,
 }
 
+const BOM = Buffer.from('\uFEFF')
+
+/** Where the text begins behind a byte order mark (decision C14). */
+const startOf = (body: Buffer): number => (body.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0)
+
+/** Compact JWEs begin with the base64url of `{"`, with which no JSON text begins. */
+const isBareJwe = (body: Buffer): boolean => body.toString('latin1', 0, 3) === 'eyJ'
+
 /** Parses a JSON body; 400 with what is wrong when it is not JSON as the service reads it. */
 export function parseJson(body: Buffer): unknown {
   try {
-    return parseStrictJson(body)
+    return parseStrictJson(body.subarray(startOf(body)))
   } catch (error) {
     if (error instanceof JsonRejected) fail('malformed_body', { description: error.message })
     throw error
@@ -25,11 +33,11 @@ export function parseJson(body: Buffer): unknown {
 /** Teaches the server the media types of the operations; `takeOnly` then holds each operation to its own. */
 export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // A rail may send any media type, or none; every other operation knows its own (`takeOnly`).
+  // A rail may send any media type, or none, and so may callers of operations that read no body; every other operation knows its own (`takeOnly`).
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     request.rawBody = body
-    const isRail = request.routeOptions.config.parse === 'later'
-    done(isRail || body.length === 0 ? null : new Failure('unsupported_media_type'), undefined)
+    const isUnread = request.routeOptions.config.parse !== undefined
+    done(isUnread || body.length === 0 ? null : new Failure('unsupported_media_type'), undefined)
   })
   for (const [mediaType, read] of Object.entries(READERS)) {
     app.addContentTypeParser(
@@ -37,11 +45,17 @@ export function readBodies(app: FastifyInstance): void {
       { parseAs: 'buffer' },
       (request: FastifyRequest, body: Buffer, done) => {
         request.rawBody = body
-        if (request.routeOptions.config.parse === 'later') return done(null, undefined)
+        const { isEncrypted, parse } = request.routeOptions.config
+        if (parse !== undefined) return done(null, undefined)
         // Not around `done`: what the rest of the request throws is no fault of the body.
         let made: unknown
         try {
-          made = body.length === 0 ? undefined : read(body)
+          made =
+            body.length === 0
+              ? undefined
+              : isEncrypted && isBareJwe(body)
+                ? body.toString('latin1')
+                : read(body)
         } catch (error) {
           return done(error as Error)
         }

@@ -21,7 +21,7 @@ export async function openBody(
   { tenantId }: Caller,
   request: Pick<FastifyRequest, 'id' | 'body'>,
 ): Promise<OpenedBody> {
-  const { body } = request
+  const body = encryptedPayloadOf(request.body)
   if (body !== null && typeof body === 'object') {
     if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId)))
       return { body, sealHash: undefined }
@@ -43,6 +43,13 @@ export async function openBody(
       ...(config.SVC_MODE === 'sandbox' && { description: error.message }),
     })
   }
+}
+
+/** `{"payload": "<JWE>"}` is another way to send one encrypted payload string (decision C2). */
+function encryptedPayloadOf(body: unknown): unknown {
+  if (body === null || typeof body !== 'object' || !('payload' in body)) return body
+  const { payload, ...others } = body
+  return typeof payload === 'string' && Object.keys(others).length === 0 ? payload.trim() : body
 }
 
 function parseEncrypted(plaintext: Buffer): unknown {

@@ -4,6 +4,8 @@ import type { Readable } from 'node:stream'
 import { Failure, fail } from '@svc/contract/errors'
 import { tooLate } from '@svc/platform/command'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { removeAbsentFields } from './absent-fields.ts'
 import { Admission, Admitted } from './admission.ts'
 import { parseBody, takeOnly } from './bodies.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
@@ -68,7 +70,7 @@ function mountOperation<S extends Services>(
   options: ServerOptions<S>,
   gate: Gate,
 ): void {
-  const { auth, deprecated, id, accepts = ['application/json'] } = operation
+  const { auth, body, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
   if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
@@ -83,6 +85,9 @@ function mountOperation<S extends Services>(
       envelope: operation.envelope,
       ...(operation.role && { role: operation.role }),
       ...(authenticator?.needs === 'body' && { parse: 'later' }),
+      ...(ignores.includes('body') && { parse: 'never' }),
+      ...(mustDecrypt && { isEncrypted: true }),
+      ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
     },
     schema: routeSchema(operation),
@@ -93,7 +98,8 @@ function mountOperation<S extends Services>(
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       (request, _, done) => {
-        if (!operation.takesAnyBody) takeOnly(request, accepts)
+        if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
+        if (ignores.includes('query')) request.query = {}
         keepNulOut(request)
         done()
       },
@@ -112,6 +118,7 @@ function mountOperation<S extends Services>(
         : operation.body && !operation.takesAnyBody
           ? [emptyBodyIsAnObject]
           : []),
+      ...(body && !operation.takesAnyBody && auth !== 'operator' ? [absentFields(body)] : []),
     ],
     handler: handlerOf(operation, services),
   })
@@ -130,6 +137,13 @@ function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () 
   if (request.body === undefined) request.body = {}
   done()
 }
+
+const absentFields =
+  (schema: TSchema) =>
+  (request: FastifyRequest, _: FastifyReply, done: () => void): void => {
+    removeAbsentFields(schema, request.body)
+    done()
+  }
 
 const NUL = '\u0000'
 

@@ -114,7 +114,7 @@ export const RESPONSE_HEADERS: Readonly<
     schema: { type: 'string' },
   },
   SessionCookie: {
-    description: 'The session cookie `SVCSESSION`, which belongs to the token.',
+    description: 'The session cookie `SVCSESSION`, of the partner.',
     schema: { type: 'string' },
   },
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { Config } from '@svc/contract/config'
 import type { ErrorCode } from '@svc/contract/errors'
 import type { Scope } from '@svc/contract/scopes'
 import { canonicalJson } from '@svc/kernel/canonical-json'
@@ -135,6 +136,10 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly body?: B
   /** The body is documented, and never rejected for its form or its media type: the operation reads `rawBody`. */
   readonly takesAnyBody?: true
+  /** The specification shows none of these: what is sent has no effect (decision C14). */
+  readonly ignores?: readonly ('body' | 'query')[]
+  /** Whether `merchantAccessKey` without a token authorises it where `ACCESS_KEY_ALONE` says so (decision A6). */
+  readonly takesAccessKeyAlone?: true
   /** What status 202 carries, where the operation has one. */
   readonly accepted?: TSchema
   /** Header fields to document, by name: they reach the operation as text, checked by itself. */
@@ -210,6 +215,7 @@ export function streamingQuery<
 /** What a reply needs besides the decision. */
 export interface ReplyContext {
   readonly timeZone: string
+  readonly config: Config
   /** For responses that are signed. */
   readonly keyring: Keyring
 }
@@ -231,7 +237,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     mount(services) {
       const { commands, config, keyring } = services
       const open = commands.open(run)
-      const context = { timeZone: config.BUSINESS_TIME_ZONE, keyring }
+      const context = { timeZone: config.BUSINESS_TIME_ZONE, config, keyring }
       const replyTo = (decision: D) => reply(decision, context)
       return ((input: Schemas<P, Q, B>) =>
         open.respond(ask(input, services), {

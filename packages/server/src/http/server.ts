@@ -42,8 +42,12 @@ declare module 'fastify' {
     envelope?: Envelope
     /** Least role that the operation needs. */
     role?: string
-    /** `later`: the body stays unparsed until `parseBody`, once its signature was verified. */
-    parse?: 'later'
+    /** `later`: the body stays unparsed until `parseBody`, once its signature was verified. `never`: it has no effect. */
+    parse?: 'later' | 'never'
+    /** The body is a compact JWE, which may also come bare. */
+    isEncrypted?: true
+    /** `merchantAccessKey` may come without a token. */
+    takesAccessKeyAlone?: true
     /** Scope that a partner's token must have. */
     scope?: Scope
     /** Of a route that serves a page to browsers: everything else is guarded as an API. */
@@ -111,7 +115,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => void sendFailure(options, error, request, reply),
     clientErrorHandler: respondToClientErrors(options.services),
   })
-  app.setValidatorCompiler(lazyValidators())
+  app.setValidatorCompiler(lazyValidators(options.envelope ? 'reject' : config.UNKNOWN_FIELDS))
   // Bodies are ready-made text; the schemas of responses serve the reference and the tests.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)

@@ -1,10 +1,12 @@
+import type { Config } from '@svc/contract/config'
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
+import { removeAbsentFields } from './absent-fields.ts'
 import { FORMATS } from './fields.ts'
 import { invalidFields } from './validation.ts'
 
-/** How every schema is checked, whoever brings the value: nothing is coerced, dropped or filled in (design, rule 7). */
+/** How every schema is checked, whoever brings the value: nothing is coerced or filled in (design, rule 7). */
 const VALIDATOR_OPTIONS = {
   removeAdditional: false,
   coerceTypes: false,
@@ -15,19 +17,31 @@ const VALIDATOR_OPTIONS = {
   formats: FORMATS,
 } satisfies Options
 
+type UnknownFields = Config['UNKNOWN_FIELDS']
+
+const optionsFor = (unknownFields: UnknownFields): Options => ({
+  ...VALIDATOR_OPTIONS,
+  removeAdditional: unknownFields === 'ignore',
+})
+
 /** Checks values that do not come as the body of a request by the rules of one; returns what `validation_failed` reports. */
-export function bodyCheck(schema: TSchema): (value: unknown) => ReturnType<typeof invalidFields> | undefined {
-  const validate = new Ajv(VALIDATOR_OPTIONS).compile(schema)
-  return (value) =>
-    validate(value) ? undefined : invalidFields(validate.errors as FastifySchemaValidationError[])
+export function bodyCheck(
+  schema: TSchema,
+  unknownFields: UnknownFields = 'reject',
+): (value: unknown) => ReturnType<typeof invalidFields> | undefined {
+  const validate = new Ajv(optionsFor(unknownFields)).compile(schema)
+  return (value) => {
+    removeAbsentFields(schema, value)
+    return validate(value) ? undefined : invalidFields(validate.errors as FastifySchemaValidationError[])
+  }
 }
 
 /**
  * Compiles each schema when the first value comes: all of them at once take a third of a start. It stands in for
  * `@fastify/ajv-compiler`, which loads ajv-formats last and so replaces formats of ours by looser ones.
  */
-export function lazyValidators(): FastifySchemaCompiler<object> {
-  const ajv = new Ajv(VALIDATOR_OPTIONS)
+export function lazyValidators(unknownFields: UnknownFields = 'reject'): FastifySchemaCompiler<object> {
+  const ajv = new Ajv(optionsFor(unknownFields))
   return ({ schema }) => {
     let validate: ValidateFunction | undefined
     const check = (value: unknown): boolean => {

@@ -7,6 +7,7 @@ import {
   QrCodeRecord,
   qrCodes,
   toWireWithImage,
+  withShownStatus,
 } from '@svc/core/qr-codes/qr-code'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
@@ -51,9 +52,11 @@ export const getQrCode = query({
     const find = qrCodeLookup(database)
     return async ({ caller, params }) => {
       const code = (await find(caller.tenantId, params.qrCodeId)) ?? fail('qr_code_not_found')
+      const now = new Date(clock.now())
+      const shown = withShownStatus(code, config.EXPIRED_STATUS, now)
       return {
-        headers: outcomeHeaders(code, keyring, new Date(clock.now())),
-        body: succeed(toWireWithImage(code, config.BUSINESS_TIME_ZONE)),
+        headers: outcomeHeaders(code, keyring, now),
+        body: succeed(toWireWithImage(shown, config.BUSINESS_TIME_ZONE)),
       }
     }
   },

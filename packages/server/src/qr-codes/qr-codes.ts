@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { createQrCode, EXPIRY_YEARS_MAX, type QrCodeRequest } from '@svc/core/qr-codes/create-qr-code'
 import { outcomeHeaders } from '@svc/core/qr-codes/outcome'
@@ -110,11 +111,13 @@ export const cancelQrCodeOperation = operation({
   body: NoFields,
   result: QrCodeResponse,
   responseHeaders: OUTCOME_HEADERS,
-  errors: ['qr_code_not_found', 'access_key_mismatch'],
+  errors: ['qr_code_not_found', 'access_key_mismatch', 'qr_code_already_cancelled'],
+  takesAccessKeyAlone: true,
+  ignores: ['query'],
   run: cancelQrCode,
   ask: ({ caller, params }) => ({ merchantId: caller.tenantId, qrCodeId: params.qrCodeId }),
-  reply: ({ code, changed, now }, { timeZone, keyring }) => ({
-    ...ok(toWire(code, timeZone)),
-    headers: outcomeHeaders(code, keyring, now, !changed),
-  }),
+  reply({ code, changed, now }, { config, timeZone, keyring }) {
+    if (!changed && config.SECOND_CANCEL === 'conflict') fail('qr_code_already_cancelled')
+    return { ...ok(toWire(code, timeZone)), headers: outcomeHeaders(code, keyring, now, !changed) }
+  },
 })

@@ -1,4 +1,4 @@
-import { type QrCode, QrCodeRecord, qrCodes, recordToWire } from '@svc/core/qr-codes/qr-code'
+import { type QrCode, QrCodeRecord, qrCodes, recordToWire, withShownStatus } from '@svc/core/qr-codes/qr-code'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { Instant, Rupees, readInstant, readRupees } from '../http/fields.ts'
@@ -35,7 +35,8 @@ const SEARCH = statement<QrCode>(
   'qr_codes_search',
   `select ${qrCodes.columns} from qr_codes q
    where q.merchant_id = $1
-     and ($2::text is null or q.status = $2)
+     and ($2::text is null
+       or $2 = case when q.status = 'ACTIVE' and q.expiry_at <= $13 then $17 else q.status end)
      and ($3::timestamptz is null or q.created_at >= $3)
      and ($4::timestamptz is null or q.created_at < $4)
      and ($5::text is null or q.reference_number = $5)
@@ -77,13 +78,27 @@ export const searchQrCodes = query({
       const amounts = [readRupees('amountFrom', body.amountFrom), readRupees('amountTo', body.amountTo)]
       // Decision Q4: whoever asks for ACTIVE codes wants those that can be paid.
       const expired = body.expired ?? (status === 'ACTIVE' ? false : undefined)
-      const expiry = [expired, new Date(clock.now())]
+      const now = new Date(clock.now())
+      const expiry = [expired, now]
+      // With `expired` the filter names the status that is stored.
+      const expiredFilter = body.expired === true ? 'ACTIVE' : config.EXPIRED_STATUS
       const rows = await database.read([tenantId], (tx) =>
-        tx.query(SEARCH, [tenantId, ...filters, ...amounts, ...expiry, after?.at, after?.id, limit + 1]),
+        tx.query(SEARCH, [
+          tenantId,
+          ...filters,
+          ...amounts,
+          ...expiry,
+          after?.at,
+          after?.id,
+          limit + 1,
+          expiredFilter,
+        ]),
       )
+      const shown = (code: QrCode) =>
+        recordToWire(withShownStatus(code, config.EXPIRED_STATUS, now), config.BUSINESS_TIME_ZONE)
       const positionOf = (code: QrCode) => ({ at: code.createdAt, id: code.qrCodeId })
       return {
-        body: succeed(page(rows, limit, positionOf, (code) => recordToWire(code, config.BUSINESS_TIME_ZONE))),
+        body: succeed(page(rows, limit, positionOf, shown)),
       }
     }
   },

@@ -63,7 +63,8 @@ export const DEMO_PARTNERS = {
     user: { firstName: 'Vikram', lastName: 'Shah', mobile: '9000000002', email: 'vikram.shah@example.com' },
   },
   otherPartner: {
-    partner: { name: 'Other Partner', products: ['incentive'] },
+    // Its requests may come without encryption (decision C2).
+    partner: { name: 'Other Partner', products: ['incentive'], plainRequests: true },
     company: 'Initech Limited',
     account: gift,
     user: { firstName: 'Meera', lastName: 'Iyer', mobile: '9000000003', email: 'meera.iyer@example.com' },

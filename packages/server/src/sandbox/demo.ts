@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
-import { createMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
+import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import { invariant } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -58,13 +58,15 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
   const tenants = await database.operate(async (tx) => {
     await tx.query(LOCK)
     const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
-    return {
+    const made = {
       merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
       otherMerchant: await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
       incentivePartner: await demoPartner(tx, partnerMaker, incentivePartner, former?.incentivePartner),
       rewardsPartner: await demoPartner(tx, partnerMaker, rewardsPartner, former?.rewardsPartner),
       otherPartner: await demoPartner(tx, partnerMaker, otherPartner, former?.otherPartner),
     }
+    await linkMerchant(tx, made.merchant.merchantId, made.incentivePartner.partnerId)
+    return made
   })
   const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
   await demoCards(services, tenants.rewardsPartner)

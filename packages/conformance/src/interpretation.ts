@@ -1,0 +1,39 @@
+import type { HttpResponse } from './exchange.ts'
+import { at, wantFailure, wantStatus } from './expect.ts'
+import type { Subject } from './subject.ts'
+
+/** How a server reads the specification unless it says otherwise, by the name of the setting. */
+const DEFAULTS = {
+  ACCESS_KEY_ALONE: 'reject',
+  COIN_LOOKUP_TOKEN: 'both',
+  SEARCH_COOKIE: 'partner',
+  SECOND_CANCEL: 'same',
+  TOKEN_EXPIRY: 'instant',
+  UNKNOWN_FIELDS: 'reject',
+}
+
+/** How the server says that it reads the specification, at `/.well-known/svc-interpretation.json`. */
+export async function interpretationOf(subject: Subject, setting: keyof typeof DEFAULTS): Promise<string> {
+  const response = await subject.once('the interpretation settings', () =>
+    subject.send({ method: 'GET', path: '/.well-known/svc-interpretation.json' }),
+  )
+  const listed = response.status === 200 ? at(response, 'interpretations') : undefined
+  const entries = Array.isArray(listed) ? (listed as { setting?: unknown; value?: unknown }[]) : []
+  const value = entries.find((entry) => entry.setting === setting)?.value
+  return typeof value === 'string' ? value : DEFAULTS[setting]
+}
+
+/**
+ * Decision C14: a field that the operation does not know is refused by name, or has no effect where `UNKNOWN_FIELDS`
+ * says so: then resolves to true.
+ */
+export async function wantUnknownField(
+  subject: Subject,
+  response: HttpResponse,
+  name: string,
+): Promise<boolean> {
+  const isIgnored = (await interpretationOf(subject, 'UNKNOWN_FIELDS')) === 'ignore'
+  if (isIgnored) wantStatus(response, 200)
+  else wantFailure(response, 400, 'validation_failed', name)
+  return isIgnored
+}

@@ -1,0 +1,86 @@
+import { oneOf, type Setting } from './setting.ts'
+
+/** A point at which the specification is silent and callers may differ (decision R5). */
+interface Interpretation<C extends string = string> {
+  /** Sections of the specification that leave it open. */
+  readonly sections: readonly string[]
+  readonly question: string
+  /** What each value means, the default first. */
+  readonly choices: Readonly<Record<C, string>>
+}
+
+/** Every interpretation that an installation may choose, by its setting. */
+export const INTERPRETATIONS = {
+  ACCESS_KEY_ALONE: {
+    sections: ['4.2', '5.5'],
+    question: 'Does `merchantAccessKey` without a token authorise the cancellation of a QR code?',
+    choices: {
+      reject: 'No: 401 `invalid_token`.',
+      accept:
+        'Yes, for the codes of its merchant. The key is not secret: only for callers that have nothing else.',
+    },
+  },
+  COIN_LOOKUP_TOKEN: {
+    sections: ['4.5', '5.2', '5.4'],
+    question: 'Whose token reads a coin configuration?',
+    choices: {
+      both: 'A token of its partner, or of a merchant that is linked to that partner (`svc merchant link`).',
+      partner: 'A token of its partner only.',
+    },
+  },
+  EXPIRED_STATUS: {
+    sections: ['2.3', '3.1'],
+    question: 'Which `status` does an expired QR code show, which accepts no payment?',
+    choices: {
+      ACTIVE: '`ACTIVE`: it was not cancelled.',
+      CANCELLED: '`CANCELLED`: it accepts no payment. It can still be cancelled.',
+    },
+  },
+  SEARCH_COOKIE: {
+    sections: ['4.4'],
+    question: 'Which session cookie does the card search require?',
+    choices: {
+      partner: 'One that came with any live token of the same partner: workers may share a cookie jar.',
+      token: 'The one that came with this very token.',
+      any: 'Any, or none: it is not checked.',
+    },
+  },
+  SECOND_CANCEL: {
+    sections: ['3.1', '4.2'],
+    question: 'What does cancelling a cancelled QR code return?',
+    choices: {
+      same: 'The first response again: a retry after a lost response is no failure.',
+      conflict:
+        '409 `qr_code_already_cancelled`. A repeat with the same `Idempotency-Key` gets the first response.',
+    },
+  },
+  TOKEN_EXPIRY: {
+    sections: ['2.1', '5.6'],
+    question: 'Is `expiry` of the merchant’s token an instant or a duration?',
+    choices: {
+      instant: 'The instant of expiry, in milliseconds since 1970.',
+      duration: 'The time that is left, in milliseconds.',
+    },
+  },
+  UNKNOWN_FIELDS: {
+    sections: ['4'],
+    question: 'What happens to fields of a request that the operation does not know?',
+    choices: {
+      reject: '400 `validation_failed`, which names them: a misspelt field is not lost in silence.',
+      ignore: 'They have no effect.',
+    },
+  },
+} as const satisfies Record<string, Interpretation>
+
+export type InterpretationName = keyof typeof INTERPRETATIONS
+type ChoiceOf<N extends InterpretationName> = keyof (typeof INTERPRETATIONS)[N]['choices'] & string
+
+const settingOf = ({ question, choices }: Interpretation): Setting<string> => {
+  const [fallback, ...others] = Object.keys(choices) as [string, ...string[]]
+  const values = Object.entries(choices).map(([value, meaning]) => `\`${value}\`: ${meaning}`)
+  return oneOf([fallback, ...others], fallback, [question, ...values].join(' '))
+}
+
+export const INTERPRETATION_SETTINGS = Object.fromEntries(
+  Object.entries(INTERPRETATIONS).map(([name, interpretation]) => [name, settingOf(interpretation)]),
+) as { readonly [N in InterpretationName]: Setting<ChoiceOf<N>> }

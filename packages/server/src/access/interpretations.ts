@@ -1,0 +1,40 @@
+import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { Type } from 'typebox'
+import { query } from '../http/operation.ts'
+
+const Interpretation = Type.Object({
+  setting: Type.String({ description: 'The name of the setting' }),
+  value: Type.String({ description: 'How this server reads the specification' }),
+  default: Type.String(),
+  sections: Type.Array(Type.String(), { description: 'Sections of the specification that leave it open' }),
+  question: Type.String(),
+  choices: Type.Record(Type.String(), Type.String(), { description: 'What each value means' }),
+})
+
+/** Decision R5: how this server reads the specification where it is silent and callers may differ. */
+export const interpretations = query({
+  id: 'getInterpretations',
+  method: 'GET',
+  path: '/.well-known/svc-interpretation.json',
+  tag: 'Interpretation',
+  summary: 'Interpretation settings',
+  description:
+    'How this server reads the specification where it is silent. The operator of an installation chooses each value.',
+  auth: 'none',
+  envelope: 'bare',
+  result: Type.Object({ interpretations: Type.Array(Interpretation) }),
+  errors: [],
+
+  mount({ config }) {
+    const shown = Object.entries(INTERPRETATIONS).map(([setting, { sections, question, choices }]) => ({
+      setting,
+      value: config[setting as keyof typeof INTERPRETATIONS],
+      default: Object.keys(choices)[0],
+      sections,
+      question,
+      choices,
+    }))
+    const body = JSON.stringify({ interpretations: shown })
+    return () => ({ headers: { 'cache-control': 'public, max-age=300' }, body })
+  },
+})

@@ -1,0 +1,39 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IssuedToken, LiveToken } from '@svc/core/tenants/access-token'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import { parseCookie } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import type { Services } from '../http/operation.ts'
+
+export const SESSION_COOKIE = 'SVCSESSION'
+
+const signatureOf = (keyring: Keyring, partnerId: string, session: string): string =>
+  createHmac('sha256', keyring.oldest('session').bytes).update(`${partnerId} ${session}`).digest('base64url')
+
+/** The session cookie that comes with a partner's token (decision A8): it needs no table, and ends with the token. */
+export function sessionOf(
+  keyring: Keyring,
+  partnerId: string,
+  { tokenId, expiresAtMs }: IssuedToken,
+): string {
+  const session = `${tokenId}.${expiresAtMs}`
+  return `${session}.${signatureOf(keyring, partnerId, session)}`
+}
+
+const SESSION = /^(tok_[0-9a-z]{26}\.(\d{1,16}))\.([\w-]{43})$/
+
+/** Whether a request has a session cookie that serves with its token, as `SEARCH_COOKIE` says. */
+export function hasSession(
+  { clock, config, keyring }: Services,
+  token: LiveToken,
+  { headers }: FastifyRequest,
+): boolean {
+  if (config.SEARCH_COOKIE === 'any') return true
+  const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE] ?? ''
+  const [, session = '', expiresAtMs, signature = ''] = SESSION.exec(cookie) ?? []
+  const own = Buffer.from(signatureOf(keyring, token.tenantId, session))
+  const given = Buffer.from(signature)
+  if (given.length !== own.length || !timingSafeEqual(given, own)) return false
+  if (Number(expiresAtMs) <= clock.now()) return false
+  return config.SEARCH_COOKIE === 'partner' || session.startsWith(`${token.tokenId}.`)
+}

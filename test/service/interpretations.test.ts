@@ -1,0 +1,276 @@
+import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { linkMerchant } from '@svc/core/tenants/merchant'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
+import { conformanceOf, idsOf, openSandbox } from '../harness/conformance.ts'
+import {
+  asPartner,
+  CREATE,
+  createCard,
+  encryptFor,
+  JOSE,
+  newPartner,
+  partnerToken,
+  SEARCH,
+  type TestPartner,
+} from '../harness/partner.ts'
+import { newDatabase, openService, type TestMerchant, type TestService } from '../harness/service.ts'
+
+const OTHERWISE = {
+  ACCESS_KEY_ALONE: 'accept',
+  COIN_LOOKUP_TOKEN: 'partner',
+  EXPIRED_STATUS: 'CANCELLED',
+  SEARCH_COOKIE: 'token',
+  SECOND_CANCEL: 'conflict',
+  TOKEN_EXPIRY: 'duration',
+  UNKNOWN_FIELDS: 'ignore',
+}
+
+// Two processes on one database, one of them with every interpretation other than by default.
+let byDefault: TestService
+let otherwise: TestService
+let merchant: TestMerchant
+let partner: TestPartner
+beforeAll(async () => {
+  const db = await newDatabase()
+  byDefault = await openService({ db })
+  otherwise = await openService({ db, env: OTHERWISE })
+  merchant = await byDefault.newMerchant()
+  partner = await newPartner(byDefault)
+})
+afterAll(async () => {
+  await otherwise?.close()
+  await byDefault?.close()
+})
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const result = ({ status, error }: ApiResponse) => [status, error]
+const newCodeId = async (client: Client, request: object = {}): Promise<string> =>
+  payloadOf(await client.post('/api/v0/qr-code', request)).qrCodeId
+const cancel = (client: Client, id: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
+  client.patch(`/api/v0/qr-code/${id}/cancel`, {}, headers)
+
+test('the settings in force are published, with their defaults and what they mean', async () => {
+  const read = async ({ client }: TestService): Promise<Json[]> =>
+    (await client.get('/.well-known/svc-interpretation.json')).json.interpretations
+  const values = (rows: Json[], field: string) =>
+    Object.fromEntries(rows.map((row) => [row.setting, row[field]]))
+  const [plain, other] = [await read(byDefault), await read(otherwise)]
+  expect(Object.keys(values(plain, 'value'))).toEqual(Object.keys(INTERPRETATIONS))
+  expect(values(plain, 'value')).toEqual(values(plain, 'default'))
+  expect(values(other, 'value')).toEqual(OTHERWISE)
+  for (const { value, choices } of [...plain, ...other]) expect(Object.keys(choices)).toContain(value)
+})
+
+test('a server that reads the specification in every other way keeps every promise of the kit, as it reads it', async () => {
+  for (const settings of [OTHERWISE, { ...OTHERWISE, SEARCH_COOKIE: 'any' }]) {
+    const sandbox = await openSandbox(settings)
+    const result = await conformanceOf(sandbox)
+    expect(idsOf(result, 'failed', 'blocked')).toEqual([])
+    // Without a check of the cookie there is nothing to refuse.
+    expect(idsOf(result, 'skipped').filter((id) => !id.startsWith('5.search.cookie.'))).toEqual([])
+    await sandbox.service.close()
+  }
+}, 240_000)
+
+test('ACCESS_KEY_ALONE: the access key cancels codes of its merchant where it is accepted, and does nothing else', async () => {
+  const mine = await newCodeId(await byDefault.as(merchant))
+  const key = { merchantaccesskey: merchant.accessKey }
+  expect(result(await cancel(byDefault.client, mine, key))).toEqual([401, 'invalid_token'])
+  const { client } = otherwise
+  expect(result(await cancel(client, mine, { merchantaccesskey: 'mak_unknown' }))).toEqual([
+    401,
+    'invalid_token',
+  ])
+  const stranger = await byDefault.newMerchant()
+  const theirs = { merchantaccesskey: stranger.accessKey }
+  expect(result(await cancel(client, mine, theirs))).toEqual([404, 'qr_code_not_found'])
+  expect(result(await client.get(`/api/v0/qr-code/${mine}`, key))).toEqual([401, 'invalid_token'])
+  const badToken = { ...key, authorization: 'Bearer nonsense' }
+  expect(result(await cancel(client, mine, badToken))).toEqual([401, 'invalid_token'])
+  expect(payloadOf(await cancel(client, mine, key)).status).toBe('CANCELLED')
+})
+
+test('COIN_LOOKUP_TOKEN: a merchant reads the configurations of the partner that it is linked to', async () => {
+  const coins = await asCoinPartner(byDefault.client, partner)
+  const path = `${COINS}/${(await newConfig(coins)).coinConfigId}`
+  const shop = await byDefault.newMerchant()
+  const read = async (service: TestService) => (await service.as(shop)).get(path)
+  expect(result(await read(byDefault))).toEqual([404, 'coin_config_not_found'])
+  const link = (partnerId: string) =>
+    byDefault.app.services.database.operate((tx) => linkMerchant(tx, shop.merchantId, partnerId))
+  await link((await newPartner(byDefault)).partnerId)
+  expect(result(await read(byDefault))).toEqual([404, 'coin_config_not_found'])
+  await link(partner.partnerId)
+  expect((await read(byDefault)).text).toBe((await coins.get(path)).text)
+  expect(result(await read(otherwise))).toEqual([401, 'invalid_token'])
+})
+
+test('EXPIRED_STATUS: get and search show and filter an expired code as the setting says', async () => {
+  const shop = await byDefault.newMerchant()
+  const soon = new Date(byDefault.clock.now() + 60_000).toISOString()
+  const id = await newCodeId(await byDefault.as(shop), { expiry: soon })
+  for (const [service, status] of [
+    [byDefault, 'ACTIVE'],
+    [otherwise, 'CANCELLED'],
+  ] as const) {
+    service.clock.advance(61_000)
+    const client = await service.as(shop)
+    const found = async (filter: object): Promise<Json[]> =>
+      payloadOf(await client.post('/api/v0/qr-code/search', filter)).data.map((code: Json) => code.status)
+    expect(payloadOf(await client.get(`/api/v0/qr-code/${id}`)).status).toBe(status)
+    expect(await found({})).toEqual([status])
+    expect(await found({ expired: true })).toEqual([status])
+    expect(await found({ status: 'ACTIVE' })).toEqual([])
+    expect(await found({ status: 'CANCELLED' })).toEqual(status === 'CANCELLED' ? [status] : [])
+    service.clock.advance(-61_000)
+  }
+})
+
+describe('SEARCH_COOKIE', () => {
+  const searchWith = async (service: TestService, cookieFrom: 'own' | 'colleague' | 'stranger' | 'none') => {
+    const cookieOf = (response: ApiResponse) => String(response.headers['set-cookie']).split(';')[0]!
+    const own = await partnerToken(service.client, partner)
+    const cookies = {
+      own: cookieOf(own),
+      colleague: cookieOf(await partnerToken(service.client, partner)),
+      stranger: cookieOf(await partnerToken(service.client, await newPartner(service))),
+      none: 'theme=dark',
+    }
+    const { companyId, cardAccountId } = partner
+    const response = await service.client.post(
+      SEARCH,
+      { companyId, cardAccountId, svcCardId: 'card_unknown' },
+      {
+        authorization: `Bearer ${own.json.access_token}`,
+        partnerid: partner.partnerId,
+        cookie: cookies[cookieFrom],
+      },
+    )
+    return response.error ?? response.status
+  }
+
+  test('partner: a session of any live token of the partner serves, another partner’s does not', async () => {
+    expect(await searchWith(byDefault, 'own')).toBe(200)
+    expect(await searchWith(byDefault, 'colleague')).toBe(200)
+    expect(await searchWith(byDefault, 'stranger')).toBe('invalid_session')
+    expect(await searchWith(byDefault, 'none')).toBe('invalid_session')
+  })
+
+  test('partner: a session ends with its token', async () => {
+    const colleague = await asPartner(byDefault.client, partner)
+    byDefault.clock.advance(3_601_000)
+    const late = await asPartner(byDefault.client, partner)
+    const { companyId, cardAccountId } = partner
+    const search = (cookie: string) =>
+      late.post(SEARCH, { companyId, cardAccountId, svcCardId: 'card_unknown' }, { cookie })
+    expect((await search(colleague.headers['cookie']!)).error).toBe('invalid_session')
+    expect((await search(late.headers['cookie']!)).status).toBe(200)
+    byDefault.clock.advance(-3_601_000)
+  })
+
+  test('token: only the session of this very token serves', async () => {
+    expect(await searchWith(otherwise, 'own')).toBe(200)
+    expect(await searchWith(otherwise, 'colleague')).toBe('invalid_session')
+    expect(await searchWith(otherwise, 'stranger')).toBe('invalid_session')
+  })
+
+  test('any: every cookie serves, and none', async () => {
+    const any = await openService({ db: byDefault.db, env: { SEARCH_COOKIE: 'any' }, background: false })
+    expect(await searchWith(any, 'stranger')).toBe(200)
+    expect(await searchWith(any, 'none')).toBe(200)
+    await any.close()
+  })
+})
+
+test('SECOND_CANCEL: the first response again, or 409; a repeat with the same key gets the first response', async () => {
+  const [plain, other] = [await byDefault.as(merchant), await otherwise.as(merchant)]
+  const id = await newCodeId(plain)
+  const key = { 'idempotency-key': 'cancel-once' }
+  const first = await cancel(other, id, key)
+  expect(first.status).toBe(200)
+  expect(result(await cancel(other, id))).toEqual([409, 'qr_code_already_cancelled'])
+  expect((await cancel(other, id, key)).text).toBe(first.text)
+  expect((await cancel(plain, id)).text).toBe(first.text)
+})
+
+test('TOKEN_EXPIRY: an instant or what is left, both in milliseconds', async () => {
+  const expiryOf = async ({ client }: TestService): Promise<number> =>
+    (await client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })).json.expiry
+  const now = byDefault.clock.now()
+  const instant = await expiryOf(byDefault)
+  expect(instant).toBeGreaterThan(now + 3_590_000)
+  const left = await expiryOf(otherwise)
+  expect(left).toBeGreaterThan(3_590_000)
+  expect(left).toBeLessThanOrEqual(3_600_000)
+})
+
+test('UNKNOWN_FIELDS: refused by name, or without effect, also in the query and in an encrypted order', async () => {
+  const ask = async (service: TestService) => {
+    const shop = await service.as(merchant)
+    const buyer = await asPartner(service.client, partner)
+    return [
+      await shop.post('/api/v0/qr-code', { qrName: 'Order', colour: 'red' }),
+      await shop.get('/api/v0/payments?colour=red'),
+      await createCard(buyer, partner, { colour: 'red' }),
+    ]
+  }
+  for (const response of await ask(byDefault)) {
+    expect(result(response)).toEqual([400, 'validation_failed'])
+    expect(response.errorDescription).toContain('colour')
+  }
+  expect((await ask(otherwise)).map(({ status }) => status)).toEqual([200, 200, 200])
+})
+
+test('every literal reading of "one encrypted payload string" is accepted', async () => {
+  const client = await asPartner(byDefault.client, partner)
+  const { companyId, cardAccountId } = partner
+  const send = async (bodyOf: (jwe: string) => string, headers: Record<string, string>) =>
+    (
+      await client.send(
+        'POST',
+        CREATE,
+        bodyOf(await encryptFor(partner, { companyId, cardAccountId })),
+        headers,
+      )
+    ).status
+  expect(await send((jwe) => JSON.stringify(jwe), JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => jwe, JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => jwe, JOSE)).toBe(200)
+  expect(await send((jwe) => JSON.stringify({ payload: jwe }), JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => `\uFEFF${JSON.stringify(jwe)}`, JSON_TYPE)).toBe(200)
+  expect(await send((jwe) => JSON.stringify({ payload: jwe, note: 'x' }), JSON_TYPE)).toBe(400)
+})
+
+test('null stands for an absent optional field, and so does an empty text, but not of an e-mail address', async () => {
+  const shop = await byDefault.as(merchant)
+  const create = (request: object) => shop.post('/api/v0/qr-code', request)
+  const code = payloadOf(await create({ qrName: 'Order', description: null, customerName: '', amount: null }))
+  for (const field of ['description', 'customerName', 'amount']) expect(code).not.toHaveProperty(field)
+  expect(result(await create({ customerEmail: '' }))).toEqual([400, 'validation_failed'])
+  const client = await asPartner(byDefault.client, partner)
+  expect((await createCard(client, partner, { userId: null, email: null, firstName: '' })).status).toBe(200)
+  expect(result(await createCard(client, partner, { email: '' }))).toEqual([400, 'validation_failed'])
+  const { cardAccountId } = partner
+  const companyless = await encryptFor(partner, { companyId: null, cardAccountId })
+  expect(result(await client.post(CREATE, companyless))).toEqual([400, 'validation_failed'])
+})
+
+test('what the specification does not show has no effect: a body of the token operation, queries, a leading BOM', async () => {
+  const key = { 'api-key': merchant.apiKey }
+  for (const [body, type] of [
+    ['{"unknown":1}', 'application/json'],
+    ['not JSON', 'application/json'],
+    ['a=b', 'application/x-www-form-urlencoded'],
+  ] as const)
+    expect(
+      (await byDefault.client.send('POST', '/api/v0/merchant/token', body, { ...key, 'content-type': type }))
+        .status,
+    ).toBe(200)
+  const shop = await byDefault.as(merchant)
+  const id = await newCodeId(shop)
+  expect((await shop.patch(`/api/v0/qr-code/${id}/cancel?trace=1`, {})).status).toBe(200)
+  const withMark = await shop.send('POST', '/api/v0/qr-code', '\uFEFF{"qrName":"Order"}', JSON_TYPE)
+  expect(payloadOf(withMark).qrName).toBe('Order')
+})
