@@ -18,7 +18,10 @@ create table merchants (
   vpa         text not null unique,
   mcc         text not null check (mcc ~ '^[0-9]{4}$'),
   access_key  text not null unique,
-  created_at  timestamptz not null
+  created_at  timestamptz not null,
+  -- The partner whose coin configurations the merchant reads (decision K4).
+  linked_partner_id text collate "C" references tenants,
+  constraint linked_tenant_is_a_partner check (linked_partner_id like 'par\_%')
 );
 -- Prefixes of names and addresses, which the console searches by, are compared bytewise.
 create index merchants_by_name on merchants ((lower(name) collate "C"), merchant_id);
@@ -60,8 +63,6 @@ create table partners (
 );
 create index partners_by_name on partners ((lower(name) collate "C"), partner_id);
 alter table partners add primary key (partner_id);
--- The partner whose coin configurations the merchant reads (decision K4).
-alter table merchants add column linked_partner_id text collate "C" references partners;
 create constraint trigger audited after insert or update or delete on partners deferrable initially deferred
   for each row execute function audit_change('partner', 'partner_id', 'partner_id', 'name,products,plain_requests');
 select secure_tenants('partners', 'partner_id');

@@ -94,6 +94,7 @@ test('published documents are served', async () => {
   for (const path of [
     '/.well-known/oauth-authorization-server',
     '/.well-known/jwks.json',
+    '/.well-known/svc-interpretation.json',
     '/.well-known/webhook-keys.json',
     '/livez',
     '/readyz',

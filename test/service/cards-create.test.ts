@@ -77,7 +77,7 @@ describe('fields of the request (spec 4.3)', () => {
         const found = payloadOf(await client.post(SEARCH, { companyId, cardAccountId, svcCardId }))
         expect(found.data[0][name]).toBe(text)
       }
-      for (const bad of ['x'.repeat(max + 1), 5, null, ['x'], true]) {
+      for (const bad of ['x'.repeat(max + 1), 5, ['x'], true]) {
         const response = await create({ [name]: bad })
         expect([response.status, response.error]).toEqual([400, 'validation_failed'])
         expect(response.errorDescription).toMatch(new RegExp(`^${name} must `))
@@ -208,7 +208,6 @@ describe('the load (decisions C6, C7)', () => {
     '"ten"',
     '"١"',
     'true',
-    'null',
     '[5]',
     '1e21',
   ])('%s is refused', async (text) => {

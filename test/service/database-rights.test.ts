@@ -79,6 +79,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
+  directory_access_keys: ['svc_service', 'svc_operator'],
   directory_bulk_jobs: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_coins_due: ['svc_service'],

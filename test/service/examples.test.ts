@@ -59,6 +59,7 @@ async function access(): Promise<void> {
   const password = form(incentive.clientSecret, 'password')
   await recorder.fails('issuePartnerToken', 'unsupported_grant_type', 'Another grant', open, password)
   await recorder.works('oauthMetadata', 'What OAuth clients read', open)
+  await recorder.works('getInterpretations', 'How this server reads the specification', open)
   await recorder.works('publishedKeys', 'Keys for tokens and for sealing', open)
 }
 
@@ -303,7 +304,7 @@ async function coins(): Promise<void> {
   const missing = { params: { coinConfigId: 'ccf_nothing' } }
   await recorder.works('getCoinConfig', 'One configuration', issuer, { params })
   await recorder.fails('getCoinConfig', 'coin_config_not_found', 'Not there, or not yours', issuer, missing)
-  await recorder.fails('getCoinConfig', 'invalid_token', 'A merchant’s token', shop, { params })
+  await recorder.fails('getCoinConfig', 'invalid_token', 'Without a token', open, { params })
   const change = { params, headers: { 'If-Match': '"1"' }, body: { amount: 120 } }
   await recorder.works('updateCoinConfig', 'More coins from now on', issuer, change)
   await recorder.fails(

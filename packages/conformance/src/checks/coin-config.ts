@@ -22,8 +22,8 @@ import {
   wantText,
   wantValue,
 } from '../expect.ts'
-import { interpretationOf } from '../interpretation.ts'
 import { type Headers, PATHS, type Subject, skip } from '../subject.ts'
+import { COIN_READER_CHECKS } from './coin-readers.ts'
 import { wantInstant } from './qr-code-fields.ts'
 
 const MISSING = 'ccf_00000000000000000000000000'
@@ -180,17 +180,7 @@ const challenges: readonly Check[] = [
       wantSameRefusal(real, await lookUp(s, MISSING, {}), 'the response to a missing id')
     },
   ),
-  ours(
-    '4.5.merchant',
-    'decision K4',
-    'A merchant’s token reads what its linked partner has, or is invalid where COIN_LOOKUP_TOKEN is partner',
-    async (s) => {
-      const response = await lookUp(s, anyId(s), await s.asMerchant())
-      if ((await interpretationOf(s, 'COIN_LOOKUP_TOKEN')) === 'partner')
-        return wantFailure(response, 401, 'invalid_token')
-      if (response.status === 401) wantFailure(response, 404, 'coin_config_not_found')
-    },
-  ),
+  ...COIN_READER_CHECKS,
 ]
 
 const FIELDS: readonly (readonly [name: string, kind: Kind, required: boolean])[] = [

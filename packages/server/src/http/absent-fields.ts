@@ -10,7 +10,8 @@ type Schema = TSchema & {
   readonly format?: unknown
 }
 
-const allowsNull = ({ type, anyOf = [] }: Schema): boolean => type === 'null' || anyOf.some(allowsNull)
+const allowsNull = ({ type, anyOf = [] }: Schema): boolean =>
+  [type].flat().includes('null') || anyOf.some(allowsNull)
 
 /** A text of any content: one with a form of its own, such as an e-mail address, is never empty. */
 const isFreeText = ({ type, minLength, pattern, format }: Schema): boolean =>

@@ -1,0 +1,19 @@
+import { type Check, ours } from '../check.ts'
+import { wantFailure } from '../expect.ts'
+import { interpretationOf } from '../interpretation.ts'
+import { PATHS } from '../subject.ts'
+
+export const COIN_READER_CHECKS: readonly Check[] = [
+  ours(
+    '4.5.merchant',
+    'decision K4',
+    'A merchant’s token reads what its linked partner has, or is invalid where COIN_LOOKUP_TOKEN is partner',
+    async (s) => {
+      const path = `${PATHS.coins}/${s.credentials.coinConfigId ?? 'ccf_00000000000000000000000000'}`
+      const response = await s.call('GET', path, undefined, await s.asMerchant())
+      if ((await interpretationOf(s, 'COIN_LOOKUP_TOKEN')) === 'partner')
+        return wantFailure(response, 401, 'invalid_token')
+      if (response.status === 401) wantFailure(response, 404, 'coin_config_not_found')
+    },
+  ),
+]
