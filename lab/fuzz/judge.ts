@@ -40,13 +40,14 @@ export class Judge {
   }
 
   /** What a success told a tenant of another one's records; undefined when nothing. */
-  foreignFaultOf({ tenantId }: Tenant, text: string): string | undefined {
+  foreignFaultOf({ tenantId, linkedPartnerId }: Tenant, text: string): string | undefined {
     // A dry run that is refused repeats the request, and says nothing of what the ids in it name.
     if (text.includes('"outcome":"WOULD_REFUSE"')) return undefined
     for (const [id] of text.matchAll(ID)) {
       const owner = this.#owners.get(id)
       if (owner === undefined) this.#owners.set(id, tenantId)
-      else if (owner !== tenantId) return `${id} of ${owner} in a response to ${tenantId}`
+      else if (owner !== tenantId && owner !== linkedPartnerId)
+        return `${id} of ${owner} in a response to ${tenantId}`
     }
     return undefined
   }

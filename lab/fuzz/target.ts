@@ -16,6 +16,8 @@ const CANARY = `canary${randomBytes(6).toString('hex')}`
 export interface Tenant {
   readonly kind: 'merchant' | 'partner'
   readonly tenantId: string
+  /** Of a merchant: the partner whose coin configurations it reads. */
+  readonly linkedPartnerId?: string
   readonly token: string
   readonly accessKey: string
   readonly cookie: string
@@ -97,7 +99,8 @@ async function fill(service: ServiceProcess, dataDir: string): Promise<Omit<Targ
   return {
     baseUrl: service.baseUrl,
     document: await call('GET', '/openapi.json'),
-    tenants: [merchants[0]!, partners[0]!, partners[1]!],
+    // The sandbox links them: the merchant reads the partner's coin configurations (decision K4).
+    tenants: [{ ...merchants[0]!, linkedPartnerId: partners[0]!.tenantId }, partners[0]!, partners[1]!],
     victims,
     operatorCookie,
     jweKeys: {

@@ -17,7 +17,17 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
   const { partnerId, clientId, clientSecret } = await svc(['partner', 'create', ...plan])
   const { companyId } = await svc(['company', 'create', partnerId, '--name', companyName])
   const { cardAccountId } = await svc(['card-account', 'create', companyId, '--product', 'incentive'])
-  await svc(['card-account', 'fund', cardAccountId, '--amount', '100000.00'])
+  await svc([
+    'card-account',
+    'fund',
+    cardAccountId,
+    '--amount',
+    '100000.00',
+    '--reference',
+    'AXISN0000000042',
+    '--reason',
+    'first float',
+  ])
   const { userId } = await svc(['user', 'create', companyId, '--first-name', 'Asha'])
   const { kid, alg, enc, k } = await svc(['partner', 'key', 'issue-shared', partnerId])
   const sharedKey = { kid, alg, enc, key: createSecretKey(Buffer.from(k, 'base64url')) }

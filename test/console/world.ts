@@ -178,10 +178,8 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
     programme: accountName,
     denomination: 2_500,
   })
-  await operate('POST', `/card-accounts/${cardAccountId}/funds`, {
-    amount: '1234567.50',
-    reason: name('reason'),
-  })
+  const funding = { amount: '1234567.50', reference: `UTR${tail()}${tail()}`, reason: name('reason') }
+  await operate('POST', `/card-accounts/${cardAccountId}/funds`, funding)
   const jweKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
   const order = {

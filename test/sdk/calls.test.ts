@@ -194,12 +194,17 @@ test('a failure has its word, kind, status, request id and a link, and prints wh
     attempts: 1,
   })
   expect(String(reported)).toContain('qr_code_not_found: QR code not found (404, request req_')
-  const bad = await thrownBy(qrCodes.create({ amount: -5, qrName: '' }))
+  const bad = await thrownBy(qrCodes.create({ amount: -5, qrName: 'x'.repeat(101) }))
   expect(SvcError.is(bad, 'validation_failed') && bad.errors).toEqual([
-    { in: 'body', pointer: '/qrName', rule: 'not_empty', message: 'qrName must not be empty' },
+    {
+      in: 'body',
+      pointer: '/qrName',
+      rule: 'max_length',
+      message: 'qrName must have at most 100 characters',
+    },
     { in: 'body', pointer: '/amount', rule: 'minimum', message: 'amount must be at least 0.01' },
   ])
-  expect(String(bad)).toContain('qrName must not be empty; amount must be at least 0.01')
+  expect(String(bad)).toContain('qrName must have at most 100 characters; amount must be at least 0.01')
 })
 
 test('a signal ends a call with its own reason: before it, under way, and while it waits to send again', async () => {

@@ -48,6 +48,8 @@ const file = async (name: string, text: string): Promise<string> => {
   return join(dataDir, name)
 }
 
+const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
+
 test('a partner that was on-boarded by the command line issues a card with an order that it sealed', async () => {
   const { partnerId, clientId, clientSecret } = await svc(
     'partner',
@@ -68,7 +70,7 @@ test('a partner that was on-boarded by the command line issues a card with an or
     '--denomination',
     '250',
   )
-  expect(await svc('card-account', 'fund', cardAccountId, '--amount', '1000.50')).toMatchObject({
+  expect(await svc('card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID)).toMatchObject({
     balance: '1000.50',
   })
   const key = await file('shared.jwk', JSON.stringify(await svc('partner', 'key', 'issue-shared', partnerId)))
@@ -181,7 +183,19 @@ test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('card', 'show', 'card_nope')).toContain('There is no card')
   expect(await refusal('company', 'create', 'par_nope', '--name', 'X')).toContain('svc partner list')
   expect(await refusal('user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
-  expect(await refusal('card-account', 'fund', 'acc_nope', '--amount', '1.001')).toContain('two decimals')
+  expect(
+    await refusal(
+      'card-account',
+      'fund',
+      'acc_nope',
+      '--amount',
+      '1.001',
+      '--reference',
+      'AXISN42',
+      '--reason',
+      'x',
+    ),
+  ).toContain('two decimals')
   expect(await refusal('keys', 'rotate', 'session')).toContain('card_number')
   expect(await refusal('partner', 'create', '--name', ' ', '--product', 'incentive')).toContain('--name')
   const { partnerId } = await svc('partner', 'create', '--name', 'Registrar', '--product', 'incentive')

@@ -95,10 +95,10 @@ function faithful(): readonly Faithful[] {
       ],
     },
     {
-      name: 'the coin lookup accepts a merchant’s token as well',
+      name: 'the coin lookup accepts a partner’s token only',
       ask({ path, headers }) {
         if (path.startsWith('/api/v0/svc-coins') && both.isMerchant(headers['authorization']))
-          headers['authorization'] = both.partner()
+          headers['authorization'] = 'Bearer refused'
       },
       report: both.report!,
       noticed: ['5.coins.token.foreign', '4.5.merchant'],

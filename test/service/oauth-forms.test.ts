@@ -71,10 +71,10 @@ test('a body of another type is refused by the type that the operation accepts',
 })
 
 test('an operation that accepts JSON still refuses a body without a content type', async () => {
-  const response = await fetch(`${service.baseUrl}/api/v0/merchant/token`, {
+  const response = await fetch(`${service.baseUrl}/api/v0/qr-code`, {
     method: 'POST',
     body: new TextEncoder().encode('{}'),
-    headers: { 'api-key': (await service.newMerchant()).apiKey },
+    headers: (await service.as(await service.newMerchant())).headers,
   })
   expect(response.status).toBe(415)
 })

@@ -75,7 +75,7 @@ const having = (field: string) =>
   )
 
 const WHOLE = [1, 7, 50, 499]
-const NUMBERS = [0, -1, 1.5, 1e300, '7', '', true, null, [7], {}]
+const NUMBERS = [0, -1, 1.5, 1e300, '7', '', true, [7], {}]
 const TEXTS = [
   '0',
   '00',

@@ -40,9 +40,9 @@ test('a request that accepts problem details gets RFC 9457 with its error code a
 test('problem details name each invalid field of body, query and headers (decision F4)', async () => {
   const problem = { accept: 'application/problem+json' }
   const errorsOf = async (response: Promise<ApiResponse>) => (await response).json.errors
-  expect(await errorsOf(create('{"qrName":"","amount":0,"colour":"red"}', problem))).toEqual([
+  expect(await errorsOf(create('{"qrName":7,"amount":0,"colour":"red"}', problem))).toEqual([
     { in: 'body', pointer: '/colour', rule: 'unknown_field', message: 'colour is not a known field' },
-    { in: 'body', pointer: '/qrName', rule: 'not_empty', message: 'qrName must not be empty' },
+    { in: 'body', pointer: '/qrName', rule: 'type', message: 'qrName must be a string, not a number' },
     { in: 'body', pointer: '/amount', rule: 'minimum', message: 'amount must be at least 0.01' },
   ])
   const [late] = await errorsOf(create('{"expiry":"2020-01-01T00:00:00Z"}', problem))

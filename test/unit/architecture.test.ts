@@ -161,7 +161,7 @@ test('no tenant and id are joined into a key: state is asked for by tenant, then
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/platform/src/db/idempotency-store.ts: ${tenantId} ${route}',
-    'packages/server/src/access/authenticate.ts: ${partnerId} ${tokenId}',
+    'packages/server/src/access/partner-session.ts: ${partnerId} ${session}',
     // Two columns of printed text.
     'packages/server/src/sandbox/banner.ts: ${demo.merchant.merchantId}  ${dim(demo.merchant.vpa)}',
     'packages/server/src/sandbox/banner.ts: ${demo.otherMerchant.merchantId}  ${dim(demo.otherMerchant.vpa)}',

@@ -4,8 +4,9 @@ import {
   createCardAccount,
   FUNDING_MAX_PAISE,
   findCardAccount,
-  fundCardAccount,
+  fundingAudit,
 } from '@svc/core/cards/card-account'
+import { fundAccount } from '@svc/core/cards/fund-account'
 import {
   type FundedAccount,
   findCompany,
@@ -17,11 +18,12 @@ import {
 import { createCompany } from '@svc/core/tenants/company'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { newUser, newUserId, type User, users } from '@svc/core/tenants/user'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
+import { cliActor, withInstallation } from './context.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -202,7 +204,12 @@ export function addCardAccountCommands(program: Command): void {
     .description('enter money that the partner paid in for the cards of this account')
     .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card-account fund acc_… --amount 250000.00')
+    .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
+    .requiredOption('--reason <text>', 'why, for the books')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
+    )
     .action(fund)
 }
 
@@ -257,26 +264,36 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
   printRecord(shownAccount(created), json)
 }
 
+interface FundOptions extends Json {
+  readonly amount: string
+  readonly reference: string
+  readonly reason: string
+}
+
 async function fund(
   cardAccountId: string,
-  { amount: text, json = false }: Json & { amount: string },
+  { amount: text, reference, reason, json = false }: FundOptions,
 ): Promise<void> {
   const amount: Paise | undefined = parseRupees(text)
   if (!amount || amount > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
     )
-  const funded = await withInstallation(({ config, database, keyMaker }) =>
-    database.operate(async (tx) => {
-      const account = await findCardAccount(tx, cardAccountId)
-      if (!account)
-        throw new UsageError(
-          `There is no card account ${cardAccountId}. See them all with: svc card-account list`,
-        )
-      const { random } = keyMaker
-      await fundCardAccount(tx, { random, timeZone: config.BUSINESS_TIME_ZONE }, account, amount)
-      return required(await findFundedAccount(tx, cardAccountId), 'a card account is never deleted')
-    }),
-  )
+  if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
+    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
+  requireName(reason, '--reason')
+  const funded = await withInstallation(async ({ commands, database }) => {
+    const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
+    if (!account)
+      throw new UsageError(`There is no card account ${cardAccountId}. List: svc card-account list`)
+    const ask = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
+    await commands
+      .open(fundAccount)
+      .run(ask, { actor: cliActor(), ...fundingAudit(account, amount, { reference, reason }) })
+    return required(
+      await database.operate((tx) => findFundedAccount(tx, cardAccountId)),
+      'a card account is never deleted',
+    )
+  })
   printRecord({ ...shownAccount(funded), funded: formatRupees(amount) }, json)
 }

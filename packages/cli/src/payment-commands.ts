@@ -1,5 +1,5 @@
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/qr-codes/payment'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'

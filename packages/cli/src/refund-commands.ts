@@ -1,7 +1,7 @@
 import { completeRefund } from '@svc/core/qr-codes/complete-refund'
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import { findRefund, followedNotice } from '@svc/core/qr-codes/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/qr-codes/merchant-refund'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'

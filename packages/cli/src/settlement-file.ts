@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import type { FileLine } from '@svc/core/qr-codes/settlement-line'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, parseRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
 import { CsvError, parse } from 'csv-parse'

@@ -228,7 +228,8 @@ export const fundCardAccountInConsole = operation({
   path: `${ACCOUNTS}/:cardAccountId/funds`,
   tag: 'Card accounts',
   summary: 'Enter money that the partner paid in',
-  description: 'Send an `Idempotency-Key`: a repeat with it enters nothing twice.',
+  description:
+    'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first funding, with another one it is 409.',
   role: 'operator',
   params: idParam('cardAccountId'),
   body: closed({
@@ -237,7 +238,12 @@ export const fundCardAccountInConsole = operation({
       'x-rule': 'must be rupees with at most two decimals',
       description: 'Rupees as text, such as `250000.00`',
     }),
-    reason: Type.Optional(Name),
+    reference: Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
+      'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
+      description: 'The bank’s reference of the payment, such as its UTR',
+    }),
+    reason: Name,
   }),
   result: record('Funding', {
     cardAccountId: text(),
@@ -245,7 +251,7 @@ export const fundCardAccountInConsole = operation({
     amount: rupeesText,
     balance: rupeesText,
   }),
-  errors: ['card_account_not_found'],
+  errors: ['card_account_not_found', 'funding_reference_used'],
   run: fundAccount,
   async ask({ body, params: { cardAccountId } }, { database }) {
     const amountPaise = parseRupees(body.amount)
@@ -253,15 +259,12 @@ export const fundCardAccountInConsole = operation({
       return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
     const { partnerId } = account ?? fail('card_account_not_found')
-    return { partnerId, cardAccountId, amountPaise }
+    const { reference, reason } = body
+    return { partnerId, cardAccountId, amountPaise, reference, reason }
   },
   audit(fund, input) {
-    const { reason } = input.body
-    const { details, ...audit } = fundingAudit(fund, fund.amountPaise)
-    return auditOf(fund.partnerId, input, {
-      ...audit,
-      details: { ...details, ...(reason !== undefined && { reason }) },
-    })
+    const { reference, reason } = fund
+    return auditOf(fund.partnerId, input, fundingAudit(fund, fund.amountPaise, { reference, reason }))
   },
   reply: ({ transfer, balancePaise }) => ({
     status: 200,

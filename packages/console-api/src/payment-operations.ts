@@ -1,4 +1,3 @@
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import {
   CODE_FACTS,
   type CodeFacts,
@@ -7,6 +6,7 @@ import {
   paymentRecordToWire,
   payments,
 } from '@svc/core/qr-codes/payment'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { readInstant } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import {

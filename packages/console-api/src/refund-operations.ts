@@ -1,7 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { completeRefund } from '@svc/core/qr-codes/complete-refund'
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import { findRefund, followedNotice } from '@svc/core/qr-codes/find-refund'
 import {
   type MerchantRefund,
@@ -9,6 +8,7 @@ import {
   RefundRecord,
   refundToWire,
 } from '@svc/core/qr-codes/merchant-refund'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'

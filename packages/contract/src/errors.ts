@@ -1,7 +1,7 @@
-import { type ErrorType, type FailureKind, kind } from './failure-kind.ts'
+import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 
-export type { ErrorType } from './failure-kind.ts'
+export type { ErrorType, FailureDetails } from './failure-kind.ts'
 
 /** Every error that the service returns. The only place where a status is chosen. */
 export const FAILURES = {
@@ -267,6 +267,12 @@ export const FAILURES = {
     'An active QR code with other fields has this referenceNumber',
     'Cancel the active code first, or use another `referenceNumber`.',
   ),
+  funding_reference_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This bank reference was entered before, for another card account or amount',
+    'Compare with the bank statement: each payment of a partner is entered once.',
+  ),
   qr_code_already_cancelled: kind(
     409,
     'CONFLICT_ERROR',
@@ -510,19 +516,6 @@ export const FAILURES = {
 } as const satisfies Record<string, FailureKind>
 
 export type ErrorCode = keyof typeof FAILURES
-
-export interface FailureDetails {
-  /** For the caller; never a value that was sent, never a private cause. */
-  description?: string
-  errors?: readonly FieldError[]
-  /** Seconds, sent as `Retry-After`. */
-  retryAfterSeconds?: number
-  headers?: Record<string, string>
-  /** Private cause, for the log only. */
-  cause?: unknown
-  /** Part of an orderly course of events: not logged as an error, whatever the status. */
-  isOrderly?: boolean
-}
 
 /** Of `temporarily_unavailable`, while a process drains. */
 export const SHUTTING_DOWN: FailureDetails = {

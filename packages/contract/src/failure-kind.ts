@@ -1,3 +1,5 @@
+import type { FieldError } from './field-errors.ts'
+
 /** Decision F3: what kind of failure it is, beside the status. */
 export type ErrorType =
   | 'VALIDATION_ERROR'
@@ -28,3 +30,16 @@ export const kind = (
   description,
   remedy,
 })
+
+export interface FailureDetails {
+  /** For the caller; never a value that was sent, never a private cause. */
+  description?: string
+  errors?: readonly FieldError[]
+  /** Seconds, sent as `Retry-After`. */
+  retryAfterSeconds?: number
+  headers?: Record<string, string>
+  /** Private cause, for the log only. */
+  cause?: unknown
+  /** Part of an orderly course of events: not logged as an error, whatever the status. */
+  isOrderly?: boolean
+}

@@ -49,6 +49,7 @@ export type ErrorCode =
   | 'invalid_transition'
   | 'encrypted_request_replayed'
   | 'reference_in_use'
+  | 'funding_reference_used'
   | 'qr_code_already_cancelled'
   | 'reference_paid'
   | 'refund_not_due'

@@ -85,12 +85,15 @@ function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
     <FormDialog
       label="Fund"
       send="Enter the money"
-      initial={{ amount: '', reason: '' }}
+      initial={{ amount: '', reference: '', reason: '' }}
       rules={{
         amount: (value: string) => {
           const amount = readRupees(value)
           return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
         },
+        reference: (value: string) =>
+          /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
+        reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
       }}
       fields={(form) => (
         <>
@@ -102,14 +105,27 @@ function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
             data-autofocus
             {...form.getInputProps('amount')}
           />
-          <TextInput label="Reason" description="Kept in the audit" {...form.getInputProps('reason')} />
+          <TextInput
+            label="Bank reference"
+            description="Of the partner’s payment, such as its UTR: each is entered once"
+            {...form.getInputProps('reference')}
+          />
+          <TextInput
+            label="Reason"
+            description="Kept in the books and the audit"
+            {...form.getInputProps('reason')}
+          />
         </>
       )}
-      submit={async ({ amount, reason }) => {
+      submit={async ({ amount, reference, reason }) => {
         const { balance } = await responseOf(
           api.POST('/card-accounts/{cardAccountId}/funds', {
             params: { path: { cardAccountId } },
-            body: { amount: readRupees(amount) ?? amount, ...(reason.trim() && { reason: reason.trim() }) },
+            body: {
+              amount: readRupees(amount) ?? amount,
+              reference: reference.trim(),
+              reason: reason.trim(),
+            },
             headers: { 'idempotency-key': key },
           }),
         )

@@ -95,7 +95,8 @@ export const fundingAccounts = ({ cardAccountId, partnerId }: Funded): Account[]
 /** The movement that enters what the partner paid in. */
 export const fundingTransfer = (
   { cardAccountId, partnerId }: Funded,
-  { transferId, amountPaise, createdAt }: Pick<Transfer, 'transferId' | 'amountPaise' | 'createdAt'>,
+  { transferId, createdAt }: Pick<Transfer, 'transferId' | 'createdAt'>,
+  amountPaise: Paise,
 ): Transfer => ({
   transferId,
   tenantId: partnerId,
@@ -108,14 +109,18 @@ export const fundingTransfer = (
 })
 
 /** What the audit says of a funding. */
-export const fundingAudit = ({ cardAccountId, partnerId }: Funded, amountPaise: bigint) => ({
+export const fundingAudit = (
+  { cardAccountId, partnerId }: Funded,
+  amountPaise: bigint,
+  given?: Readonly<Record<'reference' | 'reason', string>>,
+) => ({
   action: 'card_account.funded',
   target: cardAccountId,
   tenantId: partnerId,
-  details: { amount: formatRupees(amountPaise) },
+  details: { amount: formatRupees(amountPaise), ...given },
 })
 
-/** Money that the partner paid in, for the cards of this account. */
+/** Enters money without a bank's reference: for demo data and measurements. Operators use the command `fundAccount`. */
 export async function fundCardAccount(
   tx: Tx,
   { random, timeZone }: { readonly random: RandomBytes; readonly timeZone: string },
@@ -125,7 +130,7 @@ export async function fundCardAccount(
   await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
   const [time] = await tx.query(NOW)
   const transferId = newId('trf', Date.now(), random)
-  const transfer = fundingTransfer(funded, { transferId, amountPaise, createdAt: time!.now })
+  const transfer = fundingTransfer(funded, { transferId, createdAt: time!.now }, amountPaise)
   saveJournals(tx, timeZone, [journalOf(transfer)])
   recordAudit(tx, [fundingAudit(funded, amountPaise)])
 }

@@ -1,4 +1,5 @@
 import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
 
@@ -42,9 +43,6 @@ export type ReadNotice = { readonly credit: Credit } | { readonly unreadable: Qu
 const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 255
-
-/** Banks write one reference in several ways: letters in either case, with dashes, spaces or slashes (decision Q11). */
-export const canonicalReference = (text: string): string => text.replace(/[^A-Za-z0-9]/g, '').toUpperCase()
 
 /** Reads the body of a signed notice. Total: whatever the bytes are, it returns a credit or why they are none. */
 export function readCreditNotice(

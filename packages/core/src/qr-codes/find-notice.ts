@@ -1,8 +1,9 @@
 import { fail } from '@svc/contract/errors'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { type Credit, canonicalReference } from './credit-notice.ts'
+import type { Credit } from './credit-notice.ts'
 import { type RailNotice, railNotices } from './rail-notice.ts'
 
 const FIND = statement<RailNotice>(

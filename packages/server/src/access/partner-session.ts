@@ -17,7 +17,8 @@ export function sessionOf(
   { tokenId, expiresAtMs }: IssuedToken,
 ): string {
   const session = `${tokenId}.${expiresAtMs}`
-  return `${session}.${signatureOf(keyring, partnerId, session)}`
+  const signature = signatureOf(keyring, partnerId, session)
+  return `${session}.${signature}`
 }
 
 const SESSION = /^(tok_[0-9a-z]{26}\.(\d{1,16}))\.([\w-]{43})$/

@@ -1,5 +1,5 @@
-import { canonicalReference } from '@svc/core/qr-codes/credit-notice'
 import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/qr-codes/payment'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Statement, statement } from '@svc/platform/db/statement'
 import { type Static, Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
