@@ -7,6 +7,7 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { LRUCache } from 'lru-cache'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
@@ -81,6 +82,8 @@ interface PayeeRow {
   readonly merchant_id: string
 }
 
+const CODES_CACHED = 50_000
+
 const CODES = statement<CodeDirectoryRow>('directory_qr_codes', 'select * from directory_qr_codes($1)')
 const PAYEES = statement<PayeeRow>('directory_payees', 'select * from directory_payees($1)')
 const KNOWN = statement<Known>(
@@ -109,10 +112,17 @@ export const acceptPayment = command({
       (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
       ({ vpa }) => ({ tenantId: '', id: vpa }),
     )
+    // Whose code a reference names never changes.
+    const known = new LRUCache<string, CodeDirectoryRow>({ max: CODES_CACHED })
+    const codeOf = async (tr: string): Promise<CodeDirectoryRow | undefined> => {
+      const code = known.get(tr) ?? (await codes.get('', tr))
+      if (code) known.set(tr, code)
+      return code
+    }
     const caps = config.QR_AMOUNT_CAPS
     return async (ask: AcceptPaymentAsk): Promise<AcceptPayment> => {
       const credit = 'credit' in ask.read ? ask.read.credit : undefined
-      const code = credit && credit.tr !== '' ? await codes.get('', credit.tr) : undefined
+      const code = credit && credit.tr !== '' ? await codeOf(credit.tr) : undefined
       const vpa = code ? undefined : credit?.payeeVpa?.toLowerCase()
       const payee = vpa === undefined ? undefined : await payees.get('', vpa)
       const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
