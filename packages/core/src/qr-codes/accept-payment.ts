@@ -7,11 +7,11 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
-import { LRUCache } from 'lru-cache'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { codeDirectory } from './code-directory.ts'
 import { type Credit, contradicts, type QuarantineReason, type ReadNotice } from './credit-notice.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
 import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
@@ -72,19 +72,11 @@ interface Recorded {
   readonly command: AcceptPayment
 }
 
-interface CodeDirectoryRow {
-  readonly tr: string
-  readonly merchant_id: string
-  readonly qr_code_id: string
-}
 interface PayeeRow {
   readonly vpa: string
   readonly merchant_id: string
 }
 
-const CODES_CACHED = 50_000
-
-const CODES = statement<CodeDirectoryRow>('directory_qr_codes', 'select * from directory_qr_codes($1)')
 const PAYEES = statement<PayeeRow>('directory_payees', 'select * from directory_payees($1)')
 const KNOWN = statement<Known>(
   'directory_payments',
@@ -104,21 +96,11 @@ export const acceptPayment = command({
   name: 'acceptPayment',
 
   prepare({ clock, config, database, random }) {
-    const codes = new BatchedLookup<CodeDirectoryRow>(
-      (keys) => database.directory(CODES, [keys.map(({ id }) => id)]),
-      ({ tr }) => ({ tenantId: '', id: tr }),
-    )
+    const codeOf = codeDirectory(database)
     const payees = new BatchedLookup<PayeeRow>(
       (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
       ({ vpa }) => ({ tenantId: '', id: vpa }),
     )
-    // Whose code a reference names never changes.
-    const known = new LRUCache<string, CodeDirectoryRow>({ max: CODES_CACHED })
-    const codeOf = async (tr: string): Promise<CodeDirectoryRow | undefined> => {
-      const code = known.get(tr) ?? (await codes.get('', tr))
-      if (code) known.set(tr, code)
-      return code
-    }
     const caps = config.QR_AMOUNT_CAPS
     return async (ask: AcceptPaymentAsk): Promise<AcceptPayment> => {
       const credit = 'credit' in ask.read ? ask.read.credit : undefined
@@ -130,9 +112,9 @@ export const acceptPayment = command({
         ask,
         credit,
         digest: noticeDigest(ask.notice),
-        tenantId: code?.merchant_id ?? payee?.merchant_id ?? PLATFORM_TENANT,
+        tenantId: code?.merchantId ?? payee?.merchant_id ?? PLATFORM_TENANT,
         otherTenantId: ask.assigns?.noticeTenantId,
-        qrCodeId: code?.qr_code_id ?? null,
+        qrCodeId: code?.qrCodeId ?? null,
         capPaiseOf: (mcc) => caps.get(mcc) ?? caps.get('default')!,
         graceMs: config.RAIL_GRACE_SECONDS * 1_000,
         ids: { payment: id('pay'), transfer: id('trf'), event: id('evt'), cancelled: id('evt') },
