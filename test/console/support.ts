@@ -35,7 +35,7 @@ export function support(bed: Bed): void {
     const page = await bed.visit({ at: `/requests/${bed.world.badJweRequestId}` })
     const facts = await page.getByRole('main').textContent()
     expect(facts).toMatch(/Key \(kid\)sk_\w+Algorithm \(alg\)A256KWContent \(enc\)A256GCM/)
-    expect(facts).toMatch(/Check that failedtagWhich meansThe seal does not open/)
+    expect(facts).toMatch(/Check that failedtagWhich meansThe JWE cannot be decrypted/)
     const help = page.getByRole('link', { name: 'About this error' })
     const [opened] = await Promise.all([page.context().waitForEvent('page'), help.click()])
     await opened.getByRole('heading', { name: 'decryption_failed' }).waitFor()

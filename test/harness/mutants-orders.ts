@@ -38,16 +38,16 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
         if (asked.path === CARD && asked.body.toString().startsWith('{'))
           asked.body = Buffer.from(await encrypted(JSON.parse(asked.body.toString())))
       },
-      fails: ['4.3.seal.plain', '4.3.seal.plain.word', '7.create.word'],
+      fails: ['4.3.encryption.plain', '4.3.encryption.plain.word', '7.create.word'],
     },
     {
-      name: 'tampered seals are opened all the same',
+      name: 'tampered JWEs are decrypted',
       ...tells(creates, 400, (json, reported) => {
         if (/tag|kid|header|JWE|base64url/i.test(json.payload) && json.payload.includes('decryption_failed'))
           turnInto(reported, 200, SUCCESS)
       }),
-      fails: ['4.3.seal.tampered.ciphertext', '4.3.seal.tampered.tag', '4.3.seal.tampered.iv'],
-      also: /^4\.3\.seal\.|^5\.create\./,
+      fails: ['ciphertext', 'tag', 'iv'].map((part) => `4.3.encryption.tampered.${part}`),
+      also: /^4\.3\.encryption\.|^5\.create\./,
     },
     {
       name: 'the RSA key opens nothing',
@@ -55,7 +55,7 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
         const header = Buffer.from(asked.body.toString().slice(1).split('.')[0]!, 'base64url').toString()
         if (asked.path === CARD && header.includes('"RSA-OAEP-256"')) asked.body = Buffer.from('"x.y.z.a.b"')
       },
-      fails: ['4.3.seal.RSA-OAEP-256'],
+      fails: ['4.3.encryption.RSA-OAEP-256'],
     },
     {
       name: 'a card number leaks into remarks',
@@ -226,10 +226,10 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
     },
     {
       name: 'a created card is 201',
-      // A sealed answer too, which `tells` does not see.
+      // An encrypted response too, which `tells` does not see.
       report: (reported, asked) =>
         void (reported.status === 200 && creates(asked, reported) && (reported.status = 201)),
-      fails: ['4.3.status', '4.3.least', '4.3.userId', '4.3.sealed-answer'],
+      fails: ['4.3.status', '4.3.least', '4.3.userId', '4.3.encrypted-response'],
       also: /^4\.3\.|^4\.4\.|^8\.mobile$/,
     },
     {
@@ -301,7 +301,7 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
         // Another partner's account, in an order that has no holder: now it is the company that is wrong.
         '4.3.cardAccountId.foreign',
       ],
-      also: /^4\.3\.(?:seal|sealed|idempotency|userId)/,
+      also: /^4\.3\.(?:encryption|encrypted|idempotency|userId)/,
     },
     {
       name: 'names lose what is not Latin',
@@ -313,9 +313,9 @@ export function orderMutants({ incentivePartner: partner }: SandboxFile): readon
       fails: ['4.3.text.scripts'],
     },
     {
-      name: 'answers are never sealed',
+      name: 'responses are never encrypted',
       ask: ({ headers }) => void (headers['accept'] === 'application/jose' && delete headers['accept']),
-      fails: ['4.3.sealed-answer', '4.4.sealed-many'],
+      fails: ['4.3.encrypted-response', '4.4.encrypted-many'],
     },
     {
       name: 'the published keys have a secret part',

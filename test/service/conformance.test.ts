@@ -189,7 +189,7 @@ test('a server that stops answering is not waited for again and again: what is l
   )
   expect(idsOf(result, 'passed')).toEqual([])
   expect(result.requests).toBeLessThan(40)
-  expect(result.outcomes.at(-1)?.reason).toContain('the server has stopped answering')
+  expect(result.outcomes.at(-1)?.reason).toContain('the server has stopped responding')
 })
 
 test('a request that came too soon, by 429 and Retry-After, is sent again when the server says, and counts as nothing', async () => {
@@ -364,7 +364,7 @@ test('the command exits 1 for one that does not, and prints JSON when asked', as
 test.each([
   [[], 'Say which server'],
   [['http://127.0.0.1:1', '-c', '/dev/null'], 'it is not JSON'],
-  [['http://127.0.0.1:1'], 'Nobody answers'],
+  [['http://127.0.0.1:1'], 'Nothing responds'],
   [['http://partner.example', '-c', '/dev/null'], 'add --yes'],
   [['http://user:secret@127.0.0.1:1'], 'A base URL has no user'],
   [['http://127.0.0.1:1', '--only', '4.2.repeet'], 'no such check: 4.2.repeet'],

@@ -147,7 +147,7 @@ test('the list tells whose each endpoint is, what waits for it, and whether it t
   })
   expect(second).toMatchObject({
     waiting: { count: 3, exact: true },
-    lastAttempt: { delivered: false, status: 500, failure: 'the endpoint answered an error' },
+    lastAttempt: { delivered: false, status: 500, failure: 'the endpoint returned an error' },
   })
   const [only] = await list(`tenantId=${partner.partnerId}`)
   expect(only).toMatchObject({ tenantKind: 'partner', waiting: { count: 0 } })

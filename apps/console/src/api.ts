@@ -17,7 +17,7 @@ export const api = createClient<Api>({
   headers: { 'x-svc-console': '1' },
 })
 
-/** Told when a call finds that nobody is signed in any more. */
+/** Called when a call finds that the session has ended. */
 export const onSignedOut = new Set<() => void>()
 
 interface HttpResponse<Data> {
@@ -26,7 +26,7 @@ interface HttpResponse<Data> {
   readonly response: Response
 }
 
-/** The body of a good answer; everything else is thrown as `CallFailed`. */
+/** The body of a successful response; everything else is thrown as `CallFailed`. */
 export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promise<Exclude<Data, undefined>> {
   const { data, error, response } = await call
   if (response.ok) return data as Exclude<Data, undefined>

@@ -28,7 +28,7 @@ export function readFailure(response: Response, body: unknown): CallFailed {
   return new CallFailed(
     response.status,
     error ?? 'unexpected_answer',
-    detail ?? title ?? `The service answered with status ${response.status}.`,
+    detail ?? title ?? `The service returned status ${response.status}.`,
     requestId ?? response.headers.get('x-request-id') ?? undefined,
   )
 }

@@ -23,7 +23,7 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 })
 
-/** Everything behind the sign-in; whoever has no session goes there first and comes back to where they wanted to be. */
+/** Everything behind the sign-in; an operator without a session goes there first and comes back to the requested page. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',

@@ -28,7 +28,7 @@ export const catalogueQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** `null` when nobody is signed in. */
+/** `null` without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Schemas['Session'] | null> => {

@@ -157,7 +157,7 @@ async function postgraphile(bed: Bed, sql: string) {
 
 export const encryptedCreation: Measure = {
   id: 'sealed-creation',
-  title: 'Issue a gift card by a sealed order (durable)',
+  title: 'Issue a gift card by an encrypted order (durable)',
   async run(setting: Setting) {
     const { bed, seconds } = setting
     const partners: BenchPartner[] = []

@@ -21,7 +21,7 @@ export interface Installation {
   readonly database: string
   /** On its way since the database server was asked for, where the database is new. */
   readonly rsaKey?: Promise<Buffer> | undefined
-  /** Lets go of the embedded server, which stops when nobody else uses it. */
+  /** Lets go of the embedded server, which stops when no other process uses it. */
   release(): Promise<void>
 }
 
@@ -91,7 +91,7 @@ async function embeddedDatabase(
   let server = await openEmbedded(options)
   const address = { host: server.host, port: server.port, database: DATABASE }
   await createDatabase(address)
-  // A server that dies is started again; until it is back, commands wait and reads are answered 503.
+  // A server that dies is started again; until it is back, commands wait and reads get 503.
   let reopening: Promise<void> | undefined
   const watch = setInterval(() => {
     if (reopening || isAlive(server.pid)) return

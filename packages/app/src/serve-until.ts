@@ -42,9 +42,9 @@ export async function serveUntil(
       logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
       const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])
       if (end === REPLACED) log.warn('the data was replaced by a restore; beginning again on it')
-      else if (end.error) log.fatal({ err: end.error }, 'an error that nobody handled; shutting down')
-      else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are answered')
-      // Whoever follows listens where callers know the service.
+      else if (end.error) log.fatal({ err: end.error }, 'an unhandled error; shutting down')
+      else log.info({ signal: end.name }, 'draining: no new requests, accepted ones are completed')
+      // The next one listens where callers know the service.
       settings = { ...config, PORT: (app.http.server.address() as AddressInfo).port }
       const inTime = await drained(app, config, log)
       if (end !== REPLACED) return inTime && !end.error ? 0 : 1

@@ -115,8 +115,8 @@ async function wordsOf(response: Response): Promise<string> {
   try {
     const { payload } = JSON.parse(text) as { payload: string }
     const { error, error_description } = JSON.parse(payload) as { error: string; error_description: string }
-    return `The service answered ${response.status} ${error}: ${error_description}`
+    return `The service returned ${response.status} ${error}: ${error_description}`
   } catch {
-    return `The service answered ${response.status}`
+    return `The service returned ${response.status}`
   }
 }

@@ -36,7 +36,7 @@ interface IssueOptions {
   readonly json?: boolean
 }
 
-/** `svc card issue`, under the `card` command whoever made it. */
+/** `svc card issue`, under the `card` command of another file. */
 export function addBulkCommands(program: Command): void {
   const card =
     program.commands.find((command) => command.name() === 'card') ??

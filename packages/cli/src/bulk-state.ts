@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises'
 import { writeWhole } from '@svc/platform/write-whole'
 import { UsageError } from './usage-error.ts'
 
-/** Orders that are sent together: the line of the CSV and the seal of each. */
+/** Orders that are sent together: the line of the CSV and the JWE of each. */
 export interface Chunk {
   jobId?: string
   readonly rows: readonly (readonly [line: number, seal: string])[]
 }
 
 /**
- * What a second run needs to go on where the first stopped: the seals. A JWE counts once, so whatever became of the
- * first run, sending the same seals again issues nothing twice. Seals hold nothing in the open.
+ * What a second run needs to go on where the first stopped: the JWEs. A JWE counts once, so whatever became of the
+ * first run, sending the same JWEs again issues nothing twice. They hold nothing in the open.
  */
 export interface IssueState {
   readonly version: 1

@@ -111,7 +111,7 @@ async function check(address: string | undefined, options: Options): Promise<Res
   } catch (error) {
     const { name, message } = error as Error
     throw name === 'Unreachable'
-      ? new Error(`Nobody answers at ${url.href}: ${message}. Is it running?`, { cause: error })
+      ? new Error(`Nothing responds at ${url.href}: ${message}. Is it running?`, { cause: error })
       : error
   }
 }

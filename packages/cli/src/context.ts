@@ -58,7 +58,7 @@ function openCommands(config: Config, database: Database, keyring: Keyring, log:
   return new Commands(tools, queues, new BoundedWaits())
 }
 
-/** The database, for a command of whoever runs it. */
+/** The database, for a command of the current user. */
 export const openDatabase = (config: Config, address: DatabaseAddress, log: Log): Database =>
   new Database(address, 4, log, {
     actor: cliActor(),

@@ -233,7 +233,7 @@ async function retireUnused(context: CommandContext, purpose: RotatablePurpose):
   })
 }
 
-/** Rows tell of themselves; tokens live no longer than their time; who seals to a published key nobody knows. */
+/** Rows can be counted; tokens live no longer than their time; who encrypts to a published key is unknown. */
 function isUnused(
   context: CommandContext,
   key: KeyFacts,

@@ -140,7 +140,7 @@ async function forwardUntilTaken(
       say(`    → ${response.status}`)
       if (response.ok) return
     } catch {
-      say(`    → ${url} does not answer`)
+      say(`    → ${url} does not respond`)
     }
     await pauseAfter(++failures)
   }

@@ -68,7 +68,7 @@ Examples:
       .action((who: string, { json = false }: Json) => change(who, { disabled }, json))
   operator
     .command('role <name> <role>')
-    .description(`change what somebody may do: ${ROLES.join(', ')}; less than before ends their sessions`)
+    .description(`change what an operator may do: ${ROLES.join(', ')}; less than before ends their sessions`)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc operator role asha operator')
     .action((who: string, role: string, { json = false }: Json) =>
@@ -112,7 +112,9 @@ async function newPassword(fromStdin: boolean): Promise<string> {
     return line
   }
   if (!process.stdin.isTTY)
-    throw new UsageError(`Nobody is there to be asked for the password. Give it with: ${EXAMPLE_STDIN}`)
+    throw new UsageError(
+      `The password cannot be prompted for without a terminal. Give it with: ${EXAMPLE_STDIN}`,
+    )
   const ask = async (message: string, validate: (text: string) => string | undefined) => {
     const response = await askPassword({ message, validate: (text = '') => validate(text) })
     if (isCancel(response)) throw new UsageError('Nothing was changed')

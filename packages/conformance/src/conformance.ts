@@ -17,7 +17,7 @@ export interface Plan extends Selection {
   readonly totalMs: number
 }
 
-/** There is no server to check: nothing at the address answers HTTP. */
+/** There is no server to check: nothing at the address speaks HTTP. */
 export class Unreachable extends Error {
   override name = 'Unreachable'
 }

@@ -157,7 +157,7 @@ export function errorOf(response: HttpResponse): { error: unknown; error_descrip
   }
 }
 
-/** A refusal of ours: this status and this word (decision F2). */
+/** A specified refusal: this status and this word (decision F2). */
 export function wantFailure(response: HttpResponse, status: number, word: string, naming?: string): void {
   wantStatus(response, status)
   const error = errorOf(response)

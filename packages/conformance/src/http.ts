@@ -38,7 +38,7 @@ export class Http {
 
   /** Throws `Violation` when there is no response that can be read, `Blocked` when there is no use in asking any more. */
   async send(asked: Request): Promise<HttpResponse> {
-    if (this.#silences >= SILENCES_MAX) throw new Blocked('the server has stopped answering')
+    if (this.#silences >= SILENCES_MAX) throw new Blocked('the server has stopped responding')
     if (performance.now() > this.#deadlineAtMs) throw new Blocked('the time for the whole run is over')
     this.#sent++
     try {

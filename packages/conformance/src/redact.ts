@@ -5,7 +5,7 @@ const NUMBERS =
 const TOKENS = /(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){2,4}/g
 /** What would move the cursor of a terminal; line ends and tabs stay. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-/** A filler of one letter, so long that nobody reads it. */
+/** A filler of one letter, too long to be read. */
 const FILLERS = /(([\w ])\2{199,})/
 const API_KEYS = /\bsvc_(?:test|live)_\w+/g
 

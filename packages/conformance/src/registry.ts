@@ -20,7 +20,7 @@ const section = (id: string, title: string, ...checks: (readonly Check[])[]): Se
 
 /** Every promise that is checked, by section of the specification. */
 export const SECTIONS: readonly Section[] = [
-  section('2.3', 'QR code: creation, look-up, search', QR_CODE_CHECKS),
+  section('2.3', 'QR code: creation, lookup, search', QR_CODE_CHECKS),
   section('4.1', 'Generate authorization token', TOKEN_CHECKS),
   section('4.2', 'Cancel UPI QR code', CANCEL_CHECKS),
   section('4.3', 'Create gift card', CARD_CHECKS, ORDER_CHECKS, ENCRYPTION_CHECKS),

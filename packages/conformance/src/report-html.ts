@@ -98,7 +98,7 @@ export function htmlReport(result: Result): string {
 <h1><span class="${VERDICTS[verdict][0]}">${VERDICTS[verdict][1]}</span></h1>
 <p><code>${escape(baseUrl)}</code></p>
 <p class="soft">${passed} passed, ${failed} failed, ${blocked} blocked, ${skipped} skipped; profile ${escape(profile)}; ${requests} requests in ${(tookMs / 1_000).toFixed(1)} s; ${escape(startedAt.toISOString())}</p>
-<p class="soft">The specification is what every server must keep. Decisions are this project’s answers where it is silent: another server may differ.</p>
+<p class="soft">The specification is what every server must keep. Decisions are this project’s readings where it is silent: another server may differ.</p>
 ${hint === undefined ? '' : `<p><strong>${escape(hint)}</strong></p>`}
 ${summaryHtml(result)}
 ${parts.join('\n')}

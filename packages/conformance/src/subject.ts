@@ -122,7 +122,7 @@ export class Subject {
     const token = at(response, 'token')
     if (response.status !== 200 || typeof token !== 'string' || token === '')
       throw new Blocked(
-        `needs a token of ${who}: the token operation answered ${response.status} without one`,
+        `needs a token of ${who}: the token operation returned ${response.status} without one`,
       )
     return token
   }
@@ -191,13 +191,13 @@ export class Subject {
     )
   }
 
-  /** What every order names; with the smallest load where the server knows that field of ours. */
+  /** What every order names; with the smallest load where the server knows that field. */
   orderOf(who: PartnerName = 'incentivePartner', more: Fields = {}): Fields {
     const { companyId, cardAccountId } = this.partner(who)
     return { companyId, cardAccountId, ...(this.profile === 'full' && { loadAmount: '1' }), ...more }
   }
 
-  /** Spec §4.3: seals an order as JSON and sends it. */
+  /** Spec §4.3: encrypts an order as JSON and sends it. */
   async createCard(order: unknown, options: CardOptions = {}): Promise<HttpResponse> {
     return this.createCardOf(JSON.stringify(order), options)
   }
@@ -268,7 +268,7 @@ export class Subject {
     const response = await this.call('POST', PATHS.qrCode, request, headers)
     const id = at(response, 'payload.qrCodeId')
     if (response.status !== 200 || typeof id !== 'string')
-      throw new Blocked(`needs a new QR code: its creation answered ${response.status}`)
+      throw new Blocked(`needs a new QR code: its creation returned ${response.status}`)
     return id
   }
 

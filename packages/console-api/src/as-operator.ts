@@ -32,6 +32,6 @@ export const auditOf = <D>(
 ): CommandAudit<D> => ({ ...entry, actor: actorOf(caller), requestId, tenantId })
 
 /** What the envelopes of the API hold. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each caller knows what its operation answers
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each caller knows what its operation returns
 export const payloadOf = <T = unknown>(body: unknown): T =>
   (JSON.parse(String(body)) as { payload: T }).payload

@@ -131,7 +131,7 @@ function planOf({
     descending: sort !== 'created',
   }
   if (q !== undefined && !q.startsWith('card_')) {
-    // Holder by holder: whoever is meant holds few cards.
+    // Holder by holder: each holds few cards.
     const users = new Filters()
     whoIs(users, 'u', q)
     const condition = users.conditions[0]!.replace('$1', filters.param(users.values[0]))

@@ -12,7 +12,7 @@ const SUMMARY_EVERY_MS = 60_000
 const COUNTED_MAX = 1_000
 const LISTED_MAX = 5
 
-/** A password that an operator, or somebody who claims to be one, presented. */
+/** A password that was presented under an operator's name. */
 export interface SignInAttempt {
   readonly action: 'operator.sign_in_failed' | 'operator.password_change_failed'
   readonly actor: string

@@ -53,7 +53,7 @@ export interface PageRequest {
   readonly after?: string | undefined
 }
 
-/** Up to here rows are counted; beyond it the planner's estimate is told. */
+/** Up to here rows are counted; beyond it the planner's estimate is shown. */
 const COUNTED_MAX = 10_000
 
 /** One page of a list, and about how long the whole list is. Planned again each time, for the values at hand. */

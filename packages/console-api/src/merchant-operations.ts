@@ -54,7 +54,7 @@ const MerchantRecord = record('Merchant', fields)
 const ApiKeyRecord = record('ApiKey', {
   apiKeyId: text(),
   name: text(),
-  prefix: text('Begin of the key, to tell it from others'),
+  prefix: text('Begin of the key, to distinguish it from others'),
   createdOn: instant,
   revokedOn: maybeInstant,
 })

@@ -2,8 +2,8 @@ import { HANDED_ON, type ServerOptions } from '@svc/server/http/server'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * The console at `/console`. Behind these two routes is a server of its own, made with the first request to it: nobody
- * who starts the service waits for it. It gets the very sockets, so that streams, limits and addresses are as everywhere.
+ * The console at `/console`. Behind these two routes is a server of its own, made with the first request to it, so that
+ * the start of the service does not wait for it. It gets the very sockets, so that streams, limits and addresses are as everywhere.
  */
 export function mountConsole(app: FastifyInstance, options: ServerOptions): void {
   let console: Promise<FastifyInstance> | undefined

@@ -5,7 +5,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { ROLES, type Role } from './console-schema.ts'
 
-/** Somebody who uses the console (decision O2). */
+/** A user of the console (decision O2). */
 export interface OperatorAccount {
   readonly operatorId: string
   readonly name: string
@@ -111,7 +111,7 @@ export interface OperatorChange {
   readonly disabled?: boolean | undefined
 }
 
-/** Changes role or access, by id. Whoever is disabled or loses rights is signed out everywhere. `undefined` for none such. */
+/** Changes role or access, by id. An operator who is disabled or loses rights is signed out everywhere. `undefined` for none such. */
 export async function updateOperator(
   tx: Tx,
   operatorId: string,

@@ -19,7 +19,7 @@ const count = (description: string) => Type.Integer({ description })
 
 const Bucket = record('OverviewBucket', {
   at: instant,
-  requests: count('Requests answered, of all operations of the API'),
+  requests: count('Requests served, of all operations of the API'),
   failures: count('Of these, failures'),
   payments: count('Payments accepted'),
   paymentsAmount: Type.Number({ description: 'Rupees' }),
@@ -60,7 +60,7 @@ type Range = keyof typeof RANGES
 
 /** The same figures serve everybody who asks within this time. */
 const KEPT_MS = 2_000
-/** While somebody looks, the books are proved this often. */
+/** While the page is open, the books are checked this often. */
 const RECONCILED_EVERY_MS = 900_000
 const COUNTED_MAX = 10_000
 

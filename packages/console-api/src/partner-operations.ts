@@ -308,7 +308,7 @@ export const issueJweKey = query({
   method: 'POST',
   path: `${PATH}/:partnerId/seal-keys`,
   tag: TAG,
-  summary: 'Issue shared seal key',
+  summary: 'Issue shared encryption key',
   role: 'operator',
   params,
   result: record('IssuedJweKey', {
@@ -337,7 +337,7 @@ export const retireJweKeyInConsole = query({
   method: 'DELETE',
   path: `${PATH}/:partnerId/seal-keys/:kid`,
   tag: TAG,
-  summary: 'Retire seal key',
+  summary: 'Retire encryption key',
   description: 'For good; within a second nothing encrypted with it is opened any more.',
   role: 'operator',
   params: Type.Object({ partnerId: id, kid: Type.String({ maxLength: 256 }) }),

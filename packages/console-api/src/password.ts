@@ -13,7 +13,7 @@ const WAITING_MAX = 64
 let busy = 0
 const waiting: (() => void)[] = []
 
-/** Bounded: passwords are slow on purpose, and whoever sends many must not slow down everything else. */
+/** Bounded: passwords are slow on purpose, and many of them must not slow down everything else. */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (busy >= AT_ONCE) {
     if (waiting.length >= WAITING_MAX)
@@ -39,7 +39,7 @@ export async function isPassword(
   password: string,
 ): Promise<boolean> {
   if (!passwordHash) {
-    const known = await (decoy ??= hashPassword('nobody has this password'))
+    const known = await (decoy ??= hashPassword('no operator has this password'))
     await inTurn(() => verify(known, password))
     return false
   }

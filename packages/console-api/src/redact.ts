@@ -32,7 +32,7 @@ const PLAIN = new Set([
   'createdFrom',
   'createdTo',
 ])
-/** An id of ours says nothing by itself, under whatever name. */
+/** Our ids reveal nothing by themselves, under whatever name. */
 const OWN_ID = /^[a-z]{2,6}_[0-9a-z]{26}$/
 const HARMLESS = /^[\w .:+/-]{1,80}$/
 /** What may be a card number, however it is written. */
@@ -41,7 +41,7 @@ const ITEMS_MAX = 5
 
 /**
  * A body as the request log may keep it, and an event as a viewer may see it (decision O4): fields that the operation's schema knows, of the type that it
- * says; what is text is masked unless its name is on the list. What nobody thought of is not shown.
+ * says; what is text is masked unless its name is on the list. What is not on the list is not shown.
  */
 export function redact(schema: TSchema, value: unknown): unknown {
   return redacted(schema as Schema, value, '')
@@ -90,7 +90,7 @@ export const redactDescription = (description: string): string =>
     .map((part) => (part.includes('@') ? '•••' : part.replace(/\d{9,}/g, '•••')))
     .join('')
 
-/** A path without what a caller may have put there by mistake: ids of ours stay, other long or numeric parts go. */
+/** A path without what a caller may have put there by mistake: our ids stay, other long or numeric parts go. */
 export const redactPath = (path: string): string =>
   path
     .slice(0, 500)

@@ -64,7 +64,7 @@ const ADD = statement(
 )
 
 /**
- * Remembers what was asked and answered, for the console (decision O4). A request costs a few values pushed to a list;
+ * Remembers requests and their responses, for the console (decision O4). A request costs a few values pushed to a list;
  * everything else happens in the background, on a connection of its own, and is dropped when there is too much of it.
  */
 export class RequestLog {
@@ -94,7 +94,7 @@ export class RequestLog {
     const name = request.routeOptions.config?.operation ?? 'none'
     const operation = this.#operations.get(name)
     const { failure } = request
-    // Probes and pages of the reference are nobody's business.
+    // Probes and pages of the reference are left out.
     if ((!operation && name !== 'none') || operation?.tag === HEALTH) return
     this.#count(failure)
     if (this.#services.config.REQUEST_LOG_PER_SECOND === 0 || !this.#wanted(operation, failure)) return
@@ -217,7 +217,7 @@ function entryOf(
     failure,
     address: request.ip,
     bodyBytes,
-    // A body that was not opened, or that nobody parsed, is never kept.
+    // A body that was not decrypted, or not parsed, is never kept.
     body: body !== null && typeof body === 'object' && !Buffer.isBuffer(body) ? body : undefined,
     jwe: encrypted && rawBody ? jweOf(rawBody, failure, request.sealHash !== undefined) : undefined,
     made: response === undefined ? [] : idsIn(response.slice(0, 600)),
@@ -239,7 +239,7 @@ function jweOf(rawBody: Buffer, failure: Failure | undefined, opened: boolean): 
       if (typeof claim === 'string' && CLAIM.test(claim) && !/\d{9}/.test(claim)) claims[name] = claim
     }
   } catch {
-    // It says nothing that could be read, which is what the failed check tells.
+    // It has nothing that could be read, which is what the failed check reports.
   }
   return { ...claims, opened, ...(cause && { failedCheck: cause.reason, explanation: cause.message }) }
 }

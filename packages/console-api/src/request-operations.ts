@@ -37,7 +37,7 @@ const fields = {
   status: Type.Integer(),
   durationMs: Type.Number(),
   error: Type.Optional(Type.Enum(words)),
-  tenantId: maybe('Absent when nobody was authenticated'),
+  tenantId: maybe('Absent when no caller was authenticated'),
 }
 
 interface RequestRow {
@@ -188,7 +188,7 @@ export const showRequest = query({
   params: idParam('requestId'),
   result: record('LoggedRequestDetail', {
     ...fields,
-    description: maybe('What the caller was told, for failures'),
+    description: maybe('The description that the caller received, for failures'),
     address: maybe('The caller’s address'),
     bodyBytes: Type.Optional(Type.Integer()),
     body: Type.Optional(

@@ -43,7 +43,7 @@ const wire = (
     idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
   })
 
-/** Whom the audit names where nobody is signed in. */
+/** Whom the audit names without a session. */
 const ANONYMOUS = 'anonymous'
 
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
@@ -249,7 +249,7 @@ export const changeOwnPassword = query({
   path: `${CONSOLE_API}/session/password`,
   tag: TAG,
   summary: 'Change your own password',
-  description: 'Ends all other sessions of yours.',
+  description: 'Ends all your other sessions.',
   role: 'viewer',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),

@@ -90,7 +90,7 @@ export class Sessions {
     return token !== undefined && /^[A-Za-z0-9_-]{43}$/.test(token) ? this.#digest(token) : undefined
   }
 
-  /** A new session whatever the browser had before, which ends: nobody can give somebody else a session to sign in to. */
+  /** A new session whatever the browser had before, which ends: a session cannot be planted for another person to sign in to. */
   async begin(
     tx: Tx,
     { operatorId, name, role }: OperatorAccount,

@@ -11,7 +11,7 @@ const WAITING_MAX = 5
 
 /**
  * Slows guessing of passwords (decision A11): after too many failures of a name or an address, attempts are taken one a
- * second for each address. Nobody is ever locked out: a right password passes when its turn comes, and no address waits
+ * second for each address. No account is ever locked: a right password passes when its turn comes, and no address waits
  * for another.
  */
 export class SignInGate {

@@ -18,7 +18,7 @@ const OBJECTS_MAX = 12
 export const objectKind = (id: string): (typeof KINDS)[keyof typeof KINDS] | 'other' =>
   KINDS[ID.exec(id)?.[1] as keyof typeof KINDS] ?? 'other'
 
-/** The ids of ours in these texts; only their form is looked at. */
+/** Our ids in these texts; only their form is checked. */
 export const idsIn = (...texts: readonly string[]): string[] =>
   [...new Set(texts.flatMap((text) => text.match(IN_TEXT) ?? []))]
     .filter((id) => !/^(?:req|key|cli|sk|opr)_/.test(id))

@@ -131,7 +131,7 @@ export const listUsersInConsole = query({
       const { q, companyId, partnerId, sort } = query
       const filters = new Filters().add(`u.company_id || '' = ?`, companyId)
       if (q !== undefined) whoIs(filters, 'u', q)
-      // A company, or somebody found by name, needs no walk through the partner's companies.
+      // A company, or a person found by name, needs no walk through the partner's companies.
       const byParts = companyId === undefined && q === undefined
       if (!byParts) filters.add('u.partner_id = ?', partnerId)
       const wanted = { filters, descending: sort !== 'created', ...(byParts && { partnerId }) }

@@ -2,7 +2,7 @@ import { type SpawnOptions, spawnSync } from 'node:child_process'
 import { chownSync, lchownSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 
-/** PostgreSQL refuses to run as root, so root has two ways to run it as somebody else. */
+/** PostgreSQL refuses to run as root, so root has two ways to run it as another user. */
 export type RootWay = 'unshare' | 'setuid'
 export const rootWays: readonly RootWay[] = ['unshare', 'setuid']
 
@@ -104,7 +104,7 @@ export function ownerOf(file: string): Owner | undefined {
   return stat && { uid: stat.uid, gid: stat.gid }
 }
 
-/** Throws when an ordinary user is about to open somebody else's cluster. */
+/** Throws when an ordinary user is about to open another user's cluster. */
 export function refuseOthersCluster(cluster: string, owner: Owner | undefined): void {
   const { uid } = me()
   if (!owner || uid === 0 || owner.uid === uid) return

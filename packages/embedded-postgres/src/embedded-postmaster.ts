@@ -78,7 +78,7 @@ export async function hasEnded(pid: number, timeoutMs: number): Promise<boolean>
 
 /**
  * Clears the lock files of a server that died: PostgreSQL refuses to start while they name a living process,
- * and by now that may be somebody else's (after a reboot it often is). Only the process id is overwritten:
+ * and by now that may be another process's (after a reboot it often is). Only the process id is overwritten:
  * the rest of `postmaster.pid` lets PostgreSQL find, by their shared memory, sessions that outlive the server.
  * Call under the data directory's lock. Returns whether the last server was not stopped cleanly.
  */

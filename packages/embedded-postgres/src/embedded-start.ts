@@ -51,7 +51,7 @@ export async function adopt({ cluster }: Place): Promise<Session | undefined> {
   return takeUse(at)
 }
 
-/** After a reboot somebody else could have made the temporary directory that an old `postmaster.pid` names. */
+/** After a reboot another user could have made the temporary directory that an old `postmaster.pid` names. */
 function isTrusted(socketDir: string, cluster: string): boolean {
   const owner = ownerOf(cluster)
   return owner !== undefined && socketDirFault(socketDir, owner) === undefined

@@ -4,7 +4,7 @@ import { hasEnded, isAlive, type Postmaster } from './embedded-postmaster.ts'
 
 /**
  * Who uses a server: every open holds this advisory lock, shared, on a connection of its own to the database
- * `postgres`. Whoever gets it exclusively is alone and may stop the server. It ends with the connection, so a
+ * `postgres`. A process that gets it exclusively is alone and may stop the server. It ends with the connection, so a
  * process that dies stops counting.
  */
 const useLock = [0x737663, 1] as const
@@ -29,8 +29,8 @@ export interface Session {
 export type Release = 'stopped' | 'left running'
 
 /**
- * Connects and takes the shared lock. Returns undefined when that is not possible now: nobody listens, the
- * server is starting or ending, or somebody is about to stop it.
+ * Connects and takes the shared lock. Returns undefined when that is not possible now: no server listens, the
+ * server is starting or ending, or it is about to be stopped.
  */
 export async function takeUse(at: Postmaster): Promise<Session | undefined> {
   const client = await connect(at)
@@ -42,7 +42,7 @@ export async function takeUse(at: Postmaster): Promise<Session | undefined> {
       [...useLock],
     )
     const [row] = rows
-    // Another cluster's server can answer where a temporary socket directory was removed and made again.
+    // Another cluster's server can respond where a temporary socket directory was removed and made again.
     if (row?.locked && row.pid === at.pid) {
       const version = row.version.split(' ')[0] ?? row.version
       return { client, host: at.socketDir, port: at.port, version, pid: at.pid }
@@ -138,7 +138,7 @@ async function release({ client, pid }: Session): Promise<Release> {
   interrupt(pid)
   if (await hasEnded(pid, stopTimeoutMs)) return 'stopped'
   throw new Error(
-    `The embedded PostgreSQL (process ${pid}) was told to stop and still runs after ${stopTimeoutMs / 1000} s. ` +
+    `The embedded PostgreSQL (process ${pid}) was asked to stop and still runs after ${stopTimeoutMs / 1000} s. ` +
       'See its log; it may be writing its last checkpoint.',
   )
 }

@@ -37,7 +37,7 @@ export interface EmbeddedOptions {
   binaries?: BinariesChoice
   /** More server settings, `name: value`; they win over ours and those of postgresql.conf. */
   settings?: Record<string, string>
-  /** Told, for people, about work that takes a while. */
+  /** Called with a text for people about work that takes a while. */
   onProgress?: (message: string) => void
 }
 
@@ -132,7 +132,7 @@ function serverOf(place: Place, session: Session, how: EmbeddedServer['how']): E
   }
 }
 
-/** Under the data directory's lock: nobody else creates, starts or repairs now; others may be about to stop. */
+/** Under the data directory's lock: no other process creates, starts or repairs now; others may be about to stop. */
 async function adoptOrStart(
   place: Place,
   options: EmbeddedOptions,

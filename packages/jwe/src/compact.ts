@@ -110,7 +110,7 @@ function parseHeader(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** RFC 7518 §4.6.1. Answers in words what is wrong. */
+/** RFC 7518 §4.6.1. Returns in words what is wrong. */
 function readAgreement(header: Record<string, unknown>): KeyAgreement | string {
   const epk = readEphemeralKey(header.epk)
   if (!epk)

@@ -6,23 +6,23 @@ import { encryptDirectly, openDirectly } from './direct.ts'
 import { DecryptionFailed, type JweErrorReason } from './jwe-error.ts'
 import { curveOf, fitsAlgorithm, type JweAlgorithm, type JweKey, modulusBits } from './keys.ts'
 
-/** Opens seals: `key` is a private key or a secret; `alg` and `enc` are pinned to it (decision C1). */
+/** Decrypts JWEs: `key` is a private key or a secret; `alg` and `enc` are pinned to it (decision C1). */
 export type OpeningKey = JweKey
-/** Makes seals: `key` is a public key or a secret. */
+/** Encrypts: `key` is a public key or a secret. */
 export type EncryptionKey = JweKey
 
 export interface Opened {
   readonly plaintext: Buffer
   readonly kid: string
   readonly alg: JweAlgorithm
-  /** SHA-256 over the decoded IV, ciphertext and tag: what makes a seal count once (decision C13). */
+  /** SHA-256 over the decoded IV, ciphertext and tag: what makes a JWE count once (decision C13). */
   readonly sealHash: Buffer
 }
 
 /**
  * Opens a compact JWE of at most 64 KiB (RFC 7516, decision C1). `find` returns the key of this kid that this caller
  * may use. No key is looked for before the header is found good, and none is used before its pins match.
- * Throws SealRejected for everything that is the seal's fault, and what `find` throws.
+ * Throws `DecryptionFailed` for everything that is wrong with the JWE, and what `find` throws.
  */
 export async function decryptJwe(
   text: string,
@@ -45,10 +45,10 @@ export async function decryptJwe(
   return { plaintext, kid, alg, sealHash }
 }
 
-/** Seals to a public key, or with a shared one. Returns the compact JWE. */
+/** Encrypts to a public key, or with a shared one. Returns the compact JWE. */
 export async function encrypt(plaintext: Uint8Array, to: EncryptionKey): Promise<string> {
   const { kid, alg, enc, key } = to
-  invariant(key.type !== 'private' && fitsAlgorithm(alg, key), 'a sealing key must fit its algorithm')
+  invariant(key.type !== 'private' && fitsAlgorithm(alg, key), 'an encryption key must fit its algorithm')
   if (alg !== 'RSA-OAEP-256') return encryptDirectly(plaintext, { kid, alg, enc, key })
   return new CompactEncrypt(plaintext).setProtectedHeader({ alg, enc, kid }).encrypt(key)
 }

@@ -16,7 +16,7 @@ const PAGE = statement<Row>(
 )
 const FIRST_HASH = Buffer.alloc(32)
 
-/** The end of the chain at some time: written down elsewhere, it shows when later somebody cuts the end off. */
+/** The end of the chain at some time: written down elsewhere, it shows whether the end was cut off later. */
 export interface Anchor {
   readonly sequence: number
   /** SHA-256 in hex. */
@@ -38,7 +38,7 @@ export type Verdict =
 
 /**
  * Walks the whole chain (decision O3), entry by entry, and stops at the first that does not fit: changed, missing, moved,
- * or not what an anchor says it was. Pages are short statements, so that a long chain holds nobody up.
+ * or not what an anchor says it was. Pages are short statements, so that a long chain blocks no other transaction.
  */
 export async function verifyChain(
   read: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>,

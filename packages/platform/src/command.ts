@@ -23,7 +23,7 @@ export interface CommandTools {
 }
 
 /**
- * Something the product can do, for whoever asks: the API, the console, the command line, bulk jobs, the sandbox.
+ * Something the product can do, for every caller: the API, the console, the command line, bulk jobs, the sandbox.
  * `Ask` is what is wanted; the outcome is the decision `D`. It knows no HTTP, envelope or idempotency header.
  */
 export interface Command<Ask, C extends PreparedCommand, S, D> extends CommandSpec<C, S, D> {
@@ -51,7 +51,7 @@ export interface Responding<D, Ask> {
   readonly deadlineMs?: number | undefined
 }
 
-/** A command in one composition of the service: one commit queue, whoever asks. */
+/** A command in one composition of the service: one commit queue for all callers. */
 export interface OpenCommand<Ask, D> {
   /** Resolves with the decision once it is committed; rejects with a `Failure`. `audit`: who asks on a tenant's behalf. */
   run(ask: Ask, audit?: CommandAudit<D>): Promise<D>

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { pino } from 'pino'
 
-/** Fields of a PostgreSQL error that name things of ours. All others may quote rows, parameters or statements. */
+/** Fields of a PostgreSQL error that name objects of the schema. All others may quote rows, parameters or statements. */
 const NAMES = [
   'code',
   'severity',

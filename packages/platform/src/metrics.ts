@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { CommitQueueState } from './db/commit-queue-state.ts'
 
-/** What `/metrics` tells, in the Prometheus text format. One per running service. */
+/** What `/metrics` reports, in the Prometheus text format. One per running service. */
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'svc_' })
@@ -41,7 +41,7 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
     }),
     failures: new Counter({
       name: 'svc_failures_total',
-      help: 'Failures answered, by operation and error word',
+      help: 'Failures returned, by operation and error code',
       labelNames: ['operation', 'error'] as const,
       registers,
     }),
@@ -77,7 +77,7 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
     }),
     rateLimitShared: new Gauge({
       name: 'svc_rate_limit_shared',
-      help: 'Whether requests are counted for all processes together: 1, or 0 where RATE_LIMIT_URL is not set or does not answer',
+      help: 'Whether requests are counted for all processes together: 1, or 0 where RATE_LIMIT_URL is not set or does not respond',
       registers,
     }),
     queued: commitQueueGauge('svc_queued_commands', 'Commands waiting for a batch', ({ queued }) => queued),

@@ -4,7 +4,7 @@ import type { CommitQueueServices } from './db/commit-queue.ts'
 import type { BoundedWaits } from './deadlines.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Everything that is not pure and that the product works with, whoever serves it: no transport is among it. */
+/** Everything that is not pure and that the product works with: no transport is among it. */
 export interface CoreServices extends CommandTools {
   readonly metrics: Metrics
   readonly queues: CommitQueueServices
@@ -16,12 +16,12 @@ export interface CoreServices extends CommandTools {
   readonly jwes: JweKeys
 }
 
-/** Where the keys of sealed bodies come from. */
+/** Where the keys of encrypted bodies come from. */
 export interface JweKeys {
   /** The published key, or the partner's own shared key, of this id. */
   openingKey(tenantId: string, kid: string): Promise<JweKey | undefined>
-  /** The key to which answers for this partner are sealed. */
+  /** The key to which responses for this partner are encrypted. */
   encryptionKey(tenantId: string): Promise<JweKey | undefined>
-  /** Sandbox only: whether the partner's requests may come unsealed. */
+  /** Sandbox only: whether the partner's requests may come without encryption. */
   takesPlain(tenantId: string): Promise<boolean>
 }

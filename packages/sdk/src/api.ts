@@ -36,7 +36,7 @@ export class Api {
     return this.#transport.deadline(signal)
   }
 
-  /** What `http` needs to know for one call. With an opener, the response is asked for sealed. */
+  /** What `http` needs to know for one call. With a decrypter, an encrypted response is requested. */
   call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
     const { idempotencyKey, timeoutMs } = options
     return {

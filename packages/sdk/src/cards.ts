@@ -6,7 +6,7 @@ import { recordsOf } from './record-stream.ts'
 import type { operations } from './schema.ts'
 import type { CallOptions, WriteOptions } from './transport.ts'
 
-/** A card, as issuing and getting answer it. */
+/** A card, as `issue` and `get` return it. */
 export type Card = Schemas['Card']
 /** The record that incentive partners find. */
 export type IncentiveCard = Schemas['IncentiveCard']
@@ -30,7 +30,7 @@ type CardFlags = NonNullable<operations['setCardFlags']['requestBody']>['content
 
 /** How often a search of a whole account is taken up again where it broke off, without a record in between. */
 const RESUMES_MAX = 3
-/** What sealing waits for. */
+/** What encryption waits for. */
 const PUBLISHED_KEYS = 'GET /.well-known/jwks.json'
 
 /** A partner's cards. */
@@ -67,7 +67,7 @@ export class Cards {
     }
   }
 
-  /** Uploads many orders at once, at most 16 MiB when sealed; `bulkJob` and `bulkResults` tell what became of them. */
+  /** Uploads many orders at once, at most 16 MiB when encrypted; `bulkJob` and `bulkResults` return what became of them. */
   async createMany(
     orders: Iterable<GiftCardOrder>,
     options: WriteOptions = {},
@@ -132,7 +132,7 @@ export class Cards {
   }
 
   /**
-   * All cards of an account, of employee-rewards partners: one streamed answer, read as you read, in constant memory.
+   * All cards of an account, of employee-rewards partners: one streamed response, read as you read, in constant memory.
    * One that breaks off is taken up again after the last card that came.
    *
    * @throws SvcError `company_not_found`, `card_account_not_found`, `too_many_streams`

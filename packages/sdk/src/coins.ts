@@ -39,7 +39,7 @@ export class Coins {
   }
 
   /**
-   * Changes a configuration that you have read: when somebody changed it meanwhile, nothing happens.
+   * Changes a configuration that you have read: if it was changed meanwhile, nothing happens.
    *
    * @throws SvcError `revision_mismatch`
    */
@@ -87,7 +87,7 @@ export class Coins {
     })
   }
 
-  /** Gives a user the coins of an event, exactly once for each `requestId`; with `dryRun` tells what would happen. */
+  /** Gives a user the coins of an event, exactly once for each `requestId`; with `dryRun` returns what would happen. */
   async allocate(event: Body<'allocateCoins'>, options?: WriteOptions): Promise<CoinAllocation> {
     return payloadOf(
       await this.#api.http.POST('/api/v0/svc-coins/allocate', { body: event, ...this.#api.call(options) }),

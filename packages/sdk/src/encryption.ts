@@ -17,7 +17,7 @@ export interface SharedKey {
   readonly k: string
 }
 
-/** How to seal: with the shared key, or to one of the keys that the service publishes. */
+/** How to encrypt: with the shared key, or to one of the keys that the service publishes. */
 export type EncryptWith =
   | { readonly sharedKey: SharedKey }
   | { readonly publishedKey: 'ECDH-ES+A256KW P-256' | 'ECDH-ES+A256KW X25519' | 'RSA-OAEP-256' }
@@ -38,7 +38,7 @@ const ENC = 'A256GCM'
 /** As long as the service lets its published keys be cached. */
 const PUBLISHED_MS = 300_000
 
-/** Seals requests and opens encrypted responses: compact JWE, one algorithm for each key, content in A256GCM. */
+/** Encrypts requests and decrypts responses: compact JWE, one algorithm for each key, content in A256GCM. */
 export class Encrypter {
   readonly #with: EncryptWith
   readonly #fetchKeys: () => Promise<readonly JWK[]>
@@ -48,7 +48,8 @@ export class Encrypter {
 
   /** @throws TypeError when a part of the shared key is missing */
   constructor(encryptWith: EncryptWith, fetchKeys: () => Promise<readonly JWK[]>) {
-    if ('sharedKey' in encryptWith) requireParts('seal.sharedKey', encryptWith.sharedKey, ['kid', 'alg', 'k'])
+    if ('sharedKey' in encryptWith)
+      requireParts('encryptWith.sharedKey', encryptWith.sharedKey, ['kid', 'alg', 'k'])
     this.#with = encryptWith
     this.#fetchKeys = fetchKeys
   }
@@ -61,7 +62,7 @@ export class Encrypter {
     return { jwe, kid }
   }
 
-  /** After a refused seal: whether the service has put another key in the place of this one, so that sealing again may help. */
+  /** After a rejected JWE: whether the service has replaced this key, so that encrypting again may help. */
   async replaced(kid: string): Promise<boolean> {
     if ('sharedKey' in this.#with) return false
     if ((await this.#published?.key)?.kid === kid) this.#published = undefined
@@ -101,7 +102,7 @@ export class Encrypter {
 
 async function importKey(jwk: JWK): Promise<Key> {
   const { kid, alg } = jwk
-  if (!kid || !alg) throw new TypeError('A key for sealing needs its kid and alg')
+  if (!kid || !alg) throw new TypeError('A key for encryption needs its kid and alg')
   return { kid, alg, key: await importJWK(jwk, alg) }
 }
 

@@ -12,7 +12,7 @@ interface SvcErrorParts {
   readonly errors: readonly FieldError[]
 }
 
-/** A failure that the service answered. Decide by `error`: the word is stable, the description is for people. */
+/** A failure that the service returned. Decide by `error`: the word is stable, the description is for people. */
 export class SvcError extends Error {
   override readonly name = 'SvcError'
   /** What went wrong, as a stable word, such as `insufficient_funds`. */
@@ -78,7 +78,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Something answered that is not the service, or not in its form: a proxy's error page, a stream that broke off. */
+/** The response is not the service's, or not in its form: a proxy's error page, a stream that broke off. */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
   /** HTTP status. */

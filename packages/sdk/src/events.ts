@@ -44,7 +44,7 @@ export type EventOf<T extends EventType> = Omit<Schemas['Event'], 'type' | 'data
   readonly type: T
   readonly data: EventData[T]
 }
-/** An event; `type` tells what `data` is. */
+/** An event; `type` determines what `data` is. */
 export type Event = { [T in EventType]: EventOf<T> }[EventType]
 
 interface Since<T extends EventType> extends CallOptions {
@@ -93,7 +93,7 @@ export class Events {
 
   /**
    * The events so far and then each as it happens, for as long as you read: `for await (const event of events.follow())`.
-   * A connection that is lost is made again after the last event, so that nothing is missed and nothing told twice. End
+   * A connection that is lost is made again after the last event, so that nothing is missed or delivered twice. End
    * it with `break` or a signal.
    *
    * @throws SvcError when the service refuses: `events_forgotten` when events after `after` are no longer kept,

@@ -30,7 +30,7 @@ export class Merchant {
       const headers = { 'api-key': apiKey }
       const response = await plain.request('/api/v0/merchant/token', { method: 'POST', headers })
       const { token, expiry } = (await response.json()) as { token: string; expiry: number }
-      // The service's clock counts, not ours: its response bears both instants.
+      // The service's clock counts: its response has both instants.
       const serviceNowMs = Date.parse(response.headers.get('date') ?? '') || Date.now()
       return { token, lifetimeMs: expiry - serviceNowMs, cookie: undefined }
     })

@@ -16,7 +16,7 @@ export interface PartnerOptions extends TransportOptions {
   /** How orders are encrypted: with the shared key, or to a published one (P-256 by default), which needs no secret. */
   readonly encryption?: EncryptWith
   /**
-   * When given, answers that hold one card are asked for sealed, and opened with this key: the shared key as a JWK
+   * When given, responses that hold one card are requested encrypted, and decrypted with this key: the shared key as a JWK
    * (`{ kty: 'oct', ...sharedKey }`), or the private half of the pair whose public half is registered.
    */
   readonly decryptResponsesWith?: JWK

@@ -6,7 +6,7 @@ import type { CallOptions, WriteOptions } from './transport.ts'
 type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
 
 /**
- * A UPI QR code. `qrCodeBase64` is a PNG; creating and getting answer it, lists and cancelling do not. The interface
+ * A UPI QR code. `qrCodeBase64` is a PNG; `create` and `get` return it, lists and `cancel` do not. The interface
  * calls every field optional; these six are in every response.
  */
 export type QrCode = Schemas['QrCodeRecord'] & Required<Pick<Schemas['QrCodeRecord'], Always>>
@@ -54,7 +54,7 @@ export class QrCodes {
     this.#api = api
   }
 
-  /** Makes a code. With the same `referenceNumber` and request, the code that is there is answered again. */
+  /** Makes a code. With the same `referenceNumber` and request, the existing code is returned. */
   async create(code: NewQrCode, options?: WriteOptions): Promise<QrCode> {
     return codeOf(await this.#api.http.POST('/api/v0/qr-code', { body: code, ...this.#api.call(options) }))
   }

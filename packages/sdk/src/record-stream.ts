@@ -1,6 +1,6 @@
 import { UnexpectedResponseError } from './errors.ts'
 
-/** The streamed answer of a search: `data` first, `recordsCount` last, when all were written. */
+/** The streamed response of a search: `data` first, `recordsCount` last, when all were written. */
 interface Ending {
   readonly payload: { readonly recordsCount: number; readonly next?: string }
 }

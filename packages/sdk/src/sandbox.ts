@@ -88,7 +88,7 @@ export class Sandbox {
     return new Sandbox(JSON.parse(text) as Demo, options)
   }
 
-  /** Plays the payer and the bank: pays a code. The response's `payment` tells what became of it. */
+  /** Plays the payer and the bank: pays a code. The response's `payment` shows what became of it. */
   async pay(payment: Body<'sandboxPay'>, options?: WriteOptions): Promise<Paid> {
     return payloadOf(
       await this.#api.http.POST('/sandbox/upi/pay', { body: payment, ...this.#api.call(options) }),

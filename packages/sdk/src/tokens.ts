@@ -16,8 +16,8 @@ const EARLY_SHARE = 0.2
 const EARLY_MS_MAX = 300_000
 
 /**
- * Keeps one token fresh, whoever asks. One renewal is under way at a time. Time is counted from when the token came,
- * on a clock that nobody sets, so that a wrong wall clock does no harm.
+ * Keeps one token fresh for all calls. One renewal is under way at a time. Time is counted from when the token came,
+ * on the monotonic clock, so that a wrong wall clock does no harm.
  */
 export class TokenKeeper {
   readonly #issue: () => Promise<Issued>
@@ -28,7 +28,7 @@ export class TokenKeeper {
     this.#issue = issue
   }
 
-  /** A token that is good now. While it is, nobody waits for its renewal, and a failed renewal costs nothing. */
+  /** A token that is good now. While it is, no call waits for its renewal, and a failed renewal costs nothing. */
   get(): Promise<Issued> {
     const held = this.#held
     const nowMs = performance.now()

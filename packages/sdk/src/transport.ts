@@ -16,7 +16,7 @@ export interface TransportOptions {
   readonly deadlineMs?: number
   /** How often a request is sent at most, when it is safe to send it again; 5 by default, 1 for never again. */
   readonly attemptsMax?: number
-  /** Sends one request: for a proxy or an agent of yours. The global `fetch` by default. */
+  /** Sends one request: for a proxy or your own agent. The global `fetch` by default. */
   readonly fetch?: typeof fetch
 }
 
@@ -37,7 +37,7 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string
 }
 
-/** How a caller proves itself, and what else its requests bear. */
+/** How a caller proves itself, and what else its requests carry. */
 export interface Identity {
   readonly tokens: TokenKeeper
   readonly headers: Readonly<Record<string, string>>
@@ -135,7 +135,7 @@ export class Transport {
       const response = await this.#options.fetch(url, {
         method,
         headers,
-        // A redirect would take the token to where nobody asked for it.
+        // A redirect would take the token to another server.
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
         ...(body && { body }),

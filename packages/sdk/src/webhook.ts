@@ -8,7 +8,7 @@ export type HeaderFields = Headers | Readonly<Record<string, string | readonly s
  * The event that a webhook brings, once its signature is verified (Standard Webhooks 1.0). Hand over the body as it
  * came: bytes or text, before anything has parsed it. Deliveries may come twice: pass over an `id` that you have.
  *
- * @param secret `whsec_…`, as creating or rotating the endpoint answered it.
+ * @param secret `whsec_…`, as creating or rotating the endpoint returned it.
  * @throws WebhookVerificationError when it is not from the service, was changed, or is older than five minutes.
  */
 export function verifyWebhook(rawBody: string | Uint8Array, headers: HeaderFields, secret: string): Event {

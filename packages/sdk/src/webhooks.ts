@@ -6,9 +6,9 @@ import type { CallOptions, WriteOptions } from './transport.ts'
 
 /** Where events are sent to. */
 export type WebhookEndpoint = Schemas['WebhookEndpoint']
-/** The same with the secret that verifies deliveries, which is answered once. */
+/** The same with the secret that verifies deliveries, which is returned once. */
 export type WebhookEndpointWithSecret = Schemas['WebhookEndpointWithSecret']
-/** One delivery and what was answered. */
+/** One delivery and its response. */
 export type WebhookAttempt = Schemas['WebhookAttempt']
 type NewEndpoint = operations['createWebhookEndpoint']['requestBody']['content']['application/json']
 
@@ -20,7 +20,7 @@ export class Webhooks {
     this.#api = api
   }
 
-  /** Makes an endpoint. Keep its `secret`: it is not answered again. */
+  /** Makes an endpoint. Keep its `secret`: it is not returned again. */
   async create(endpoint: NewEndpoint, options?: WriteOptions): Promise<WebhookEndpointWithSecret> {
     return payloadOf(
       await this.#api.http.POST('/api/v0/webhook-endpoints', { body: endpoint, ...this.#api.call(options) }),
@@ -112,7 +112,7 @@ export class Webhooks {
     )
   }
 
-  /** Sends everything again that happened from one instant until before another (RFC 3339); answers how many. */
+  /** Sends everything again that happened from one instant until before another (RFC 3339); returns how many. */
   async replay(
     endpointId: string,
     range: { from: string; to: string },

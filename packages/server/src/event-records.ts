@@ -34,7 +34,7 @@ const RevokedApiKey = Type.Object(
   { title: 'RevokedApiKey', additionalProperties: false },
 )
 
-/** What `data` of each event holds: the record as the API answers it. */
+/** What `data` of each event holds: the record as the API returns it. */
 export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'qr_code.created': QrCodeResponse,
   'qr_code.credited': PaymentRecord,

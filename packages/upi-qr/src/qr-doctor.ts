@@ -1,5 +1,5 @@
 /**
- * Says what is wrong with a UPI QR code, given its text or its picture. Whatever it is given, it answers.
+ * Says what is wrong with a UPI QR code, given its text or its picture. It never throws.
  *
  * Reads with `qr`, a decoder by another author than the encoder of our own codes.
  */

@@ -201,7 +201,7 @@ test('endless bodies, dripping answers, silence and giant headers come to an end
   expect(drip.excerpt.length).toBeLessThan(200)
   expect(await post('/silence')).toMatchObject({ failure: 'no response in time', excerpt: '' })
   expect((await post('/headers')).failure).toBe('the headers of the response are too large')
-  expect((await post('/garbage')).failure).toBe('no valid answer')
+  expect((await post('/garbage')).failure).toBe('no valid response')
   expect((await post('/control')).excerpt).toBe('a\u{fffd}b\u{fffd}[31m')
   hostile.closeAllConnections()
   await new Promise((resolve) => hostile.close(resolve))

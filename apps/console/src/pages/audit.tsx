@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Schemas['AuditEntry']>[] = [
   },
 ]
 
-/** The request log is of the API's callers: what operators ask here is told by this list alone. */
+/** The request log is of the API's callers: what operators request here is recorded in this list alone. */
 function AskedBy({ entry: { actor, requestId } }: { readonly entry: Schemas['AuditEntry'] }) {
   if (!requestId) return '–'
   if (!actor.startsWith('operator ')) return <ThingLink kind="request" id={requestId} />

@@ -41,7 +41,7 @@ export function Request() {
   )
 }
 
-/** Why it failed: what the caller was told, what it means, and what the caller does about it. */
+/** Why it failed: what the caller received, what it means, and what the caller does about it. */
 function Why({ request: { error, description, help, status } }: { readonly request: Detail }) {
   return (
     <Alert

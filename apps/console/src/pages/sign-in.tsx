@@ -22,7 +22,7 @@ import { needed } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { aboutQuery, sessionQuery } from '../session.ts'
 
-/** Only a place inside the console: an address of somebody else's making must not lead away after the sign-in. */
+/** Only a place inside the console: a crafted address must not lead away after the sign-in. */
 const placeAfter = (back: string | undefined) => (back && /^\/(?![/\\])/.test(back) ? back : '/')
 
 export function SignIn() {

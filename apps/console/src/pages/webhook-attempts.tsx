@@ -21,7 +21,7 @@ import { Outcome } from './webhooks.tsx'
 type Attempt = Schemas['WebhookAttempt']
 type Endpoint = Schemas['WebhookEndpoint']
 
-/** Whoever sends an event again looks for what comes of it. */
+/** After an event is sent again, its outcome is expected here. */
 export const REFRESH_MS = 2_000
 
 const FILTERS: readonly Filter[] = [
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Attempt>[] = [
   { title: 'Next try', cell: ({ nextOn }) => (nextOn ? <Instant at={nextOn} /> : 'none') },
 ]
 
-/** What was sent to an endpoint and what it answered, newest first. */
+/** What was sent to an endpoint and its responses, newest first. */
 export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
   const { endpointId, enabled } = endpoint
   const { can } = useSession()

@@ -22,7 +22,7 @@ interface ListProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rowKey: (row: Row) => string
   readonly filters: readonly Filter[]
-  /** The order that the server answers without being asked. */
+  /** The order that the server returns by default. */
   readonly sort?: string
   /** Shown when there is nothing at all, filters apart. */
   readonly empty: ReactNode

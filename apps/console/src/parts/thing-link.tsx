@@ -25,7 +25,7 @@ export function ThingLink({ kind, id, children }: ThingLinkProps) {
   )
 }
 
-/** Links an id whose kind is told by its prefix; others are shown as they are. */
+/** Links an id whose prefix names its kind; others are shown as they are. */
 export function IdLink({ id, short = true }: { readonly id: string; readonly short?: boolean }) {
   const kind = kindOf(id)
   const look = {

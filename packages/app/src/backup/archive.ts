@@ -49,7 +49,7 @@ export interface BackupSignature {
   readonly hmac: string
 }
 
-/** The archive is damaged, is none of ours, or is of a newer program. Its message is for people. */
+/** The archive is damaged, is not an archive of svc, or is of a newer version. Its message is for people. */
 export class ArchiveFault extends Error {
   override name = 'ArchiveFault'
 }
@@ -69,7 +69,7 @@ export async function entryBytes(name: string, content: Buffer): Promise<Buffer>
   return whole.subarray(0, whole.length - END.length)
 }
 
-/** The end of an archive: always as long, so that the size of a file tells where it begins. */
+/** The end of an archive: always as long, so that the size of a file determines where it begins. */
 export const tailOf = async (signature: BackupSignature): Promise<Buffer> =>
   Buffer.concat([await entryBytes(SIGNATURE, Buffer.from(JSON.stringify(signature))), END])
 
@@ -85,7 +85,7 @@ export async function readEntries(file: string, onEntry: OnEntry): Promise<void>
   tar.on('entry', (header, stream, goOn) => {
     const most = header.name === MANIFEST ? LARGEST_MANIFEST : LARGEST_ENTRY
     if (header.type !== 'file' || (header.size ?? 0) > most)
-      return tar.destroy(new ArchiveFault('an entry is not one of ours'))
+      return tar.destroy(new ArchiveFault('an entry is of no known table'))
     const parts: Buffer[] = []
     stream.on('data', (part) => parts.push(part as Buffer))
     stream.on('error', goOn)

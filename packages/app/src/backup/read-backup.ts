@@ -18,7 +18,7 @@ import {
 
 export interface Verified {
   readonly manifest: Manifest
-  /** `false`: the master key that signed it is not among ours, so nobody can say who made it. */
+  /** `false`: the master key that signed it is not among ours, so its origin is unknown. */
   readonly signed: boolean
 }
 
@@ -46,7 +46,7 @@ export async function verifyBackup(file: string, masterKeys: MasterKeys): Promis
   if (!manifest || !signature) throw new ArchiveFault('it is no backup of svc, or not a whole one')
   await checkSignature(file, signature)
   const signed = masterKeys.signed(signature.sha256, signature.masterKey, signature.hmac)
-  if (signed === false) throw new ArchiveFault('its signature is wrong: somebody else has changed it')
+  if (signed === false) throw new ArchiveFault('its signature is wrong: it was changed')
   if (manifest.format !== 'svc-backup') throw new ArchiveFault('it is no backup of svc')
   if (manifest.formatVersion > FORMAT_VERSION)
     throw new ArchiveFault(

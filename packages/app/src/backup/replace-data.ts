@@ -6,7 +6,7 @@ import { DatabaseClient } from '@svc/platform/db/server-locator'
 import pg from 'pg'
 import { AS_OWNER, quoted, tablesOf } from './catalogue.ts'
 
-/** Above the service's own patience for a lock, below the server's for a deadlock: whoever waits for us gives way first. */
+/** Above the service's own patience for a lock, below the server's for a deadlock: transactions that wait for it give way first. */
 const LOCK_WAIT_MS = 900
 const LOCK_TRIES = 100
 const DEADLOCK = '40P01'

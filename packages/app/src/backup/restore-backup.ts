@@ -21,7 +21,7 @@ export interface RestoreOptions {
   readonly masterKeys: MasterKeys
   readonly file: string
   readonly replace: boolean
-  /** Takes an archive that another master key signed: nobody can then say who made it. */
+  /** Takes an archive that another master key signed: its origin is then unknown. */
   readonly unsigned?: boolean
   readonly onProgress?: (progress: Progress) => void
 }
@@ -33,7 +33,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   requireKeys(manifest, masterKeys)
   if (!signed && !options.unsigned)
     throw new RestoreRefused(
-      'None of the keys in SVC_MASTER_KEY signed this backup, so nobody can say who made it. Add the key that did, after a comma, or take it as it is with --unsigned.',
+      'None of the keys in SVC_MASTER_KEY signed this backup, so its origin is unknown. Add the key that did, after a comma, or take it as it is with --unsigned.',
     )
   await requireKnownSchema(manifest)
   await replaceData({

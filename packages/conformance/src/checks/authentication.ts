@@ -178,7 +178,7 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
   ours(
     `5.${operation.id}.token.status`,
     'decisions F1, F3',
-    `${operation.words} answers 401 invalid_token to every bad token`,
+    `${operation.words} returns 401 invalid_token to every bad token`,
     async (s) => {
       for (const [name, , make] of FORGERIES) {
         if (operation.id === 'coins' && name === 'foreign' && (await takesBoth(s))) continue
@@ -191,7 +191,7 @@ const bearers: readonly Check[] = OPERATIONS.flatMap((operation) => [
   ours(
     `5.${operation.id}.challenge`,
     'decision F7',
-    `${operation.words} answers 401 with WWW-Authenticate: Bearer`,
+    `${operation.words} returns 401 with WWW-Authenticate: Bearer`,
     async (s) => {
       const response = await operation.call(s, {})
       const challenge = response.headers['www-authenticate'] ?? 'none'

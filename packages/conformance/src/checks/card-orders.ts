@@ -31,7 +31,7 @@ const takesEach = (field: string, source: string, cases: readonly Case[]): Check
       )
     return [
       must(id, source, `${field}: ${what} is taken`, async (s) => wantStatus(await response(s), 200)),
-      ours(`${id}.echo`, 'decision C17', `${field}: ${what} is answered as it was sent`, async (s) =>
+      ours(`${id}.echo`, 'decision C17', `${field}: ${what} is returned as it was sent`, async (s) =>
         wantValue(await response(s), `payload.${field}`, value as string),
       ),
     ]
@@ -47,10 +47,15 @@ const required: readonly Check[] = ['companyId', 'cardAccountId'].flatMap((field
       return s.createCard(order)
     },
   ),
-  ours(`4.3.${field}.missing.named`, 'decision F4', `An order without ${field} is told so`, async (s) => {
-    const { [field]: _, ...order } = s.orderOf()
-    wantFailure(await s.createCard(order), 400, 'validation_failed', field)
-  }),
+  ours(
+    `4.3.${field}.missing.named`,
+    'decision F4',
+    `An order without ${field} is rejected by name`,
+    async (s) => {
+      const { [field]: _, ...order } = s.orderOf()
+      wantFailure(await s.createCard(order), 400, 'validation_failed', field)
+    },
+  ),
   ...refusesEach(field, `§4.3, ${field}`, [
     ['null', 'null', null],
     ['empty', 'an empty text', ''],
@@ -227,7 +232,7 @@ const loads: readonly Check[] = [
     ours(
       `4.3.loadAmount.${typeof loadAmount}`,
       'decisions C6, C8',
-      `loadAmount as a ${typeof loadAmount} is taken, and answered as text`,
+      `loadAmount as a ${typeof loadAmount} is accepted, and returned as text`,
       async (s) => wantValue(await s.createCard({ ...s.orderOf(), loadAmount }), 'payload.loadAmount', '2'),
     ),
   ),

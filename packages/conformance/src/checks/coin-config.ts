@@ -324,7 +324,7 @@ const ids: readonly Check[] = [
   ours(
     '4.5.odd-ids',
     'decision A12',
-    'Ids that nobody could have issued get the same response as missing ones',
+    'Ids that cannot exist get the same response as missing ones',
     async (s) => {
       const { token } = await s.asPartner()
       const headers = { authorization: `Bearer ${token}` }

@@ -46,7 +46,7 @@ const DELIVERY = {
   deliveryPincode: '560002',
 }
 
-/** Ten digits that nobody else has, so that each order is for a holder of its own. */
+/** Ten new digits, so that each order is for a holder of its own. */
 export const newMobile = (): string =>
   String(6_000_000_000 + (Number.parseInt(crypto.randomUUID().slice(0, 8), 16) % 3_999_999_999))
 

@@ -20,7 +20,7 @@ const KINDS: readonly (readonly [id: string, kind: PublishedKind | 'shared', wor
 ]
 
 const algorithms: readonly Check[] = KINDS.map(([id, kind, words]) =>
-  ours(`4.3.seal.${id}`, 'decision C1', `An order encrypted with ${words} is opened`, async (s) => {
+  ours(`4.3.encryption.${id}`, 'decision C1', `An order encrypted with ${words} is opened`, async (s) => {
     const key = kind === 'shared' ? s.sharedKey() : await s.publishedKey(kind)
     const mobile = newMobile()
     const response = await s.createCard(s.orderOf('incentivePartner', { mobile }), { key })
@@ -31,29 +31,29 @@ const algorithms: readonly Check[] = KINDS.map(([id, kind, words]) =>
 
 const plain: readonly Check[] = [
   ours(
-    '4.3.seal.plain',
+    '4.3.encryption.plain',
     'decision C2',
     'A plain order is refused: the body is one encrypted payload string',
     async (s) => wantRefused(await sendPlain(s, s.orderOf())),
   ),
-  ours('4.3.seal.plain.word', 'decision C2', 'A plain order is 400 request_not_encrypted', async (s) =>
+  ours('4.3.encryption.plain.word', 'decision C2', 'A plain order is 400 request_not_encrypted', async (s) =>
     wantFailure(await sendPlain(s, s.orderOf()), 400, 'request_not_encrypted'),
   ),
   ours(
-    '4.3.seal.plain-text',
+    '4.3.encryption.plain-text',
     'decision C2',
     'An order as JSON text within a JSON string is refused',
     async (s) => wantRefused(await sendPlain(s, JSON.stringify(s.orderOf()))),
   ),
   ...[undefined, '', []].flatMap((body, index) =>
     refuses(
-      `4.3.seal.empty.${['none', 'text', 'array'][index]}`,
+      `4.3.encryption.empty.${['none', 'text', 'array'][index]}`,
       '§4.3, request body',
       `${['No body', 'An empty text', 'An empty array'][index]} makes no card`,
       (s) => sendPlain(s, body),
     ),
   ),
-  ours('4.3.seal.bare', 'decision C1', 'The bare JWE is taken as application/jose', async (s) => {
+  ours('4.3.encryption.bare', 'decision C1', 'The bare JWE is taken as application/jose', async (s) => {
     const body = await encryptedOrder(s)
     const { headers } = await s.asPartner()
     const jose = { ...headers, 'content-type': 'application/jose' }
@@ -65,9 +65,9 @@ const PARTS = ['header', 'key', 'iv', 'ciphertext', 'tag']
 
 const tampering: readonly Check[] = PARTS.map((part, index) =>
   ours(
-    `4.3.seal.tampered.${part}`,
+    `4.3.encryption.tampered.${part}`,
     'decision C5',
-    `One other bit in the ${part} of a seal: 400 decryption_failed`,
+    `One other bit in the ${part} of a JWE: 400 decryption_failed`,
     async (s) =>
       wantFailure(
         await s.sendEncrypted(tampered(await encryptedOrder(s), index), {}),
@@ -78,7 +78,7 @@ const tampering: readonly Check[] = PARTS.map((part, index) =>
 )
 
 const refusesJwe = (id: string, title: string, make: (subject: Subject) => Promise<string>): Check =>
-  ours(`4.3.seal.${id}`, 'decisions C1, C5', `${title}: 400 decryption_failed`, async (s) =>
+  ours(`4.3.encryption.${id}`, 'decisions C1, C5', `${title}: 400 decryption_failed`, async (s) =>
     wantFailure(await s.sendEncrypted(await make(s), {}), 400, 'decryption_failed'),
   )
 
@@ -126,7 +126,7 @@ const headers: readonly Check[] = [
     encrypt('{"companyId":"a","companyId":"b"}', s.sharedKey()),
   ),
   ours(
-    '4.3.seal.foreign-key',
+    '4.3.encryption.foreign-key',
     'decisions C1, A10',
     'Another partner’s shared key is refused like one that does not exist',
     async (s) => {
@@ -234,7 +234,7 @@ const retries: readonly Check[] = [
 
 const responses: readonly Check[] = [
   ours(
-    '4.3.sealed-answer',
+    '4.3.encrypted-response',
     'decision C3',
     'With Accept: application/jose the response comes encrypted to the partner',
     async (s) => {

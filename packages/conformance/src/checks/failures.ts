@@ -229,7 +229,7 @@ const others: readonly Check[] = [
   ours(
     '7.no-internals',
     'decision F1',
-    'A failure tells nothing of what is inside: no stack, no file, no SQL',
+    'A failure reveals nothing internal: no stack, no file, no SQL',
     async (s) => {
       for (const kind of CONDITIONS) {
         const response = await caused(s, kind)

@@ -75,7 +75,7 @@ export const VERSION_CHECKS: readonly Check[] = [
   ours(
     '9.other-version',
     'decision F3',
-    'The version marker counts: /api/v1/ is not answered as if it were v0',
+    'The version marker counts: /api/v1/ is not served as if it were v0',
     async (s) => {
       const { apiKey } = s.merchant()
       const response = await s.send({

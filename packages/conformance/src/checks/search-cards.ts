@@ -409,7 +409,7 @@ const tenants: readonly Check[] = [
       'limit',
     ),
   ),
-  ours('4.4.sealed-many', 'decision S3', 'An encrypted response holds one card: more are 406', async (s) =>
+  ours('4.4.encrypted-many', 'decision S3', 'An encrypted response holds one card: more are 406', async (s) =>
     wantFailure(
       await s.search(
         'rewardsPartner',

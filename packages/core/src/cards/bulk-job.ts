@@ -43,7 +43,7 @@ export const openLine = (keyring: Keyring, jobId: string, { line, content }: Bul
   keyring.open('bulk_row', content, placeOf(jobId, line))
 
 const ID = /^blk_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeBulkJobId = (id: string): boolean => ID.test(id)
 
 /** Uploads of many orders, carried out in the background. */

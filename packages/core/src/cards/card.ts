@@ -77,5 +77,5 @@ export type Card = RowOf<typeof cards>
 export type CardKey = Pick<Card, 'partnerId' | 'svcCardId'>
 
 const ID = /^card_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeCardId = (id: string): boolean => ID.test(id)

@@ -4,7 +4,7 @@ import type { Card } from './card.ts'
 import { type CardChangeAsk, cardChange } from './card-changes.ts'
 import { cardMoves, requireMove } from './card-states.ts'
 
-/** `AP` is where physical cards begin: nobody asks for it. */
+/** `AP` is where physical cards begin: it cannot be requested. */
 export type WantedStatus = 'L' | 'UL' | 'BL'
 
 interface ChangeCardStatus extends CardChangeAsk {

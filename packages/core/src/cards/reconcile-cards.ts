@@ -83,7 +83,7 @@ export const CARD_CHECKS: readonly Check[] = [
   check(
     'card_events',
     CARDS,
-    'Every card was told of when it was issued, and for each change of its status, each spend and each refund',
+    'An event was published when each card was issued, and for each change of its status, each spend and each refund',
     (chosen) => `with happened as (
          select c.svc_card_id, 1 as created,
            (select count(*) from card_changes h where h.svc_card_id = c.svc_card_id and h.field = 'cardStatus') as changed,

@@ -114,7 +114,7 @@ class AccountReader {
     for (let from: string | undefined = after; from !== undefined; ) {
       const to: string | undefined = await this.bound(from, PAGE_ROWS - 1)
       const page = this.page(from, to ?? END, null)
-      // Told when it is awaited; a reader who hangs up meanwhile never awaits it.
+      // Reported when it is awaited; a reader who disconnects meanwhile never awaits it.
       page.catch(() => undefined)
       if (ahead) yield await ahead
       ahead = page

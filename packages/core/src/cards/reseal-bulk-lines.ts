@@ -9,7 +9,7 @@ const COUNT = statement<{ rows: bigint }>(
   'bulk_lines_sealed_with',
   `select count(*) as rows from bulk_rows where status = 'PENDING' and substr(content, 1, length($1::bytea)) = $1`,
 )
-// Those that are being carried out just now are passed over: they are done, or sealed again, on the next round.
+// Those that are being carried out just now are passed over: they are done, or encrypted again, on the next round.
 const FORMER = statement<{ partner_id: string; job_id: string; line: number; content: Buffer }>(
   'bulk_lines_to_reseal',
   `select partner_id, job_id, line, content from bulk_rows
@@ -23,7 +23,7 @@ const REENCRYPT = statement(
    where r.partner_id = n.partner_id and r.job_id = n.job_id and r.line = n.line`,
 )
 
-/** Waiting orders of bulk jobs, for the rotation of the key that seals them; with an order its content goes. */
+/** Waiting orders of bulk jobs, for the rotation of the key that encrypts them; the content is deleted with its order. */
 export const BULK_LINES: EncryptedRows = {
   purpose: 'bulk_row',
   async count(tx, prefix) {

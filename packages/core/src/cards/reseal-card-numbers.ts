@@ -22,7 +22,7 @@ const REENCRYPT = statement(
    from unnest($1::text[], $2::bytea[]) as n (svc_card_id, number_sealed) where c.svc_card_id = n.svc_card_id`,
 )
 
-/** The numbers of cards, for the rotation of their keys. Opened and sealed again in memory; never written in between. */
+/** The numbers of cards, for the rotation of their keys. Decrypted and encrypted again in memory; never written in between. */
 export const CARD_NUMBERS: EncryptedRows = {
   purpose: 'card_number',
   async count(tx, prefix) {

@@ -36,7 +36,7 @@ interface Allocated {
   readonly command: PreparedAllocation
 }
 
-/** How far callers' clocks may be ahead of ours. */
+/** How far a caller's clock may be ahead of the service's. */
 const AHEAD_MAX_MS = 300_000
 /** Older events are for the partner's books, not for awards. */
 const BACKDATED_MAX_MS = 31 * 86_400_000

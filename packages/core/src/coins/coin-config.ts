@@ -103,7 +103,7 @@ export const coinConfigEvent = (config: CoinConfig, eventId: string, timeZone: s
 })
 
 const ID = /^ccf_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeCoinConfigId = (text: string): boolean => ID.test(text)
 
 /** Whether the configuration counts for an event at this instant. */

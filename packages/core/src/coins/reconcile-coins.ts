@@ -112,7 +112,7 @@ export const COIN_CHECKS: readonly Check[] = [
   check(
     'coin_events',
     WALLETS,
-    'Every allocation and redemption of coins was told of once, and every expiry at least with others',
+    'An event was published once for each allocation and redemption of coins, and for each expiry at least with others',
     (chosen) => `with happened as (
          select user_id, count(*) filter (where kind = 'ALLOCATED') as allocated,
            count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired

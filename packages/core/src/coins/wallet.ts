@@ -192,7 +192,7 @@ export function award(
     createdAt: now,
   }
   const own = account('coins', partnerId, userId)
-  // A partner's three are opened together, so that one of them tells of all.
+  // A partner's three are opened together, so that the existence of one implies the others.
   const partners = (['coins_issued', 'coins_redeemed', 'coins_expired'] as const).map((kind) =>
     account(kind, partnerId),
   )

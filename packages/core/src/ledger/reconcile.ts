@@ -12,12 +12,12 @@ export interface Subject {
   readonly count: Statement<{ count: bigint }>
 }
 
-/** Something that must be true; the statement answers the rows for which it is not, at most a hundred. */
+/** Something that must be true; the statement returns the rows for which it is not, at most a hundred. */
 export interface Check {
   readonly check: string
   readonly differences: Statement<Difference>
   readonly of?: Subject
-  /** The same for some of the subjects only, whose ids are `$1`; absent where only the whole can tell. */
+  /** The same for some of the subjects only, whose ids are `$1`; absent where only the whole can be checked. */
   readonly differencesOf?: Statement<Difference>
 }
 

@@ -54,7 +54,7 @@ type Known = Payment & { readonly noticeDigest: Buffer | null }
 
 interface State {
   readonly codes: Map<string, Payable>
-  /** By UTR, and the same for all tenants: a UTR names one credit, whoever it is for (decision Q11). */
+  /** By UTR, and the same for all tenants: a UTR names one credit, whichever tenant it is for (decision Q11). */
   readonly known: Map<string, Known>
 }
 

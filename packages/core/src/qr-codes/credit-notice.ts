@@ -76,7 +76,7 @@ export function readCreditNotice(
 
 const isMasked = (vpa: string): boolean => /\*|x{3,}/i.test(vpa)
 
-/** Whether a notice tells another story of a credit than the first one did. A payer may be named or masked. */
+/** Whether a notice contradicts the first one of its credit. A payer may be named or masked. */
 export function contradicts(
   first: Pick<Credit, 'amountPaise' | 'payerVpa' | 'tr'>,
   { amountPaise, payerVpa, tr }: Credit,

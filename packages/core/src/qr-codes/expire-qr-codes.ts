@@ -43,8 +43,8 @@ const ANNOUNCE = statement<QrCode>(
 )
 
 /**
- * Tells `qr_code.expired` of every active code whose time has passed: exactly once, since the mark on the code and the
- * event are of one transaction. An expired code keeps its status (decision Q4). Answers how many were told.
+ * Publishes `qr_code.expired` for every active code whose time has passed: exactly once, since the mark on the code and the
+ * event are of one transaction. An expired code keeps its status (decision Q4). Returns how many were published.
  */
 export async function expireQrCodes({ clock, config, database, random }: CoreServices): Promise<number> {
   const now = new Date(clock.now())

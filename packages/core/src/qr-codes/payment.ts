@@ -140,7 +140,7 @@ export const paymentEvent = (
 })
 
 const ID = /^pay_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikePaymentId = (text: string): boolean => ID.test(text)
 
 export const paymentToWire = (payment: Payment, timeZone: string) => ({

@@ -219,5 +219,5 @@ export const withShownStatus = (code: QrCode, expiredStatus: QrCode['status'], n
     : code
 
 const ID = /^qr_[0-9a-z]{26}$/
-/** Whether the id can be one of ours; any other gets the response of a missing one (decision A12). */
+/** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeQrCodeId = (text: string): boolean => ID.test(text)

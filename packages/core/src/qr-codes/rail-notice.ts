@@ -92,7 +92,7 @@ export function assignNotices(tx: Writes, assignments: readonly Assignment[], no
   ])
 }
 
-/** What the bank is told of a notice that is no payment. */
+/** The response to a notice that is no payment. */
 export const KeptNotice = Type.Object(
   {
     noticeId: Type.String(),

@@ -133,7 +133,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   check(
     'code_events',
     CODES,
-    'Every code was told of when it was made, when it was cancelled, and for each accepted and each refunded payment',
+    'An event was published when each code was created, when it was cancelled, and for each accepted and each refunded payment',
     (chosen) => `with happened as (
          select q.qr_code_id, 1 as created, (q.status = 'CANCELLED')::integer as cancelled, q.accepted_count as credited,
            (select count(*) from payments p where p.qr_code_id = q.qr_code_id and p.merchant_id = q.merchant_id

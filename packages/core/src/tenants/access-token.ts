@@ -134,7 +134,7 @@ export class AccessTokens {
     return { token: `${signed}.${signature}`, tokenId, issuedAt, expiresAtMs: expiresAt * 1_000 }
   }
 
-  /** Throws `invalid_token` for whatever is not a live token of ours and of this kind. Revocation is another question. */
+  /** Throws `invalid_token` unless it is a live token of this service and kind. Revocation is checked separately. */
   async verify(token: string, kind: TenantKind | 'either'): Promise<LiveToken> {
     const known = this.#verified.get(token) ?? (await this.#check(token))
     // A key that is retired takes its tokens with it, also those that were verified before.

@@ -33,12 +33,12 @@ export function newApiKey(mode: 'test' | 'live', random: RandomBytes): Secret {
   return new Secret(`${key}_${checksum(key)}`)
 }
 
-/** Whether the key can be one of ours at all; those that cannot never reach the database. */
+/** Whether the key has the form of our keys; others never reach the database. */
 export function looksLikeApiKey(text: string): boolean {
   return FORM.test(text) && text.endsWith(`_${checksum(text.slice(0, text.lastIndexOf('_')))}`)
 }
 
-/** What may be shown of a key, to tell it from others. */
+/** What may be shown of a key, to distinguish it from others. */
 export const apiKeyPrefix = (key: string): string => key.slice(0, 'svc_test_'.length + 6)
 
 export const apiKeys = table('api_keys', 'k', ['tenantId', 'apiKeyId'], {

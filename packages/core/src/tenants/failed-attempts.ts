@@ -4,7 +4,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 /**
  * Counts wrong secrets, by address and by credential prefix (decision A11). Only failures count and only failures are
- * refused: a valid secret passes whatever others did, so nobody can lock anybody out.
+ * refused: a valid secret passes whatever others did, so no caller can lock out another.
  */
 export class FailedAttempts {
   readonly #limiter: RateLimiterMemory

@@ -33,7 +33,7 @@ const PARTNER_KEYS_KEPT_MS = 1_000
 
 const serviceKid = (key: DataKey) => base32(createHash('sha256').update(key.keyId).digest().subarray(0, 5))
 
-/** Importing a key costs more than opening a seal, so it is kept as long as the data key is. */
+/** Importing a key costs more than decrypting a JWE, so it is kept as long as the data key is. */
 const pairs = new WeakMap<DataKey, JweKey>()
 
 function pairOf(dataKey: DataKey, alg: JweAlgorithm): JweKey {
@@ -163,7 +163,7 @@ export interface SharedKey {
   readonly k: Secret
 }
 
-/** Issues a key that the partner and the service share; shown here and never again. Former ones stay valid until retired. */
+/** Issues a key that the partner and the service share; shown here and never again. Previous ones stay valid until retired. */
 export async function issueSharedKey(
   tx: Tx,
   { keyring, random }: KeyMaker,

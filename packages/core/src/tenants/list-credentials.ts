@@ -22,7 +22,7 @@ export const listOAuthClients = async (tx: Tx, partnerId: string) =>
     revokedAt,
   }))
 
-/** Seal keys of a partner, shared ones and registered ones, without their key material. */
+/** Encryption keys of a partner, shared ones and registered ones, without their key material. */
 export const listJweKeys = async (tx: Tx, partnerId: string) =>
   (await tx.query(JWE_KEYS, [partnerId])).map(({ kid, kind, alg, createdAt, retiredAt }) => ({
     kid,

@@ -22,7 +22,7 @@ const REENCRYPT = statement(
    where k.partner_id = n.partner_id and k.kid = n.kid`,
 )
 
-/** The keys that partners share with the service, for the rotation of the key that seals them. */
+/** The keys that partners share with the service, for the rotation of the key that encrypts them. */
 export const PARTNER_KEYS: EncryptedRows = {
   purpose: 'partner_key',
   async count(tx, prefix) {

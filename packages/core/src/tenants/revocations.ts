@@ -13,7 +13,7 @@ const REVOKED = statement<{ subject: string }>(
 
 /** From this age on the list is read again in the background. */
 const REFRESH_AFTER_MS = 400
-/** From this age on nobody is let in before it is read again: the promise is one second (decision A4). */
+/** From this age on no token is accepted before it is read again: the promise is one second (decision A4). */
 const STALE_AFTER_MS = 900
 
 /**
@@ -45,8 +45,8 @@ export class Revocations {
     if (performance.now() - this.#readAtMs > STALE_AFTER_MS) await (this.#reading ??= this.#read())
     const listed = () => subjects.some((subject) => this.#revoked.has(subject))
     if (!listed()) return false
-    // A tenant that was let in again got its new token by a look of now, and must not be turned away by one of before.
-    // Who is turned away waits for the read after that which may be under way; all who wait share it.
+    // A tenant that was enabled again got its token after a newer read, and must not be refused because of an older one.
+    // A refused caller waits for the read after the one that may be under way; all waiting callers share it.
     await this.#reading?.catch(() => undefined)
     await (this.#reading ??= this.#read())
     return listed()

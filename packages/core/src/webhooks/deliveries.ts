@@ -29,7 +29,7 @@ export class Deliveries {
   readonly #holder: string
   readonly #runs = new Map<string, { readonly run: EndpointRun; busyAtMs: number }>()
   readonly #loop: Loop
-  /** When leases that were answered last run out at the earliest, in `performance.now()` time. */
+  /** When the leases that were returned last run out at the earliest, in `performance.now()` time. */
   #leasedUntilMs = 0
 
   constructor(services: CoreServices) {

@@ -17,7 +17,7 @@ import { type SigningKey, signedHeaders } from './signing.ts'
 
 /** Connections to one endpoint; one of them is kept for repeats. */
 const SLOTS = 8
-/** An endpoint that fails so often in a row gets one connection until it answers again. */
+/** An endpoint that fails so often in a row gets one connection until it responds again. */
 const FAILURES_MAX = 5
 const WINDOW = 200
 
@@ -98,7 +98,7 @@ export class EndpointRun {
     const slots = this.#failures >= FAILURES_MAX ? 1 : SLOTS
     const open = !this.#closed && this.#tools.leased()
     const kept: Delivery[] = []
-    // Objects whose first attempts wait in this pass: later events of theirs must not overtake them.
+    // Objects whose first attempts wait in this pass: later events of the same objects must not overtake them.
     const held = new Set(this.#objects)
     let repeats = [...this.#inFlight.values()].filter(({ first }) => !first).length
     for (const delivery of this.#waiting) {
@@ -217,8 +217,8 @@ export class EndpointRun {
 const succeeded = ({ status }: Sent): boolean => status !== undefined && status >= 200 && status < 300
 
 function failureOf(sent: Sent): string | null {
-  if (sent.status === undefined) return sent.failure ?? 'no valid answer'
+  if (sent.status === undefined) return sent.failure ?? 'no valid response'
   if (succeeded(sent)) return null
   if (sent.status === 410) return 'the endpoint is gone; it was disabled'
-  return sent.status < 400 ? 'redirects are not followed' : 'the endpoint answered an error'
+  return sent.status < 400 ? 'redirects are not followed' : 'the endpoint returned an error'
 }

@@ -48,7 +48,7 @@ export interface Tools {
   readonly random: RandomBytes
 }
 
-/** Adds the secret that signs from now on. Former ones go on signing beside it until `formerUntil`. */
+/** Adds the secret that signs from now on. Previous ones go on signing beside it until `formerUntil`. */
 export function saveSecret(
   tx: Writes,
   { keyring, random }: Tools,

@@ -16,7 +16,7 @@ interface Waiter {
   readonly wake: (found: Waited) => void
 }
 
-/** Wakes the streams of this process when their feeds grow. Asks the database only while somebody waits. */
+/** Wakes the streams of this process when their feeds grow. Queries the database only while a stream waits. */
 export class EventTail {
   readonly #services: Pick<CoreServices, 'database' | 'log'>
   readonly #waiting = new Set<Waiter>()

@@ -5,7 +5,7 @@ import { statement } from '@svc/platform/db/statement'
 import { type NumberedEvent, withEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 
-/** A numbered event, as the feed, the stream and webhooks tell it. */
+/** A numbered event, as the feed, the stream and webhooks carry it. */
 export const EventResponse = Type.Object(
   {
     id: Type.String({ description: 'Unique; the `webhook-id` of every delivery' }),

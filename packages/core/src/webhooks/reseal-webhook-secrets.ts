@@ -15,7 +15,7 @@ interface Place {
   readonly encryptedFor: (id: string) => string
 }
 
-/** Of rows that the newest key did not seal, a bounded number in a transaction, locked in order of id. */
+/** Of rows that the newest key did not encrypt, a bounded number in a transaction, locked in order of id. */
 function encryptedColumn({ name, table, id, column, encryptedFor: sealedFor }: Place): EncryptedRows {
   const COUNT = statement<{ rows: bigint }>(
     `${name}_sealed_with`,
@@ -57,7 +57,7 @@ function encryptedColumn({ name, table, id, column, encryptedFor: sealedFor }: P
   }
 }
 
-/** What the key of webhook secrets seals: signing secrets, and the headers that tenants have sent along. */
+/** What the key of webhook secrets encrypts: signing secrets, and the headers that tenants have sent along. */
 export const WEBHOOK_SECRETS: readonly EncryptedRows[] = [
   encryptedColumn({
     name: 'webhook_secrets',

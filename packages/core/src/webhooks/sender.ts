@@ -7,7 +7,7 @@ export interface Address {
   readonly family: number
 }
 
-/** Answers every address of a name. */
+/** Resolves a name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
 export interface SenderOptions {
@@ -42,7 +42,7 @@ const systemResolve: Resolve = (hostname) =>
 /**
  * Posts to one origin. The addresses of its name are looked up and checked for every connection, and the connection goes
  * to the very addresses that were checked: a name that changes its mind in between changes nothing. Redirects are not
- * followed, answers are cut off, time is bounded.
+ * followed, responses are cut off, time is bounded.
  */
 export class Sender {
   readonly #pool: Pool
@@ -117,7 +117,7 @@ function checkedConnector(
     const found = family === 0 ? resolve(hostname) : Promise.resolve([{ address: hostname, family }])
     found.then(
       (addresses) => {
-        // One that may not be reached spoils the name: it is not for us to choose among an attacker's answers.
+        // One that may not be reached spoils the name: choosing among an attacker's addresses is not safe.
         if (addresses.length === 0 || !addresses.every(({ address }) => mayReach(address)))
           settle(new AddressRefused('the address is not public'), null)
         else connect(addresses)(options, settle)
@@ -166,5 +166,7 @@ function inWords(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no response in time'
   if (error instanceof Error && error.name === 'AbortError') return 'the service was shutting down'
   const code = (error as { code?: string }).code ?? ''
-  return BY_CODE[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed (${code})` : 'no valid answer')
+  return (
+    BY_CODE[code] ?? (/CERT|TLS|SSL|SELF_SIGNED/.test(code) ? `TLS failed (${code})` : 'no valid response')
+  )
 }

@@ -2,7 +2,7 @@ import { type Database, LOCK_TIMEOUT, sqlState, type Tx } from '../db/database.t
 import { statement } from '../db/statement.ts'
 import { encryptedWith, KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes } from './keyring.ts'
 
-/** Digests and sessions are look-up keys: what was stored under them cannot be made again from what is kept. */
+/** Digests and sessions are lookup keys: what was stored under them cannot be re-created from what is kept. */
 export const ROTATABLE = [
   'card_number',
   'partner_key',
@@ -18,15 +18,15 @@ export const ROTATABLE = [
 ] as const satisfies readonly KeyPurpose[]
 export type RotatablePurpose = (typeof ROTATABLE)[number]
 
-/** A new key seals only after every process has read it twice over. */
+/** A new key encrypts only after every process has read it twice. */
 export const KEY_LEAD_MS = 2 * KEYRING_REFRESH_MS
 
-/** One place whose rows are sealed with the data keys of a purpose. */
+/** One place whose rows are encrypted with the data keys of a purpose. */
 export interface EncryptedRows {
   readonly purpose: RotatablePurpose
   /** Rows that begin so. */
   count(tx: Tx, encryptedWith: Buffer): Promise<bigint>
-  /** Seals rows anew that the newest key did not seal, after this id; answers how many, and from where to go on. */
+  /** Encrypts rows again that the newest key did not encrypt, after this id; returns how many, and from where to go on. */
   reencrypt?(tx: Tx, keyring: Keyring, after: string): Promise<Reencrypted>
 }
 
@@ -99,7 +99,7 @@ export async function beginRotation(
 /** Each waits as long for a row as a command does: two seconds. */
 const REENCRYPT_TRIES = 30
 
-/** Seals the next rows anew, in a transaction of its own; waits longer for one that somebody holds than a command would. */
+/** Encrypts the next rows again, in a transaction of its own; waits longer for a locked one than a command would. */
 export async function reencryptSome(
   database: Database,
   keyring: Keyring,
@@ -115,7 +115,7 @@ export async function reencryptSome(
   }
 }
 
-/** How many rows a key still seals, in all places together; `undefined` where nothing tells. */
+/** How many rows are still encrypted with a key, in all places together; `undefined` where that is unknown. */
 export async function usesOf(
   tx: Tx,
   rows: readonly EncryptedRows[],
@@ -128,7 +128,7 @@ export async function usesOf(
   return uses
 }
 
-/** How many rows a rotation has before it: all that the newest key did not seal. */
+/** How many rows a rotation has before it: all that the newest key did not encrypt. */
 export async function formerRows(tx: Tx, rows: EncryptedRows): Promise<bigint> {
   let count = 0n
   for (const { keyId } of liveKeys(await listKeys(tx), rows.purpose).slice(0, -1))

@@ -29,7 +29,7 @@ interface KeyRow {
   retired: boolean
 }
 
-// A retired key goes on opening for a day: a process that was cut off may have sealed with it to the last.
+// A retired key decrypts for one more day: a process that was cut off may have encrypted with it until the end.
 const LOAD = statement<KeyRow>(
   'keyring_load',
   `select key_id, purpose, wrapped, wrapped_by, retired_at is not null as retired,
@@ -81,7 +81,7 @@ const REWRAP = statement(
    from unnest($2::text[], $3::bytea[]) as n (key_id, wrapped) where k.key_id = n.key_id`,
 )
 
-/** How often a process reads the keyring anew, in milliseconds; a new key seals later than that. */
+/** How often a process reads the keyring again, in milliseconds; a new key encrypts later than that. */
 export const KEYRING_REFRESH_MS = 5_000
 
 interface LoadedKey extends DataKey {
@@ -92,7 +92,7 @@ interface LoadedKey extends DataKey {
 
 /**
  * The service's data keys (envelope encryption): random, kept in the database wrapped by the master key, held open in
- * memory. The newest effective one of a purpose seals; all of them open.
+ * memory. The newest effective one of a purpose encrypts; all of them decrypt.
  */
 export class Keyring {
   readonly #database: Database
@@ -131,7 +131,7 @@ export class Keyring {
     return keyring
   }
 
-  /** Adds a key that seals from `leadMs` on; processes learn of it by their next refresh. Answers its id. */
+  /** Adds a key that encrypts from `leadMs` on; processes learn of it by their next refresh. Returns its id. */
   async add(tx: Tx, purpose: KeyPurpose, leadMs: number, bytes: Buffer): Promise<string> {
     const keyId = newId('dk', Date.now(), randomBytes)
     const wrapped = this.#masterKeys.wrap(bytes, context(keyId, purpose))
@@ -158,7 +158,7 @@ export class Keyring {
     return { masterKey: currentId, rewrapped: rows.length }
   }
 
-  /** Reads the keyring anew; calls at the same time share one read. */
+  /** Reads the keyring again; concurrent calls share one read. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#load().finally(() => (this.#refreshing = undefined))
     return this.#refreshing
@@ -195,12 +195,12 @@ export class Keyring {
     return { keyId, purpose, bytes, effectiveAtMs: performance.now() + dueMs, retired }
   }
 
-  /** All that are in use; one that seals only later is among them. */
+  /** All that are in use, including one that encrypts only later. */
   all(purpose: KeyPurpose): readonly DataKey[] {
     return this.#live.get(purpose) ?? []
   }
 
-  /** Those that every process knows: what is told to others. */
+  /** Those that every process knows: what is published. */
   effective(purpose: KeyPurpose): readonly DataKey[] {
     const now = performance.now()
     return (this.#live.get(purpose) ?? []).filter((key) => key.effectiveAtMs <= now)
@@ -212,7 +212,7 @@ export class Keyring {
     return key
   }
 
-  /** Key id, `0x00`, then the sealed bytes. The context must be the same when it is opened. */
+  /** Key id, `0x00`, then the encrypted bytes. The context must be the same when it is decrypted. */
   encrypt(purpose: KeyPurpose, plain: Uint8Array, encryptedFor: string): Buffer {
     const key = this.newest(purpose)
     return Buffer.concat([encryptedWith(key.keyId), encryptBytes(key.bytes, plain, encryptedFor)])
@@ -226,25 +226,25 @@ export class Keyring {
       this.refresh().catch(() => undefined)
       return fail('temporarily_unavailable', {
         retryAfterSeconds: 1,
-        cause: new Error(`sealed with a ${purpose} key that is not known`),
+        cause: new Error(`encrypted with a ${purpose} key that is not known`),
       })
     }
-    invariant(key.purpose === purpose, `sealed with a key that is not a ${purpose} key`)
+    invariant(key.purpose === purpose, `encrypted with a key that is not a ${purpose} key`)
     return openBytes(key.bytes, encrypted.subarray(end + 1), encryptedFor)
   }
 
-  /** For what is never sealed anew: look-ups by digest, and sessions, which must outlive a rotation. */
+  /** For what is never encrypted again: lookups by digest, and sessions, which must outlive a rotation. */
   oldest(purpose: KeyPurpose): DataKey {
     const [key] = this.all(purpose)
     invariant(key, `no data key for ${purpose}`)
     return key
   }
 
-  /** Keyed digest for equality look-ups. Always with the oldest key: a look-up must find what was stored before. */
+  /** Keyed digest for equality lookups. Always with the oldest key: a lookup must find what was stored before. */
   digest(purpose: KeyPurpose, text: string): Buffer {
     return createHmac('sha256', this.oldest(purpose).bytes).update(text).digest()
   }
 }
 
-/** How everything begins that this key sealed: to find it, and to tell it from what others sealed. */
+/** How everything begins that this key encrypted: to find it among what other keys encrypted. */
 export const encryptedWith = (keyId: string): Buffer => Buffer.from(`${keyId}\0`)

@@ -10,7 +10,7 @@ import { inPieces } from '@svc/kernel/ids'
 import type { Secret } from '@svc/kernel/secret'
 
 interface MasterKey {
-  /** Public name of the key: tells which one wrapped a data key, and nothing about it. */
+  /** Public name of the key: identifies which one wrapped a data key, and reveals nothing about it. */
   readonly id: string
   readonly wrapping: Buffer
   readonly signing: Buffer

@@ -15,7 +15,7 @@ export interface BatchState {
 }
 
 /**
- * `settled`: the outcome in doubt is the true one. `settle`: after a pause again under the same id, which tells.
+ * `settled`: the outcome in doubt is the true one. `settle`: after a pause again under the same id, which shows the outcome.
  * `pause`: after a pause again. `skip`: again without the tenants whose rows are held. `give back`: back to the queue.
  * `again`: at once. `split`: in parts, so that the culprit fails alone; a single command fails.
  */

@@ -65,7 +65,7 @@ export type Outcome = { readonly result: unknown } | { readonly failure: Error }
 /** `wait` for locked rows a moment, or `skip` them and leave their tenants to a later batch. */
 export type LockMode = 'wait' | 'skip'
 
-/** What came of one transaction: outcomes to tell, and the tenants whose rows others hold. */
+/** What came of one transaction: outcomes to report, and the tenants whose rows other transactions hold. */
 export interface BatchResult<C extends PreparedCommand> {
   readonly outcomes: ReadonlyMap<Entry<C>, Outcome>
   readonly heldTenants: ReadonlySet<string>
@@ -100,7 +100,7 @@ export class BatchTx extends ClientTx {
     return super.query(statement, values)
   }
 
-  /** What `work` answers, and the database's time once every statement of it is done. */
+  /** What `work` returns, and the database's time once every statement of it is done. */
   async timed<T>(work: () => Promise<T>): Promise<[result: T, time: Time]> {
     const working = work()
     const asked = this.#asked + 1
@@ -152,7 +152,7 @@ export interface BatchRun<C extends PreparedCommand> {
   readonly entries: readonly Entry<C>[]
   readonly mode: LockMode
   /**
-   * Given when the same batch was sent before and its COMMIT was not answered. Called once the database shows that it
+   * Given when the same batch was sent before and its COMMIT was not confirmed. Called once the database shows that it
    * did not happen.
    */
   readonly notCommitted: (() => void) | undefined
@@ -164,7 +164,7 @@ export interface BatchRun<C extends PreparedCommand> {
 
 /**
  * Carries out one batch in one transaction. Resolves after COMMIT; throws when nothing was committed, or
- * `UnknownOutcome` when nobody can say yet.
+ * `UnknownOutcome` while that is not known.
  */
 export async function runBatch<C extends PreparedCommand, S, D>(
   database: Database,
@@ -182,7 +182,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   let inDoubt: BatchResult<C> | undefined
   try {
     const begun = client.query(beginText(batchId, entries, notCommitted ? settleMs : LOCK_WAIT_MS))
-    // Awaited at once only when its failure is news; else it travels with the first statement, and tells on it.
+    // Awaited at once only when its failure is news; else it travels with the first statement, which then fails.
     if (notCommitted) {
       await begun
       notCommitted()
@@ -241,18 +241,18 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   }
 }
 
-/** After a restore nothing is written until the process has begun anew: what it remembers is of other data. */
+/** After a restore nothing is written until the process has started again: what it remembers is of other data. */
 function requireEpoch(now: string, opened: string): void {
   if (now !== opened)
     fail('temporarily_unavailable', {
       retryAfterSeconds: 1,
-      cause: new Error('the data was replaced; the process begins anew'),
+      cause: new Error('the data was replaced; the process starts again'),
     })
 }
 
 /**
  * While this batch waited for its locks, another process may have carried out the same requests: what they are refused
- * for now is then what they did themselves. They are repeats, and get the first answers.
+ * for now is then what they did themselves. They are repeats, and get the first responses.
  */
 async function replayRepeats<C extends PreparedCommand>(
   tx: Tx,
@@ -302,7 +302,7 @@ async function commit(client: pg.PoolClient, tx: BatchTx, sent: () => void): Pro
   tx.close()
   sent()
   await tx.written()
-  // PostgreSQL answers ROLLBACK, without an error, when the transaction had failed before.
+  // PostgreSQL reports ROLLBACK, without an error, when the transaction had failed before.
   const { command } = await committing
   invariant(command === 'COMMIT', 'a batch that failed was to be committed')
 }
@@ -325,7 +325,7 @@ function decideAll<C extends PreparedCommand, S, D>(
   const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
     const { command, retry, isSettled } = entry
-    // Its caller was told that nothing happened.
+    // Its caller got the response that nothing happened.
     if (isSettled) continue
     try {
       const first = retry && known.repeat(retry)

@@ -16,7 +16,7 @@ interface Waiting<V> {
 const waitingByTenant = <V>() => new ByTenant(() => new Map<string, Waiting<V>>())
 
 /**
- * Look-ups by id that arrive while one is under way go together into the next: always fresh, nothing to invalidate,
+ * Lookups by id that arrive while one is under way go together into the next: always fresh, nothing to invalidate,
  * and one round trip serves all who wait.
  */
 export class BatchedLookup<V> {
@@ -26,7 +26,7 @@ export class BatchedLookup<V> {
   #known = waitingByTenant<V>()
   #running = false
 
-  /** `load` answers what exists, in any order; `keyOf` tells whose and which it is: nobody gets another's. */
+  /** `load` returns what exists, in any order; `keyOf` returns its tenant and id: no tenant gets another's. */
   constructor(load: (keys: readonly PointKey[]) => Promise<readonly V[]>, keyOf: (value: V) => PointKey) {
     this.#load = load
     this.#keyOf = keyOf

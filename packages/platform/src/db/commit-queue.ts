@@ -42,7 +42,7 @@ export interface OpenCommitQueue extends CommitQueueState {
 const BATCH_COMMANDS_MAX = 256
 /** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */
 const HELD_PAUSE_MS = 25
-/** Longest time that an answer waits for the next batch, whose rows may be held. */
+/** Longest time that a response waits for the next batch, whose rows may be held. */
 const RESPONSE_WAIT_MS = 20
 
 /**
@@ -141,7 +141,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     return this.#running ? performance.now() - this.#batchSinceMs : 0
   }
 
-  /** Resolves when every accepted command has been answered. */
+  /** Resolves when every accepted command has its response. */
   drain(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve)
@@ -151,7 +151,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
 
   #resolveDrained(): void {
     if (this.#running || this.#queues.size > 0) return
-    // Behind the answers of the last batch.
+    // Behind the responses of the last batch.
     const idle = this.#idle.splice(0)
     setImmediate(() => {
       for (const resolve of idle) resolve()
@@ -192,7 +192,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     this.#services.metrics.batchTroubles.inc({ queue: this.#spec.name, trouble })
   }
 
-  /** Brings a batch to its end, whatever happens on the way; answers those entries, in order, whose rows are held. */
+  /** Brings a batch to its end, whatever happens on the way; returns those entries, in order, whose rows are held. */
   async #carryOut(batch: readonly Entry<C>[], firstMode: LockMode): Promise<Entry<C>[]> {
     this.#batchSinceMs = performance.now()
     let batchId = newBatchId()
@@ -248,7 +248,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     }
   }
 
-  /** Has what was decided told; gives back the entries of held tenants. */
+  /** Sends the responses to what was decided; returns the entries of held tenants. */
   #ended(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
     this.#inDoubt = this.#broken = undefined
     for (const { tenantId } of outcomes.keys()) this.#queues.release(tenantId)
@@ -258,8 +258,8 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   }
 
   /**
-   * Answers the batches that have ended. Called when the next one is sent: while the database carries it out, this
-   * process has the time to write answers and to read the requests that they bring. Before that, the database waits.
+   * Sends the responses of batches that have ended. Called when the next one is sent: while the database carries it out, this
+   * process has the time to write responses and to read the requests that they bring. Before that, the database waits.
    */
   readonly #report = (): void => {
     for (const [entry, outcome] of this.#unsettled.splice(0)) if (!entry.isSettled) entry.settle(outcome)

@@ -82,7 +82,7 @@ export class ConnectionPool {
     } as pg.PoolConfig)
     // A connection that breaks while idle is replaced on next use; the use that needs it then fails with its cause.
     this.#pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
-    // One that breaks while it is in use fails the statements under way, which tell; without a listener its `error`
+    // One that breaks while it is in use fails the statements under way, which report it; without a listener its `error`
     // event would end the process besides.
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined)

@@ -17,7 +17,7 @@ export interface AuditedBy {
 /** Makes connections, as `pg.Client` does. */
 export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
 
-/** Takes statements whose rows nobody reads. */
+/** Takes statements whose rows are not read. */
 export interface Writes {
   /** Not waited for: it travels with what follows, in this order. When it fails the transaction fails at its end. */
   write(statement: Statement, values?: readonly unknown[]): void
@@ -361,7 +361,7 @@ export class Database {
       const result = await work(tx)
       await tx.written()
       await begun
-      // A reader need not wait for the end of its transaction: whoever has the connection next queues behind it.
+      // A reader need not wait for the end of its transaction: the next user of the connection queues behind it.
       if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)
       else await client.query('commit')
       return result
@@ -375,7 +375,7 @@ export class Database {
     }
   }
 
-  /** To be told of every write that failed. */
+  /** To be called for every write that failed. */
   noteFailure(error: unknown): void {
     if (sqlState(error) === DISK_FULL) this.#full = true
     if (isReadOnly(error)) this.#service.dropIdle()

@@ -16,10 +16,10 @@ export interface HttpResponse {
 export interface ResponseKey {
   readonly tenantId: string
   readonly route: string
-  /** The caller's key; for a sealed request without one, `seal ` and its seal's hash. */
+  /** The caller's key; for an encrypted request without one, `seal ` and the hash of its JWE. */
   readonly key: string
   readonly requestHash: Uint8Array
-  /** Of a sealed request: a seal counts once, whatever key it came with. */
+  /** Of an encrypted request: a JWE counts once, whatever key it came with. */
   readonly sealHash: Uint8Array | null
 }
 
@@ -106,7 +106,7 @@ export class KnownResponses {
   }
 }
 
-/** Answers of commands with an Idempotency-Key, written in the transaction of their command, encrypted. */
+/** Responses of commands with an Idempotency-Key, written in the transaction of their command, encrypted. */
 export class IdempotencyStore {
   readonly #keyring: Keyring
 

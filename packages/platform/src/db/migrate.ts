@@ -18,7 +18,7 @@ const ROLES = `
 do $$
 declare
   wanted text;
-  -- From 16 on, whoever makes a role is its member but may not take it on until that is granted too.
+  -- From 16 on, the creator of a role is its member but may not take it on until that is granted too.
   needed text := case when current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end;
 begin
   foreach wanted in array array['svc_owner', 'svc_service', 'svc_operator'] loop
@@ -81,7 +81,7 @@ const SET_UP = `hashtext('svc set-up')`
 /** Roles, the schema and the list of the files that were run. What the session creates afterwards belongs to the owner. */
 async function setUp(client: pg.Client, address: DatabaseAddress): Promise<void> {
   await client.query(ROLES)
-  // Whoever may enter the embedded server's socket directory is trusted, so its roles may log in as themselves.
+  // A user who may enter the embedded server's socket directory is trusted, so its roles may log in as themselves.
   if ('host' in address) await client.query('alter role svc_service login; alter role svc_operator login')
   await client.query(`
     set role svc_owner; set search_path = svc;

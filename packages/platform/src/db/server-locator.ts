@@ -3,7 +3,7 @@ import type { DatabaseHost } from '@svc/kernel/database-url'
 import pg from 'pg'
 import { DatabaseUnavailable } from './connection-pool.ts'
 
-/** Which of several servers is wanted: the primary, or a standby that answers queries. */
+/** Which of several servers is wanted: the primary, or a standby that serves queries. */
 export type WantedServer = 'primary' | 'standby'
 
 /** In recovery, and where `default_transaction_read_only` is on, `transaction_read_only` is on. */

@@ -51,7 +51,7 @@ export function authenticators(services: TokenServices) {
 
   const ofAccessKey = accessKeyLookup(services)
 
-  /** Decision A9: the header must name the token's own partner; whether another one exists is not told. */
+  /** Decision A9: the header must name the token's own partner; whether another one exists is not revealed. */
   async function partnerToken(request: FastifyRequest): Promise<LiveToken> {
     const token = await bearer(request, 'partner')
     const named = request.headers['partnerid']

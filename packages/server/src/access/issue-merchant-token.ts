@@ -57,7 +57,7 @@ export const issueMerchantToken = query({
 
   mount({ accessTokens: tokens, clock, config, database, keyring }: TokenServices) {
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
-    // Nobody's yet: who holds a key is what the lookup tells.
+    // Without a tenant: the lookup finds who holds a key.
     const holders = new BatchedLookup<ApiKeyHolder>(
       (keys) => database.directory(HOLDERS, [keys.map(({ id }) => Buffer.from(id, 'hex'))]),
       ({ digest }) => ({ tenantId: '', id: digest.toString('hex') }),

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
 
-/** RFC 7517. Keys with which others verify our tokens without asking us, and to which partners seal (decision C1). */
+/** RFC 7517. Keys with which others verify our tokens without asking us, and to which partners encrypt (decision C1). */
 export const publishedKeys = query({
   id: 'publishedKeys',
   method: 'GET',

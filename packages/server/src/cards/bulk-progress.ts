@@ -14,7 +14,7 @@ async function findJob(database: Database, partnerId: string, jobId: string): Pr
   return job ?? fail('bulk_job_not_found')
 }
 
-const params = Type.Object({ jobId: Type.String({ description: 'The id that the upload answered' }) })
+const params = Type.Object({ jobId: Type.String({ description: 'The id that the upload returned' }) })
 const headers = { partnerId: PARTNER_ID }
 
 /** Ours: how far a bulk job has come. */

@@ -29,7 +29,7 @@ const PARTNERS_MAX = 100
 const CALM_MS = 20
 /** So long a chunk waits for that. Then it goes all the same: last, but not never. */
 const PATIENCE_MS = 1_000
-/** An order that meets a fault of ours this often is given up. */
+/** An order that meets an internal error this often is given up. */
 const ATTEMPTS_MAX = 5
 
 const CARD_OF_JWE = statement<{ svcCardId: string }>(
@@ -131,7 +131,7 @@ export class BulkWorker {
   }
 
   /**
-   * A job may outlive the stored responses: stopped for days between the commit of a card and its result. Then the seal
+   * A job may outlive the stored responses: stopped for days between the commit of a card and its result. Then the JWE
    * is known only by its card; one that was issued since the upload is this row's own.
    */
   async #issuedBefore({ partnerId, jobId }: OpenJob, jwe: Buffer): Promise<string | undefined> {
@@ -148,7 +148,7 @@ export class BulkWorker {
     if (isUnavailable(error)) return { line, status: 'later' }
     this.#services.log.error(
       { err: error, jobId, line, attempts },
-      'an order of a bulk job met a fault of ours',
+      'an order of a bulk job met an internal error',
     )
     if (attempts < ATTEMPTS_MAX) return { line, status: 'later' }
     const { word, description } = new Failure('internal_error')
@@ -161,7 +161,7 @@ const STRING = 0x22
 
 /** A line as the body of a single order would be read: the bare JWE, or a JSON string that holds it. */
 function readEncrypted(text: Buffer): unknown {
-  // A plain order has no seal that could make it count once.
+  // A plain order has no JWE that could make it count once.
   if (text[0] === OBJECT) return fail('request_not_encrypted')
   return text[0] === STRING ? parseJson(text) : text.toString('latin1')
 }

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
 
 export const CardParams = Type.Object({
-  svcCardId: Type.String({ description: 'The id that the create operation answered' }),
+  svcCardId: Type.String({ description: 'The id that the create operation returned' }),
 })
 
 /** Ours: one card, the full record as its creation returned it, with today's state and balance. */

@@ -45,7 +45,7 @@ const toWire = (change: CardChange, timeZone: string) => ({
   createdOn: rfc3339(change.createdAt, timeZone),
 })
 
-/** What happened to a card, newest first; `limit` and one more, which tells whether there is another page. */
+/** What happened to a card, newest first; `limit` and one more, which shows whether there is another page. */
 const readChanges = (
   tx: Tx,
   partnerId: string,

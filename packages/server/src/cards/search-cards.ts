@@ -30,7 +30,7 @@ const SearchRequest = Type.Object(
     svcCardId: Type.Optional(
       Type.String({
         maxLength: 64,
-        description: 'One card. Required for incentive partners; without it all cards are answered',
+        description: 'One card. Required for incentive partners; without it all cards are returned',
       }),
     ),
     limit: limitInBody(CARDS_MAX, 'Return at most so many, and `next` if there are more'),

@@ -90,7 +90,7 @@ export const createCoinConfigOperation = operation({
 const TAG = /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/
 const TAG_OF_REVISION = /^"([1-9][0-9]*)"$/
 
-/** The revisions that `If-Match` names (RFC 9110 section 13.1.1); a tag that is none of ours names no revision. */
+/** The revisions that `If-Match` names (RFC 9110 section 13.1.1); a tag in another form names no revision. */
 function readIfMatch(header: string | string[] | undefined): ReviseCoinConfig['atRevision'] {
   if (header === undefined) return undefined
   const tags = String(header)

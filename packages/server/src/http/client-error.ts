@@ -40,7 +40,7 @@ export const followExchanges = (server: Server): void =>
 
 /**
  * Returns what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
- * Requests before it on the same connection get their own answers first, in their order (RFC 9112 section 9.3.2).
+ * Requests before it on the same connection get their own responses first, in their order (RFC 9112 section 9.3.2).
  */
 export function respondToClientErrors(services: Services) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {

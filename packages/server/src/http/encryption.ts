@@ -57,18 +57,18 @@ function parseEncrypted(plaintext: Buffer): unknown {
     const value = parseStrictJson(plaintext)
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
   } catch {
-    // Told below: what is encrypted is not for the open part of a response.
+    // Reported below: what is encrypted is not for the open part of a response.
   }
   throw new DecryptionFailed('not_json')
 }
 
-/** Whether `Accept` names the sealed form, by its exact name. */
+/** Whether `Accept` names `application/jose`. */
 export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
   (headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]!.trim().toLowerCase() === JOSE)
 
 /**
- * Decision C3: seals whole responses to the partner's registered key or its shared key. Found before the operation is
- * carried out: whoever has no key must not learn so after money has moved.
+ * Decision C3: encrypts whole responses to the partner's registered key or its shared key. Found before the operation is
+ * carried out: a partner without a key must not learn so after money has moved.
  */
 export async function responseEncrypter(
   { jwes: seals }: Services,

@@ -61,7 +61,7 @@ interface Gate {
   readonly strangers: Admission
   readonly budget: StrangerBudget | undefined
 }
-/** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open that nobody reads. */
+/** RFC 9110 section 9.3.2 lets HEAD be refused. On a stream it would hold one open without a reader. */
 const hasHead = ({ method, streams }: Operation): boolean => method === 'GET' && !streams
 
 function mountOperation<S extends Services>(
@@ -73,7 +73,7 @@ function mountOperation<S extends Services>(
   const { auth, body, deprecated, id, accepts = ['application/json'], ignores = [] } = operation
   const { services, authenticators } = options
   const authenticator = authenticators[auth]
-  if (auth !== 'none' && !authenticator) throw new Error(`nobody authenticates ${auth} for ${id}`)
+  if (auth !== 'none' && !authenticator) throw new Error(`there is no authenticator ${auth} for ${id}`)
   const authenticate = authentication(authenticator, gate, services)
   const mustDecrypt = operation.encrypted === 'request' || operation.encrypted === 'both'
   app.route({
@@ -94,7 +94,7 @@ function mountOperation<S extends Services>(
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
     onRequest: [
       ...(deprecated ? [announce(deprecated, services)] : []),
-      // Whoever looks after the process hears how it is, however much comes.
+      // Probes are served however much load there is.
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       (request, _, done) => {
@@ -132,7 +132,7 @@ const announce =
     done()
   }
 
-/** Nothing at all is an empty object, so that a missing body is told field by field. */
+/** Nothing at all is an empty object, so that a missing body is reported field by field. */
 function emptyBodyIsAnObject(request: FastifyRequest, _: FastifyReply, done: () => void): void {
   if (request.body === undefined) request.body = {}
   done()
@@ -149,7 +149,7 @@ const NUL = '\u0000'
 
 /**
  * PostgreSQL's text holds no NUL, and a lookup that fails takes those with it that travel along. An id with one is an
- * id that nobody has (decision A12); a query with one is refused, as a body is (decision C14).
+ * id that does not exist (decision A12); a query with one is refused, as a body is (decision C14).
  */
 function keepNulOut(request: FastifyRequest): void {
   const params = request.params as Record<string, string>

@@ -156,7 +156,7 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   /** Media type of a success that the caller may ask for instead, as text. */
   readonly alsoProduces?: string
   readonly errors: readonly ErrorCode[]
-  /** Statuses besides 200 that are no failures, and when they are answered. */
+  /** Statuses besides 200 that are no failures, and when they are returned. */
   readonly alsoReturns?: Readonly<Record<number, string>>
   readonly sandboxOnly?: true
   /** Changes nothing, although its method is not GET (RFC 9110 section 9.2.1). */
@@ -164,8 +164,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   /** Media types of the body; JSON by default. */
   readonly accepts?: readonly MediaType[]
   /**
-   * `request`: the body comes as a compact JWE, `body` is the schema of what is encrypted (decision C1). `answer`: the
-   * answer is encrypted when the caller accepts `application/jose` (decision C3).
+   * `request`: the body comes as a compact JWE, `body` is the schema of what is encrypted (decision C1). `response`: the
+   * response is encrypted when the caller accepts `application/jose` (decision C3).
    */
   readonly encrypted?: 'request' | 'response' | 'both'
   /** Worked examples for the reference; tests run them. */
@@ -177,7 +177,7 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
 /** One line of the table of contents, `operations.ts`. `S` is what it needs of the composition; by default anything. */
 export type Operation<S extends Services = never> = Contract<TSchema, TSchema, TSchema> & {
   readonly takesIdempotencyKey: boolean
-  /** Whether a response may be a stream: then there is no HEAD, which would start one that nobody reads. */
+  /** Whether a response may be a stream: then there is no HEAD, which would start one without a reader. */
   readonly streams?: true
   readonly mount: (services: S) => Handler<AnyInput>
 }
@@ -279,7 +279,7 @@ export function retryKey(
   }
 }
 
-/** Stands for a body that nobody parsed. */
+/** Stands for a body that was not parsed. */
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64')
 
 export const NoFields = Type.Object({}, { additionalProperties: false })

@@ -35,7 +35,7 @@ export const livez = query({
   mount: () => () => ({ body: '{"status":"ok"}' }),
 })
 
-/** Whether requests should be sent here: the database answers and has room, and the process is not about to end. */
+/** Whether requests should be sent here: the database responds and has room, and the process is not about to end. */
 export const readyz = query({
   id: 'readyz',
   method: 'GET',

@@ -6,7 +6,7 @@ import type { Services } from './operation.ts'
 import type { Counter, Window } from './shared-rate-limit.ts'
 
 export interface RateLimit {
-  /** Tells what is left as the IETF draft's RateLimit fields; throws `rate_limited`. */
+  /** Reports what is left as the IETF draft's RateLimit fields; throws `rate_limited`. */
   take(credential: string, reply: FastifyReply): Promise<void>
   close(): void
 }
@@ -55,7 +55,7 @@ function shared({ log, metrics }: Services, url: Secret, own: RateLimiterMemory,
     else
       log.warn(
         { reason: cause?.message },
-        'the store of RATE_LIMIT_URL does not answer: each process counts for itself',
+        'the store of RATE_LIMIT_URL does not respond: each process counts for itself',
       )
   }
   const opened: Promise<Counter> = import('./shared-rate-limit.ts')

@@ -30,11 +30,11 @@ declare module 'fastify' {
     sealHash: Buffer | undefined
     /** Time that our work on it has taken so far, in milliseconds. */
     spentMs: number
-    /** What it was answered with, if that was a failure. */
+    /** Its response, if that was a failure. */
     failure: Failure | undefined
     /** Where it is counted among the requests in progress. */
     admitted: Admitted | undefined
-    /** Of a command: the text that it was answered with. */
+    /** Of a command: the text of its response. */
     response: string | undefined
   }
   interface FastifyContextConfig {
@@ -85,12 +85,12 @@ function listener(config: Config): { http: ServerLimits } {
     requestTimeout: config.REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: config.HEADER_BYTES_MAX,
-    // Node would answer a request without it by a bare 400; `checkHeaders` does so in the envelope.
+    // Node would respond to a request without it with a bare 400; `checkHeaders` does so in the envelope.
     requireHostHeader: false,
   }
   const tls = tlsOptions(config)
   if (!tls) return { http: limits }
-  // The types of Fastify tell servers with TLS from those without, which nothing here depends on.
+  // The types of Fastify distinguish servers with TLS from those without, which nothing here depends on.
   return { https: { ...limits, ...tls, handshakeTimeout: config.HEADERS_TIMEOUT_MS } } as never
 }
 
@@ -106,7 +106,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     requestTimeout: config.REQUEST_TIMEOUT_MS,
     ...listener(config),
-    // So that a malformed id of any length reaches its operation, which answers it like a missing one (decision A12).
+    // So that a malformed id of any length reaches its operation, which responds as to a missing one (decision A12).
     routerOptions: {
       maxParamLength: config.HEADER_BYTES_MAX,
       // No operation has a tenth of them: what comes after that many unknown ones cannot make a query valid.
@@ -134,7 +134,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     checkHeaders(request)
     done()
   })
-  // Whoever is answered while the process is leaving must connect again, elsewhere.
+  // A caller that gets its response while the process is leaving must connect again, elsewhere.
   app.addHook('onSend', (_, reply, payload, done) => {
     if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)
@@ -144,7 +144,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     sendFailure(options, new Failure('route_not_found'), request, reply),
   )
-  // An expectation that we do not know is none of our business; Node would answer 417 without the envelope.
+  // An expectation that we do not know is none of our business; Node would respond with 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   followExchanges(app.server)
   // No proxy: without a listener Node hangs up on CONNECT and says nothing.
@@ -153,7 +153,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** A bare number is no count of hops to Fastify, which then trusts nobody (`getTrustProxyFn` in its request.js). */
+/** A bare number is no count of hops to Fastify, which then trusts no proxy (`getTrustProxyFn` in its request.js). */
 function trusted(proxies: TrustedProxies) {
   if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
   return proxies === false ? false : [...proxies]
@@ -281,7 +281,7 @@ function sendFailure(
 
 /** RFC 6750 section 3: the error is named only when credentials were sent. */
 function challenge(failure: Failure, request: FastifyRequest): string {
-  // A scheme that browsers do not know, so that they ask nobody for a password of their own.
+  // A scheme that browsers do not know, so that they do not ask for a password themselves.
   if (failure.word === 'not_signed_in' || failure.word === 'wrong_password')
     return 'Session realm="svc console"'
   const sent = failure.word === 'invalid_token' && request.headers.authorization !== undefined

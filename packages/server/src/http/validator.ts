@@ -6,7 +6,7 @@ import { removeAbsentFields } from './absent-fields.ts'
 import { FORMATS } from './fields.ts'
 import { invalidFields } from './validation.ts'
 
-/** How every schema is checked, whoever brings the value: nothing is coerced or filled in (design, rule 7). */
+/** How every schema is checked, wherever the value comes from: nothing is coerced or filled in (design, rule 7). */
 const VALIDATOR_OPTIONS = {
   removeAdditional: false,
   coerceTypes: false,
@@ -38,7 +38,7 @@ export function bodyCheck(
 
 /**
  * Compiles each schema when the first value comes: all of them at once take a third of a start. It stands in for
- * `@fastify/ajv-compiler`, which loads ajv-formats last and so replaces formats of ours by looser ones.
+ * `@fastify/ajv-compiler`, which loads ajv-formats last and so replaces our formats by looser ones.
  */
 export function lazyValidators(unknownFields: UnknownFields = 'reject'): FastifySchemaCompiler<object> {
   const ajv = new Ajv(optionsFor(unknownFields))

@@ -1,4 +1,4 @@
-/** One call of an operation: what was sent, and what was answered. */
+/** One call of an operation: the request and its response. */
 interface Example {
   /** `success`, or the word of the failure. */
   readonly name: string
@@ -43,7 +43,7 @@ interface Documented {
   readonly responses?: Record<string, { readonly content?: Content }>
 }
 
-/** Puts the examples where the document's readers look for them: parameters, bodies, answers. */
+/** Puts the examples where the document's readers look for them: parameters, bodies, responses. */
 export function addExamples(paths: Record<string, Record<string, Documented>>, examples: Examples): void {
   for (const methods of Object.values(paths))
     for (const operation of Object.values(methods))
@@ -65,7 +65,7 @@ function addExample(
       if (value !== undefined) parameter.example ??= isNumber ? Number(value) : value
     }
   const type = headers?.['content-type'] ?? 'application/json'
-  // What breaks the schema on purpose is told by its failure, and would be no example of the schema.
+  // What breaks the schema on purpose shows in its failure, and would be no example of the schema.
   if (body !== undefined && (status < 400 || sealed)) {
     const description = sealed && `The encrypted object: \`${JSON.stringify(sealed)}\``
     const value = typeof body === 'string' ? readable(body, type) : body

@@ -76,7 +76,7 @@ export const searchQrCodes = query({
       const filters = [status, ...created, referenceNumber, customerId]
       filters.push(customerName, customerEmail, customerMobile)
       const amounts = [readRupees('amountFrom', body.amountFrom), readRupees('amountTo', body.amountTo)]
-      // Decision Q4: whoever asks for ACTIVE codes wants those that can be paid.
+      // Decision Q4: a search for ACTIVE codes lists those that can be paid.
       const expired = body.expired ?? (status === 'ACTIVE' ? false : undefined)
       const now = new Date(clock.now())
       const expiry = [expired, now]

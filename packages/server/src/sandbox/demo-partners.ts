@@ -12,7 +12,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '../http/operation.ts'
 
-/** A card or rewards partner in `sandbox.json`, with all that it takes to seal, issue and search. */
+/** A card or rewards partner in `sandbox.json`, with all that it takes to encrypt, issue and search. */
 export interface DemoPartner {
   readonly partnerId: string
   readonly clientId: string

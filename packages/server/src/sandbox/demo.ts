@@ -50,7 +50,7 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | un
   }
 }
 
-/** Makes sure that the demo tenants exist and that `sandbox.json` holds keys of theirs that work. */
+/** Makes sure that the demo tenants exist and that `sandbox.json` holds working keys of these. */
 export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
   const { config, database, publicUrl } = services
   const former = await readSandboxFile(config.DATA_DIR)

@@ -13,7 +13,7 @@ const DELAY_HEADER = 'sandbox-delay'
 
 type Trouble = (request: FastifyRequest, reply: FastifyReply, until: AbortSignal) => unknown
 
-/** What goes wrong between caller and service, where no response of ours tells. */
+/** What goes wrong between caller and service, where no response can report it. */
 const TROUBLES = {
   response_lost: {
     what: 'The request is carried out, and the connection breaks before the response. Send it again with the same `Idempotency-Key`',
@@ -35,7 +35,7 @@ const TROUBLES = {
 } as const satisfies Record<string, { readonly what: string; readonly meet: Trouble }>
 type TroubleName = keyof typeof TROUBLES
 
-/** Requests whose answers are to be lost. */
+/** Requests whose responses are to be lost. */
 const lost = new WeakSet<FastifyReply>()
 
 function breakOff(request: FastifyRequest, reply: FastifyReply): FastifyReply {

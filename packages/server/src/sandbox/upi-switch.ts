@@ -10,7 +10,7 @@ import type { Services } from '../http/operation.ts'
 import { railKeys } from '../qr-codes/authenticate-rail.ts'
 import { refundFails } from './magic.ts'
 
-/** What a bank tells us of one credit. */
+/** What a bank reports of one credit. */
 export interface Notice {
   readonly utr: string
   readonly tr: string

@@ -54,7 +54,7 @@ export const attemptToWire = (row: Attempt, timeZone: string) => ({
   nextOn: row.nextAt === null ? undefined : rfc3339(row.nextAt, timeZone),
 })
 
-/** What was sent to an endpoint and what it answered, newest first. */
+/** What was sent to an endpoint and its responses, newest first. */
 export const listAttempts = query({
   id: 'listWebhookAttempts',
   method: 'GET',

@@ -139,7 +139,7 @@ export class EventStreams {
       const rows: NumberedEvent[] = grew
         ? await database.read([tenantId], (tx) => readFeed(tx, tenantId, after, null, PAGE_EVENTS))
         : []
-      // A reader so slow that the feed was forgotten beneath it: connecting again, it is told.
+      // A reader so slow that the feed was forgotten beneath it: when it connects again, it gets `events_forgotten`.
       if (rows[0] && rows[0].sequence !== after + 1n) return
       after = rows.at(-1)?.sequence ?? after
       const wanted = rows.filter((row) => type === undefined || row.type === type)
