@@ -128,7 +128,7 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   expect(done.resealed).toBeGreaterThanOrEqual(left!.rows)
   expect(await statesOf('card_number')).toMatchObject([
     { keyId: former.keyId, state: 'retired', rows: 0 },
-    { keyId: done.keyId, state: 'seals' },
+    { keyId: done.keyId, state: 'encrypts' },
   ])
   for (const process of processes) expect((await process.end('SIGTERM')).code).toBe(0)
   const { keyring, database } = service.app.services

@@ -97,7 +97,7 @@ const isRotatable = (purpose: string): purpose is RotatablePurpose =>
 function stateOf(key: KeyFacts, keys: readonly KeyFacts[]): string {
   if (key.retiredAt) return 'retired'
   if (key.effectiveForMs < 0) return 'waiting'
-  return newestEffective(keys, key.purpose)?.keyId === key.keyId ? 'seals' : 'opens'
+  return newestEffective(keys, key.purpose)?.keyId === key.keyId ? 'encrypts' : 'decrypts'
 }
 
 const newestEffective = (keys: readonly KeyFacts[], purpose: KeyFacts['purpose']): KeyFacts | undefined =>

@@ -148,14 +148,14 @@ const FINISH = statement(
        as o (line, status, svc_card_id, error, error_description)
      where r.partner_id = $1 and r.job_id = $2 and r.line = o.line and r.status = 'PENDING'
      returning r.status),
-   told as (
+   counted as (
      select count(*) filter (where status = 'ISSUED') as issued, count(*) filter (where status = 'FAILED') as failed
      from done)
    update bulk_jobs j
-   set issued = j.issued + told.issued, failed = j.failed + told.failed, modified_at = t.now,
-     finished_at = case when j.issued + j.failed + told.issued + told.failed = j.row_count then t.now end
-   from told, (select clock_timestamp() + $8 * interval '1 millisecond' as now) as t
-   where j.partner_id = $1 and j.job_id = $2 and told.issued + told.failed > 0`,
+   set issued = j.issued + counted.issued, failed = j.failed + counted.failed, modified_at = t.now,
+     finished_at = case when j.issued + j.failed + counted.issued + counted.failed = j.row_count then t.now end
+   from counted, (select clock_timestamp() + $8 * interval '1 millisecond' as now) as t
+   where j.partner_id = $1 and j.job_id = $2 and counted.issued + counted.failed > 0`,
 )
 
 /** Records what came of rows, each once, and counts it in the job. The job is locked first, so that no two wait crosswise. */

@@ -91,13 +91,13 @@ export const CARD_CHECKS: readonly Check[] = [
            (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_refund') as refunded
          from cards c
          where ${chosen('c.svc_card_id')} and ${allEventsKept('c.partner_id', 'c.created_at')}),
-       told as (
+       published as (
          select object_id as svc_card_id, count(*) filter (where type = 'card.created') as created,
            count(*) filter (where type = 'card.status_changed') as changed,
            count(*) filter (where type = 'card.spent') as spent, count(*) filter (where type = 'card.refunded') as refunded
          from outbox where ${chosen('object_id')} group by object_id)
-       select svc_card_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
-       from happened h left join told t using (svc_card_id)
+       select svc_card_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join published t using (svc_card_id)
        where (h.created, h.changed, h.spent, h.refunded) is distinct from (t.created, t.changed, t.spent, t.refunded)
        limit 100`,
   ),

@@ -118,14 +118,14 @@ export const COIN_CHECKS: readonly Check[] = [
            count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired
          from coin_entries where ${chosen('user_id')} group by partner_id, user_id
          having ${allEventsKept('partner_id', 'min(created_at)')}),
-       told as (
+       published as (
          select object_id as user_id, count(*) filter (where type = 'coins.allocated') as allocated,
            count(*) filter (where type = 'coins.redeemed') as redeemed,
            coalesce(sum(jsonb_array_length(payload->'allocations')) filter (where type = 'coins.expired'), 0) as expired
          from outbox where type in ('coins.allocated', 'coins.redeemed', 'coins.expired') and ${chosen('object_id')}
          group by object_id)
-       select user_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
-       from happened h left join told t using (user_id)
+       select user_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join published t using (user_id)
        where (h.allocated, h.redeemed, h.expired) is distinct from (t.allocated, t.redeemed, t.expired) limit 100`,
   ),
 ]

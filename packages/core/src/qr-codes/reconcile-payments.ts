@@ -140,14 +140,14 @@ export const PAYMENT_CHECKS: readonly Check[] = [
               and p.status = 'REFUNDED') as refunded
          from qr_codes q
          where ${chosen('q.qr_code_id')} and ${allEventsKept('q.merchant_id', 'q.created_at')}),
-       told as (
+       published as (
          select object_id as qr_code_id, count(*) filter (where type = 'qr_code.created') as created,
            count(*) filter (where type = 'qr_code.cancelled') as cancelled,
            count(*) filter (where type = 'qr_code.credited') as credited,
            count(*) filter (where type = 'qr_code.payment_refunded') as refunded
          from outbox where ${chosen('object_id')} group by object_id)
-       select qr_code_id as subject, 'happened: ' || h::text || ', told: ' || coalesce(t::text, 'nothing') as detail
-       from happened h left join told t using (qr_code_id)
+       select qr_code_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(t::text, 'nothing') as detail
+       from happened h left join published t using (qr_code_id)
        where (h.created, h.cancelled, h.credited, h.refunded)
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),

@@ -58,8 +58,8 @@ const LIST = statement<ApiKey>(
 )
 const REVOKE = statement<ApiKey & { newly: boolean }>(
   'api_key_revoke',
-  `with former as (select revoked_at as formerly from api_keys where api_key_id = $1 for no key update)
-   update api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp()) from former where k.api_key_id = $1
+  `with previous as (select revoked_at as formerly from api_keys where api_key_id = $1 for no key update)
+   update api_keys k set revoked_at = coalesce(k.revoked_at, clock_timestamp()) from previous where k.api_key_id = $1
    returning ${apiKeys.columns}, formerly is null as newly`,
 )
 

@@ -27,11 +27,11 @@ export const EVENT_CHECKS: readonly Check[] = [
     'event_order',
     EVENTS,
     'The events of one object are numbered in the order in which they were committed',
-    (chosen) => `select event_id as subject, 'number ' || sequence || ' after ' || former as detail
-       from (select n.event_id, n.sequence, lag(n.sequence) over w as former
+    (chosen) => `select event_id as subject, 'number ' || sequence || ' after ' || previous as detail
+       from (select n.event_id, n.sequence, lag(n.sequence) over w as previous
              from ${NUMBERED_EVENTS} where ${chosen('o.object_id')}
              window w as (partition by n.tenant_id, o.object_id order by n.position)) e
-       where former >= sequence limit 100`,
+       where previous >= sequence limit 100`,
   ),
   check(
     'event_queue',
