@@ -68,13 +68,13 @@ create table idempotency_keys (
   response     bytea not null,
   created_at   timestamptz not null,
   -- Of an encrypted request, which counts once whatever key it came with.
-  seal_hash    bytea,
+  ciphertext_hash    bytea,
   -- encrypted as the body is
   response_headers bytea
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 alter table idempotency_keys add primary key (tenant_id, route, key);
-create unique index idempotency_keys_by_seal on idempotency_keys (tenant_id, seal_hash) where seal_hash is not null;
+create unique index idempotency_keys_by_ciphertext on idempotency_keys (tenant_id, ciphertext_hash) where ciphertext_hash is not null;
 select secure_tenants('idempotency_keys', 'tenant_id');
 grant select, insert on idempotency_keys to svc_service;
 grant select on idempotency_keys to svc_operator;

@@ -88,7 +88,7 @@ grant select, insert, update on oauth_clients to svc_operator;
 
 -- Keys that a partner and the service share (A256KW), encrypted under the keyring, and public keys that partners
 -- registered for encrypted responses.
-create table partner_seal_keys (
+create table partner_encryption_keys (
   kid        text collate "C" not null,
   partner_id text collate "C" not null references partners,
   kind       text not null check (kind in ('shared', 'public')),
@@ -99,11 +99,11 @@ create table partner_seal_keys (
   retired_at timestamptz,
   primary key (partner_id, kid)
 );
-create constraint trigger audited after insert or update or delete on partner_seal_keys deferrable initially deferred
-  for each row execute function audit_change('seal_key', 'kid', 'partner_id', 'kind,alg,retired_at');
-select secure_tenants('partner_seal_keys', 'partner_id');
-grant select on partner_seal_keys to svc_service;
-grant select, insert, update on partner_seal_keys to svc_operator;
+create constraint trigger audited after insert or update or delete on partner_encryption_keys deferrable initially deferred
+  for each row execute function audit_change('encryption_key', 'kid', 'partner_id', 'kind,alg,retired_at');
+select secure_tenants('partner_encryption_keys', 'partner_id');
+grant select on partner_encryption_keys to svc_service;
+grant select, insert, update on partner_encryption_keys to svc_operator;
 
 create table companies (
   company_id text collate "C" not null,

@@ -31,7 +31,7 @@ create table cards (
   card_account_id text collate "C" not null,
   user_id         text collate "C" not null,
   -- The number: encrypted under the keyring for this card id; a keyed digest for equality; what may be shown.
-  number_sealed   bytea not null,
+  number_encrypted   bytea not null,
   number_digest   bytea not null,
   masked_number   text not null,
   token           text not null,
@@ -54,7 +54,7 @@ create table cards (
   online_allowed_admin boolean not null default true,
   block_code      text not null default '',
   remarks         text not null default '',
-  seal_hash       bytea,
+  ciphertext_hash       bytea,
   created_at      timestamptz not null,
   modified_at     timestamptz not null,
   constraint card_number_unique unique (number_digest),
@@ -66,7 +66,7 @@ create table cards (
 create index cards_of_account on cards (partner_id, company_id, card_account_id, svc_card_id);
 alter table cards add primary key (partner_id, svc_card_id);
 create index cards_by_id on cards (svc_card_id);
-create unique index cards_one_per_seal on cards (partner_id, seal_hash) where seal_hash is not null;
+create unique index cards_one_per_ciphertext on cards (partner_id, ciphertext_hash) where ciphertext_hash is not null;
 create index cards_of_user on cards (user_id);
 -- Nearly all cards are unlocked; the others are what people search for.
 create index cards_not_unlocked on cards (status, svc_card_id) where status <> 'UL';
@@ -76,7 +76,7 @@ select secure_tenants('cards', 'partner_id');
 grant select, insert, update on cards to svc_service;
 grant select on cards to svc_operator;
 -- For the rotation of keys.
-grant update (number_sealed) on cards to svc_operator;
+grant update (number_encrypted) on cards to svc_operator;
 
 -- Every change of a card's state: cardStatus, kycStatus or a flag, with time, actor and reason.
 create table card_changes (

@@ -72,7 +72,7 @@ create table webhook_endpoints (
   -- why the service disabled it: 'gone' after status 410
   disabled_reason text,
   header_names    text[] not null,
-  headers_sealed  bytea,
+  headers_encrypted  bytea,
   created_at      timestamptz not null,
   modified_at     timestamptz not null
 );
@@ -90,7 +90,7 @@ create table webhook_secrets (
   secret_id   text collate "C" not null,
   tenant_id   text collate "C" not null,
   endpoint_id text collate "C" not null,
-  sealed      bytea not null,
+  encrypted      bytea not null,
   created_at  timestamptz not null,
   expires_at  timestamptz,
   constraint endpoint_is_the_tenants foreign key (tenant_id, endpoint_id)

@@ -74,7 +74,7 @@ create table request_log (
   -- by the schema of the operation, personal data masked; no secret, no ciphertext
   body        jsonb,
   -- of an encrypted body: kid, alg, enc, and which check failed
-  seal        jsonb,
+  jwe         jsonb,
   -- ids that it named or created
   objects     text[] not null
 ) partition by range (request_id);

@@ -1,11 +1,8 @@
-// `npm run check -- language`: what people read is in the field's usual words (CONTRIBUTING.md, "Language"). What was there when
-// this began is counted by file in language.json; a count may only shrink: `npm run language -- --write`.
+// `npm run check -- language`: what people read is in the field's usual words (CONTRIBUTING.md, "Language").
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 
-const LIST = fileURLToPath(new URL('language.json', import.meta.url))
 const GENERATED = 'packages/sdk/src/registry.ts'
 
 /** Exact patterns, and what to write instead. */
@@ -52,31 +49,16 @@ function proseOf(file: string, text: string): string {
 
 const FILES = ['*.md', 'packages/*/src/*.ts', 'apps/console/src/*.ts', 'apps/console/src/*.tsx']
 
-function found(): Record<string, string[]> {
+function found(): [file: string, words: string[]][] {
   const files = execFileSync('git', ['ls-files', ...FILES], { encoding: 'utf8' })
     .trim()
     .split('\n')
-  return Object.fromEntries(
-    files
-      .filter((file) => file !== GENERATED)
-      .map((file) => [file, occurrences(proseOf(file, readFileSync(file, 'utf8')))] as const)
-      .filter(([, words]) => words.length > 0),
-  )
+  return files
+    .filter((file) => file !== GENERATED)
+    .map((file): [string, string[]] => [file, occurrences(proseOf(file, readFileSync(file, 'utf8')))])
+    .filter(([, words]) => words.length > 0)
 }
 
-const now = found()
-if (process.argv.includes('--write')) {
-  const counts = Object.fromEntries(Object.entries(now).map(([file, words]) => [file, words.length]))
-  writeFileSync(LIST, `${JSON.stringify(counts, null, 2)}\n`)
-} else {
-  const listed = JSON.parse(readFileSync(LIST, 'utf8')) as Record<string, number>
-  const worse = Object.entries(now).filter(([file, words]) => words.length > (listed[file] ?? 0))
-  const better = Object.keys(listed).filter((file) => (now[file]?.length ?? 0) < listed[file]!)
-  for (const [file, words] of worse)
-    console.error(
-      `${file}: ${words.length} words of a private dialect, was ${listed[file] ?? 0}: ${words.join(', ')}`,
-    )
-  if (better.length > 0)
-    console.error(`Fewer than listed: ${better.join(', ')}. Update the list: npm run language -- --write`)
-  if (worse.length > 0 || better.length > 0) process.exitCode = 1
-}
+const dialect = found()
+for (const [file, words] of dialect) console.error(`${file}: words of a private dialect: ${words.join(', ')}`)
+if (dialect.length > 0) process.exitCode = 1

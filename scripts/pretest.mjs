@@ -26,7 +26,7 @@ const wanted = [
     without: 'the test "an independent scanner (zbar) reads 200 codes with odd names" will be skipped',
   },
 ]
-// People's machines are not filled with a second database server, nor with what other languages seal with; CI has them.
+// People's machines are not filled with a second database server, nor with what other languages encrypt with; CI has them.
 if (process.env.CI)
   wanted.push(
     {

@@ -3,7 +3,7 @@ import { signNotice } from '@svc/server/http/notice-signature'
 import { Pool } from 'undici'
 import type { Member } from './members.ts'
 
-/** What a caller wants done: sent again with the same key, seal or reference until it has a definite answer. */
+/** What a caller wants done: sent again with the same key, JWE or reference until it has a definite answer. */
 export interface Intent {
   readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string

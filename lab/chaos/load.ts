@@ -249,7 +249,7 @@ export class Load {
     this.record.observe(`code ${qrCodeId}`, qrCodeModel(multipleUse), reported.response, op)
   }
 
-  /** Orders a card: the seal alone makes a repeat safe, half of the callers send a key besides. */
+  /** Orders a card: the encrypted request alone makes a repeat safe, half of the callers send a key besides. */
   async #order(group: Group): Promise<void> {
     const { companyId, cardAccountId, sharedKey } = this.#bed.partner
     const order = { companyId, cardAccountId, mobile: `9${String(this.#random.below(1e9)).padStart(9, '0')}` }

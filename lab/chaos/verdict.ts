@@ -145,7 +145,7 @@ async function compareEvents({ server, receiver }: AnyBed): Promise<Verdict['eve
 
 const REPLAYERS = 16
 
-/** Every acknowledged write once more, with the same key or seal: the same bytes must come back (decision C13). */
+/** Every acknowledged write once more, with the same key or JWE: the same bytes must come back (decision C13). */
 async function replayAll({ record, caller }: Load): Promise<Verdict['replays']> {
   let next = 0
   const different = new Map<string, number>()

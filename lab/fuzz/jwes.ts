@@ -6,7 +6,7 @@ import type { Target } from './target.ts'
 
 const KEYS = ['shared', 'P-256', 'X25519', 'RSA'] as const
 
-/** How a body is sealed, well or not. */
+/** How a body is encrypted, well or not. */
 export type JwePlan =
   | { readonly how: 'well'; readonly key: (typeof KEYS)[number] }
   | { readonly how: 'header'; readonly index: number; readonly key: 'shared' | 'P-256' | 'X25519' }

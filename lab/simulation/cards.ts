@@ -51,7 +51,7 @@ export class Cards {
       touched.accounts.add(account)
   }
 
-  /** A sealed order; now and then more than the account has, or the same seal under another key. */
+  /** An encrypted order; now and then more than the account has, or the same encrypted request under another key. */
   async create(): Promise<Call[]> {
     const { chance } = this.#world
     const partner = chance.pick(this.#partners)
@@ -116,7 +116,7 @@ export class Cards {
       },
     }
     if (!chance.happens(0.05)) return [call]
-    // A captured seal, sent by somebody who makes up a key: worth nothing, whichever comes first.
+    // A captured encrypted request, sent by somebody who makes up a key: worth nothing, whichever comes first.
     const replay: Call = {
       ...call,
       headers: { 'idempotency-key': `captured-${n}` },

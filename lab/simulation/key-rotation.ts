@@ -1,5 +1,5 @@
-import { CARD_NUMBERS } from '@svc/core/cards/reseal-card-numbers'
-import { PARTNER_KEYS } from '@svc/core/tenants/reseal-partner-keys'
+import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
+import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
 import {
   beginRotation,
   listKeys,

@@ -31,7 +31,7 @@ export function support(bed: Bed): void {
       .waitFor()
   })
 
-  test('a sealed body that could not be opened shows its key, its algorithms and the check that failed', async () => {
+  test('an encrypted body that could not be opened shows its key, its algorithms and the check that failed', async () => {
     const page = await bed.visit({ at: `/requests/${bed.world.badJweRequestId}` })
     const facts = await page.getByRole('main').textContent()
     expect(facts).toMatch(/Key \(kid\)sk_\w+Algorithm \(alg\)A256KWContent \(enc\)A256GCM/)

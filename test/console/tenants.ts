@@ -73,7 +73,7 @@ export function tenants(bed: Bed): void {
     await page.getByRole('button', { name: 'Disable', exact: true }).waitFor()
   })
 
-  test('a partner is created with its client, gets a seal key that is shown once, and retires it', async () => {
+  test('a partner is created with its client, gets an encryption key that is shown once, and retires it', async () => {
     const page = await bed.visit({ at: '/partners' })
     await page.getByRole('button', { name: 'Create partner' }).click()
     await dialog(page).getByLabel('Name').fill('Gift House')

@@ -23,7 +23,7 @@ export interface World {
   readonly endpointId: string
   readonly hookUrl: string
   readonly coinConfigId: string
-  /** Request that was refused since its seal could not be opened. */
+  /** Request that was refused since its body could not be opened. */
   readonly badJweRequestId: string
   /** Request that was to spend more than the card has. */
   readonly refusedSpendId: string
@@ -180,7 +180,7 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
   })
   const funding = { amount: '1234567.50', reference: `UTR${tail()}${tail()}`, reason: name('reason') }
   await operate('POST', `/card-accounts/${cardAccountId}/funds`, funding)
-  const jweKey = await operate('POST', `/partners/${partnerId}/seal-keys`)
+  const jweKey = await operate('POST', `/partners/${partnerId}/encryption-keys`)
   const call = await asPartner(baseUrl, partnerId, client)
   const order = {
     companyId,
@@ -249,7 +249,7 @@ async function makeCoins(call: Call, companyId: string, userId: string, name: Na
   return coinConfigId
 }
 
-/** An order whose seal was damaged on the way, and one that the card's money is not enough for. */
+/** An order whose encrypted body was damaged on the way, and one that the card's money is not enough for. */
 async function makeFailures(baseUrl: string, call: Call, svcCardId: string, order: object, jweKey: Json) {
   const key = createSecretKey(Buffer.from(jweKey.k, 'base64url'))
   const encrypted = await encrypt(Buffer.from(JSON.stringify(order)), { ...jweKey, key })

@@ -40,9 +40,9 @@ export async function insertManyCards(
       'card_' || ${pad}, now() from ${series}, ${named}`)
   await run(`update ledger_accounts set balance = balance - 50000::bigint * ($5::int - $4::int + 1) from ${named}
     where account_id = 'card_funding:' || account and company is not null and tenant_id = partner`)
-  await run(`insert into cards (svc_card_id, partner_id, company_id, card_account_id, user_id, number_sealed,
+  await run(`insert into cards (svc_card_id, partner_id, company_id, card_account_id, user_id, number_encrypted,
       number_digest, masked_number, token, expiry_month, expiry_year, status, kyc_status, physical, activated, holder,
-      load_paise, load_transfer_id, seal_hash, created_at, modified_at)
+      load_paise, load_transfer_id, ciphertext_hash, created_at, modified_at)
     select 'card_' || ${pad}, partner, company, account, 'usr_' || ${pad},
       sha256(('s' || n)::bytea) || sha256(('t' || n)::bytea), sha256(('d' || n)::bytea),
       '999912XXXXXX' || lpad((n % 10000)::text, 4, '0'), 'crd_' || ${pad}, 1 + n % 12, 2030, 'UL', 'NOT_UPLOADED', false,

@@ -142,7 +142,7 @@ export async function countRows(database: string): Promise<Record<string, number
   return rows[0]!
 }
 
-/** Issues a card the way partners do: sealed with the shared key, as a JSON string. */
+/** Issues a card the way partners do: encrypted with the shared key, as a JSON string. */
 export async function createCard(
   client: Client,
   partner: TestPartner,

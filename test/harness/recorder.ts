@@ -10,7 +10,7 @@ export interface Asked {
   readonly headers?: Record<string, string>
   /** JSON, or the text as it is. */
   readonly body?: object | string
-  /** Of a sealed body, what is inside. */
+  /** Of an encrypted body, what is inside. */
   readonly encrypted?: object
   /** Instead of the operation's own: a client without credentials, or with others. */
   readonly as?: Client

@@ -17,7 +17,7 @@ export const sharedKeyOf = ({ sharedKey: { kid, alg, enc, key } }: TestPartner) 
   k: key.export({ format: 'jwk' }).k!,
 })
 
-/** The SDK's client of a test's partner; it seals with the shared key unless told otherwise. */
+/** The SDK's client of a test's partner; it encrypts with the shared key unless told otherwise. */
 export const partnerClient = (
   { baseUrl }: { readonly baseUrl: string },
   partner: TestPartner,

@@ -44,7 +44,7 @@ const headerOf = (body: string): unknown =>
   JSON.parse(Buffer.from(body.replaceAll('"', '').split('.')[0]!, 'base64url').toString())
 
 test.each(['ECDH-ES+A256KW P-256', 'ECDH-ES+A256KW X25519', 'RSA-OAEP-256'] as const)(
-  'an order sealed to the published key for %s issues a card',
+  'an order encrypted to the published key for %s issues a card',
   async (publishedKey) => {
     const { cards } = partnerClient(proxy, partner, { encryption: { publishedKey } })
     const card = await cards.create(orderOf(partner, { firstName: 'Asha' }))
@@ -70,12 +70,12 @@ test('with the shared key nothing but the token is asked for, and the order is n
   })
 })
 
-test('answers come sealed to the shared key or to a registered pair, and are opened with it alone', async () => {
+test('answers come encrypted to the shared key or to a registered pair, and are opened with it alone', async () => {
   const withShared = partnerClient(proxy, partner, {
     decryptResponsesWith: { kty: 'oct', ...sharedKeyOf(partner) },
   })
-  const sealedResponses = await withShared.cards.create(orderOf(partner, { firstName: 'Meera' }))
-  expect(sealedResponses.firstName).toBe('Meera')
+  const encryptedResponses = await withShared.cards.create(orderOf(partner, { firstName: 'Meera' }))
+  expect(encryptedResponses.firstName).toBe('Meera')
   expect(proxy.at(CREATE)[0]!.headers.accept).toBe('application/jose, application/problem+json')
 
   const other = await newPartner(service)
@@ -95,7 +95,7 @@ test('answers come sealed to the shared key or to a registered pair, and are ope
   await expect(wrong.cards.get(card.svcCardId)).rejects.toThrow(/is encrypted to key/)
 })
 
-test('lost answers: the very same seal is sent under the very same key, and there is exactly one card', async () => {
+test('lost answers: the very same encrypted request is sent under the very same key, and there is exactly one card', async () => {
   const careful = await newPartner(service)
   for (const jwe of [{ sharedKey: sharedKeyOf(careful) }, { publishedKey: 'RSA-OAEP-256' }] as const) {
     const { cards } = partnerClient(proxy, careful, { encryption: jwe })
@@ -119,8 +119,8 @@ test('a published key that is replaced while orders are under way costs no order
   const { cards } = partnerClient(proxy, rotated, { encryption: { publishedKey: 'ECDH-ES+A256KW P-256' } })
   await cards.create(orderOf(rotated))
   const { database, keyring } = service.app.services
-  const [former] = keyring.all('seal_p256')
-  await database.operate((tx) => keyring.add(tx, 'seal_p256', 0, newKeyBytes('seal_p256')))
+  const [former] = keyring.all('encryption_p256')
+  await database.operate((tx) => keyring.add(tx, 'encryption_p256', 0, newKeyBytes('encryption_p256')))
   await database.operate((tx) => retireKey(tx, former!.keyId))
   await keyring.refresh()
   // The first of these loses its answer too: carried out or refused, the next attempt must come to the same end.
@@ -146,8 +146,8 @@ test('an order that was carried out before its key was retired is not carried ou
   }
   const made = cards.create(orderOf(unlucky))
   while (proxy.at(CREATE).length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
-  const [former] = keyring.all('seal_rsa')
-  await database.operate((tx) => keyring.add(tx, 'seal_rsa', 0, newKeyBytes('seal_rsa')))
+  const [former] = keyring.all('encryption_rsa')
+  await database.operate((tx) => keyring.add(tx, 'encryption_rsa', 0, newKeyBytes('encryption_rsa')))
   await database.operate((tx) => retireKey(tx, former!.keyId))
   await keyring.refresh()
   retired = Promise.resolve()
@@ -156,7 +156,7 @@ test('an order that was carried out before its key was retired is not carried ou
   expect((await cards.get(card.svcCardId)).svcCardId).toBe(card.svcCardId)
 })
 
-test('failures of orders have their words: too little money, and a seal that is not the partner’s', async () => {
+test('failures of orders have their words: too little money, and an encrypted request that is not the partner’s', async () => {
   const poor = await newPartner(service, { fundsPaise: 5_00n })
   const { cards } = partnerClient(proxy, poor)
   const reported = await cards.create(orderOf(poor)).catch((error: unknown) => error)
@@ -168,7 +168,7 @@ test('failures of orders have their words: too little money, and a seal that is 
   expect(proxy.at(CREATE)).toHaveLength(1)
 })
 
-test('a bulk upload is sealed line by line, and its results are read page by page', async () => {
+test('a bulk upload is encrypted line by line, and its results are read page by page', async () => {
   const { cards } = partnerClient(proxy, partner)
   const orders = Array.from({ length: 25 }, (_, n) => orderOf(partner, { firstName: `Row ${n}` }))
   const { jobId, rows } = await cards.createMany(orders)

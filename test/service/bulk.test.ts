@@ -49,7 +49,7 @@ test('each bad order fails alone, with the word that a single order would get; t
     good,
     quoted,
     '',
-    'not a seal',
+    'not an encrypted request',
     await encryptOrder(partner, { mobile: '12' }),
     await encryptOrder(partner, { loadAmount: 'free' }),
     await encryptOrder(partner, { loadAmount: 10_001 }),
@@ -94,7 +94,7 @@ test('of 60 orders for funds of 25, exactly 25 are issued and the others fail wi
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 })
 
-test('a seal counts once, within a file, across files and beside single orders: every use answers the same card', async () => {
+test('an encrypted request counts once, within a file, across files and beside single orders: every use answers the same card', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const jwe = await encryptOrder(partner, { mobile: '9200000001' })
@@ -111,7 +111,7 @@ test('a seal counts once, within a file, across files and beside single orders: 
   expect(await cardsOf(service.db.database, partner)).toHaveLength(2)
 })
 
-test('once its stored answer is gone, a seal of a former file fails with encrypted_request_replayed and issues nothing', async () => {
+test('once its stored answer is gone, an encrypted request of a former file fails with encrypted_request_replayed and issues nothing', async () => {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const jwe = await encryptOrder(partner, { mobile: '9210000001' })

@@ -77,7 +77,7 @@ const joseTool: Tool = {
   open: async ({ jwk, text }) => run('jose', ['jwe', 'dec', '-i-', '-k', await keyFile(jwk)], text),
 }
 
-/** One card for an order that the tool sealed; its sealed answer, opened by the tool, says what the plain one says. */
+/** One card for an order that the tool encrypted; its encrypted answer, opened by the tool, says what the plain one says. */
 async function exchange(tool: Tool, kind: 'shared' | 'P-256' | 'X25519' | 'RSA'): Promise<void> {
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
@@ -115,7 +115,7 @@ async function pairJwks({ partnerId }: TestPartner, kind: 'P-256' | 'X25519' | '
 
 describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package python3-jwcrypto)', () => {
   test.each(['shared', 'P-256', 'X25519', 'RSA'] as const)(
-    'seals an order that the service takes and opens its sealed answer, key: %s',
+    'encrypts an order that the service takes and opens its encrypted answer, key: %s',
     (kind) => exchange(jwcrypto, kind),
   )
 })
@@ -123,7 +123,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
 describe.skipIf(!joseCommand)('the jose command (skipped without the Debian package jose)', () => {
   // Version 11 has neither X25519 nor, with OpenSSL 3, RSA-OAEP-256.
   test.each(['shared', 'P-256'] as const)(
-    'seals an order that the service takes and opens its sealed answer, key: %s',
+    'encrypts an order that the service takes and opens its encrypted answer, key: %s',
     (kind) => exchange(joseTool, kind),
   )
 })

@@ -37,7 +37,7 @@ const cards = async () => (await countRows(service.db.database))['cards']!
 const forgetResponses = () =>
   asSuperuser(service.db.database, (db) => db.query('delete from idempotency_keys'))
 
-// Decision C13, in every mixture: how the seal came first, how it comes again, and what is answered.
+// Decision C13, in every mixture: how the encrypted request came first, how it comes again, and what is answered.
 const SAME = 'the first answer'
 test.each([
   [undefined, undefined, SAME],
@@ -46,7 +46,7 @@ test.each([
   ['c', undefined, SAME],
   ['d', 'e', 'encrypted_request_replayed'],
 ])(
-  'a seal that came first with key %s and comes again with key %s gets %s',
+  'an encrypted request that came first with key %s and comes again with key %s gets %s',
   async (first, second, expected) => {
     const encrypted = await newJwe()
     const response = await send(encrypted, first)
@@ -55,7 +55,7 @@ test.each([
     const again = await send(encrypted, second)
     if (expected === SAME) expect([again.status, again.text]).toEqual([200, response.text])
     else expect([again.status, again.error]).toEqual([409, expected])
-    // Bare instead of quoted is the same seal.
+    // Bare instead of quoted is the same encrypted request.
     const headers = { ...JOSE, ...(second !== undefined && { 'idempotency-key': second }) }
     expect((await client.send('POST', CREATE, encrypted, headers)).status).toBe(again.status)
     expect(await cards()).toBe(before)
@@ -69,7 +69,7 @@ test.each([
   [undefined, 'h'],
   ['i', 'j'],
 ])(
-  'once its answer is forgotten, a seal that came with key %s and comes with key %s is 409 encrypted_request_replayed',
+  'once its answer is forgotten, an encrypted request that came with key %s and comes with key %s is 409 encrypted_request_replayed',
   async (first, second) => {
     const encrypted = await newJwe()
     payloadOf(await send(encrypted, first))
@@ -80,7 +80,7 @@ test.each([
   },
 )
 
-test('the same request sealed anew under the same key gets the first answer, another request is 422, and a new key a new card', async () => {
+test('the same request encrypted anew under the same key gets the first answer, another request is 422, and a new key a new card', async () => {
   const order = orderOf()
   const first = await send(await newJwe(order), 'k')
   expect((await send(await newJwe({ ...order }), 'k')).text).toBe(first.text)
@@ -100,7 +100,7 @@ test('the same key and request of another partner is that partner’s own', asyn
   expect(payloadOf(response).svcCardId).not.toBe(mine.svcCardId)
 })
 
-test('a captured seal is worthless to another partner: with the shared key it does not open, to a published key it names what is not theirs', async () => {
+test('a captured encrypted request is worthless to another partner: with the shared key it does not open, to a published key it names what is not theirs', async () => {
   const theirs = await asPartner(service.client, await newPartner(service))
   const shared = await newJwe()
   const toUs = await encryptFor(partner, orderOf(), await publishedKey(service.client, 'X25519'))
@@ -112,7 +112,7 @@ test('a captured seal is worthless to another partner: with the shared key it do
   expect(await countRows(service.db.database)).toEqual(before)
 })
 
-test('a seal that was refused may come again, and so may its key', async () => {
+test('an encrypted request that was refused may come again, and so may its key', async () => {
   const poor = await newPartner(service, { fundsPaise: 0n })
   const caller = await asPartner(service.client, poor)
   const encrypted = await encryptFor(poor, orderOf(poor))
@@ -129,7 +129,7 @@ test('a seal that was refused may come again, and so may its key', async () => {
 })
 
 test.each([1, 2])(
-  'of one seal sent 40 times at once to %s services, all get the same bytes and one card is made',
+  'of one encrypted request sent 40 times at once to %s services, all get the same bytes and one card is made',
   async (services) => {
     const second = services === 2 ? await openService({ db: service.db }) : undefined
     const callers = [client, ...(second ? [await asPartner(second.client, partner)] : [])]

@@ -46,7 +46,7 @@ const maker = () => {
 const ENCRYPTED = { accept: 'application/jose' }
 
 describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', (kind) => {
-  test('a sealed order is taken as a JSON string and as application/jose', async () => {
+  test('an encrypted order is taken as a JSON string and as application/jose', async () => {
     const key = kind === 'shared' ? partner.sharedKey : await publishedKey(service.client, kind)
     for (const asText of [false, true]) {
       const order = orderOf()
@@ -58,7 +58,7 @@ describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', 
     }
   })
 
-  test('a sealed answer opens with jose, and holds what the plain answer says byte for byte', async () => {
+  test('an encrypted answer opens with jose, and holds what the plain answer says byte for byte', async () => {
     const own = await newPartner(service)
     const caller = await asPartner(service.client, own)
     let opening = own.sharedKey.key
@@ -96,7 +96,7 @@ describe.each(['shared', 'P-256', 'X25519', 'RSA'] as const)('with the key %s', 
   })
 })
 
-test('a partner without any key that asks for a sealed answer gets 406 before anything happens', async () => {
+test('a partner without any key that asks for an encrypted answer gets 406 before anything happens', async () => {
   const own = await newPartner(service)
   const caller = await asPartner(service.client, own)
   await operate((tx) => retireJweKey(tx, own.partnerId, own.sharedKey.kid))
@@ -108,7 +108,7 @@ test('a partner without any key that asks for a sealed answer gets 406 before an
   payloadOf(await caller.post(CREATE, order, { accept: 'application/jose+json, */*' }))
 })
 
-test('a sealed answer of many cards is 406', async () => {
+test('an encrypted answer of many cards is 406', async () => {
   const own = await newPartner(service, { products: ['employee_rewards'] })
   const caller = await asPartner(service.client, own)
   const { companyId, cardAccountId } = own
@@ -156,7 +156,7 @@ const encrypt = (text: string | Uint8Array, header: Record<string, string>, key 
     .setProtectedHeader({ alg: 'A256KW', enc: 'A256GCM', kid: partner.sharedKey.kid, ...header } as never)
     .encrypt(key)
 
-/** Seals that must not open, each with the words by which the sandbox tells what is wrong. */
+/** JWEs that must not open, each with the words by which the sandbox tells what is wrong. */
 const BAD_JWES: [string, () => Promise<string>, RegExp][] = [
   ['no JWE at all', async () => 'hello', /not a JWE/],
   ['four parts', async () => (await encrypt('{}', {})).split('.', 4).join('.'), /not a JWE/],
@@ -218,7 +218,7 @@ test.each(BAD_JWES)('in sandbox mode the answer says what is wrong: %s', async (
   expect(response.errorDescription).toMatch(words)
 })
 
-test('in live mode every seal that does not open gets the same bytes but for id and time, and plain requests are refused', async () => {
+test('in live mode every encrypted request that does not open gets the same bytes but for id and time, and plain requests are refused', async () => {
   const live = await openService({ env: { SVC_MODE: 'live' }, db: service.db })
   const plainPartner = await operate((tx) =>
     createPartner(tx, maker(), { name: 'Plain', products: ['incentive'], plainRequests: true }),
@@ -227,7 +227,7 @@ test('in live mode every seal that does not open gets the same bytes but for id 
   const bodies = new Set<string>()
   const jwes = await Promise.all(BAD_JWES.map(([, make]) => make()))
   const good = await encryptFor(partner, orderOf())
-  // Every byte of a seal, flipped.
+  // Every byte of an encrypted request, flipped.
   for (let i = 0; i < good.length; i++)
     if (good[i] !== '.') jwes.push(`${good.slice(0, i)}${good[i] === 'A' ? 'Q' : 'A'}${good.slice(i + 1)}`)
   for (const text of jwes.filter((other) => other !== good)) {
@@ -257,7 +257,7 @@ test('a plain request is refused in the sandbox too, but for partners who may', 
   expect((await createCard(client, partner, { mobile: '12' })).error).toBe('validation_failed')
 })
 
-test('the seal’s hash that is kept is that of IV, ciphertext and tag, bound to the card', async () => {
+test('the encrypted request’s hash that is kept is that of IV, ciphertext and tag, bound to the card', async () => {
   const encrypted = await encryptFor(partner, orderOf())
   const { svcCardId } = payloadOf(await client.post(CREATE, encrypted))
   const parts = encrypted.split('.').slice(2)
@@ -265,7 +265,7 @@ test('the seal’s hash that is kept is that of IV, ciphertext and tag, bound to
   for (const part of parts) hash.update(Buffer.from(part, 'base64url'))
   const rows = await operate((tx) =>
     tx.query<{ svc_card_id: string }>(
-      { name: 'test_by_seal', text: 'select svc_card_id from cards where seal_hash = $1' },
+      { name: 'test_by_ciphertext', text: 'select svc_card_id from cards where ciphertext_hash = $1' },
       [hash.digest()],
     ),
   )

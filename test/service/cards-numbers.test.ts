@@ -33,7 +33,7 @@ test('the check of this file knows numbers that are known to be right and wrong'
 
 interface Encrypted {
   svc_card_id: string
-  number_sealed: Buffer
+  number_encrypted: Buffer
   number_digest: Buffer
   masked_number: string
 }
@@ -42,12 +42,12 @@ const encryptedNumbers = async (database: string): Promise<Encrypted[]> =>
   (
     await asSuperuser(database, (db) =>
       db.query<Encrypted>(
-        'select svc_card_id, number_sealed, number_digest, masked_number from cards order by 1',
+        'select svc_card_id, number_encrypted, number_digest, masked_number from cards order by 1',
       ),
     )
   ).rows
 
-test('20,000 cards have 20,000 numbers: 16 digits of the BIN, Luhn-valid, unique, sealed for their card', async () => {
+test('20,000 cards have 20,000 numbers: 16 digits of the BIN, Luhn-valid, unique, encrypted for their card', async () => {
   let sent = 0
   const masks = new Map<string, string>()
   const caller = async () => {
@@ -63,7 +63,7 @@ test('20,000 cards have 20,000 numbers: 16 digits of the BIN, Luhn-valid, unique
   const numbers = new Set<string>()
   for (const {
     svc_card_id: id,
-    number_sealed: encrypted,
+    number_encrypted: encrypted,
     number_digest: digest,
     masked_number: mask,
   } of rows) {
@@ -78,8 +78,8 @@ test('20,000 cards have 20,000 numbers: 16 digits of the BIN, Luhn-valid, unique
   }
   expect(numbers.size).toBe(20_000)
   const [first, second] = rows
-  expect(() => keyring.open('card_number', first!.number_sealed, second!.svc_card_id)).toThrow()
-  expect(() => keyring.open('card_number', second!.number_sealed, first!.svc_card_id)).toThrow()
+  expect(() => keyring.open('card_number', first!.number_encrypted, second!.svc_card_id)).toThrow()
+  expect(() => keyring.open('card_number', second!.number_encrypted, first!.svc_card_id)).toThrow()
 }, 300_000)
 
 /** Of the three numbers drawn for a card the first two are drawn by everybody, again and again; the third is one's own. */
@@ -107,7 +107,7 @@ test('numbers that are taken already are passed over, also when two services dra
   const { keyring } = first.app.services
   const rows = await encryptedNumbers(first.db.database)
   const numbers = rows.map((row) =>
-    keyring.open('card_number', row.number_sealed, row.svc_card_id).toString(),
+    keyring.open('card_number', row.number_encrypted, row.svc_card_id).toString(),
   )
   expect(new Set(numbers).size).toBe(100)
   // The seven that everybody draws were taken once each.

@@ -117,7 +117,7 @@ async function login(): Promise<{ asPartner: Headers; asMerchant: Headers }> {
   }
 }
 
-/** Cards issued with every kind of key, read back plain and sealed. */
+/** Cards issued with every kind of key, read back plain and encrypted. */
 async function useCards(headers: Headers): Promise<void> {
   const { publicKey } = newJweKeyPair('P-256')
   await service.app.services.database.operate((tx) =>
@@ -136,7 +136,7 @@ async function useCards(headers: Headers): Promise<void> {
   ]
   for (const key of keys) {
     const encrypted = await encryptFor(partner, { companyId, cardAccountId, ...PERSON, loadAmount: 5 }, key)
-    secrets.set(`request sealed with ${key.kid}`, encrypted)
+    secrets.set(`request encrypted with ${key.kid}`, encrypted)
     const created = await send('POST', CREATE, encrypted, { ...JOSE, ...headers })
     expect(created.status).toBe(200)
     await send('POST', CREATE, encrypted, { ...JOSE, ...headers, 'idempotency-key': 'another' })
@@ -149,7 +149,7 @@ async function useCards(headers: Headers): Promise<void> {
       { ...headers, accept: 'application/jose' },
       true,
     )
-    secrets.set(`sealed answer of ${svcCardId}`, read.text)
+    secrets.set(`encrypted answer of ${svcCardId}`, read.text)
     await send('PATCH', `${CREATE}/${svcCardId}/status`, '{"status":"L","reason":"lost"}', {
       ...JSON_TYPE,
       ...headers,
@@ -167,7 +167,7 @@ async function useCards(headers: Headers): Promise<void> {
         { ...JOSE, ...headers },
       )
     const altered = `${encrypted.slice(0, -4)}AAAA`
-    secrets.set(`altered request sealed with ${key.kid}`, altered)
+    secrets.set(`altered request encrypted with ${key.kid}`, altered)
     await send('POST', CREATE, altered, { ...JOSE, ...headers })
   }
   expect((await post(SEARCH, { companyId, cardAccountId }, headers)).status).toBe(200)
@@ -246,13 +246,13 @@ async function dump(): Promise<string> {
 
 async function cardNumbers(): Promise<string[]> {
   const { rows } = await asSuperuser(service.db.database, (db) =>
-    db.query('select svc_card_id, number_sealed from cards'),
+    db.query('select svc_card_id, number_encrypted from cards'),
   )
   const { keyring } = service.app.services
-  return rows.map((row) => keyring.open('card_number', row.number_sealed, row.svc_card_id).toString())
+  return rows.map((row) => keyring.open('card_number', row.number_encrypted, row.svc_card_id).toString())
 }
 
-test('no card number, key, token, cookie or seal is in logs, metrics, the database or answers, and nobody’s data in logs, after every operation was used and refused', async () => {
+test('no card number, key, token, cookie or JWE is in logs, metrics, the database or answers, and nobody’s data in logs, after every operation was used and refused', async () => {
   const { asPartner, asMerchant } = await login()
   await useCards(asPartner)
   await breakDatabase(asPartner)

@@ -50,7 +50,7 @@ const file = async (name: string, text: string): Promise<string> => {
 
 const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
-test('a partner that was on-boarded by the command line issues a card with an order that it sealed', async () => {
+test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
   const { partnerId, clientId, clientSecret } = await svc(
     'partner',
     'create',
@@ -75,7 +75,7 @@ test('a partner that was on-boarded by the command line issues a card with an or
   })
   const key = await file('shared.jwk', JSON.stringify(await svc('partner', 'key', 'issue-shared', partnerId)))
   const order = await file('order.json', JSON.stringify({ companyId, cardAccountId, userId }))
-  const { jwe } = await svc('seal', order, '--key', key)
+  const { jwe } = await svc('encrypt', order, '--key', key)
   const client = await asPartner(service.client, { clientId, clientSecret, partnerId } as TestPartner)
   const issued = payloadOf(await client.post('/api/v0/partner/svcCard', jwe))
   expect(issued).toMatchObject({ companyId, userId, companyName: 'Acme Industries', otbBalance: 250 })
@@ -88,15 +88,15 @@ test('a partner that was on-boarded by the command line issues a card with an or
     await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text(),
   )
   for (const alg of ['ECDH-ES+A256KW', 'RSA-OAEP-256']) {
-    const encrypted = await svc('seal', order, '--key', published, '--alg', alg)
+    const encrypted = await svc('encrypt', order, '--key', published, '--alg', alg)
     expect(encrypted.alg).toBe(alg)
     payloadOf(await client.post('/api/v0/partner/svcCard', encrypted.jwe))
   }
-  const sealedResponse = await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`, {
+  const encryptedResponse = await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`, {
     accept: 'application/jose',
   })
   expect(
-    (await svc('open', await file('answer.jwe', sealedResponse.text), '--key', key)).body.payload,
+    (await svc('decrypt', await file('answer.jwe', encryptedResponse.text), '--key', key)).body.payload,
   ).toEqual(issued)
   expect(await svc('reconcile')).toMatchObject({ ok: true })
 
@@ -107,8 +107,8 @@ test('a partner that was on-boarded by the command line issues a card with an or
   expect(await svc('partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
 })
 
-test('open says precisely why a seal does not open', async () => {
-  const { partnerId } = await svc('partner', 'create', '--name', 'Sealer', '--product', 'incentive')
+test('open says precisely why an encrypted request does not open', async () => {
+  const { partnerId } = await svc('partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
   const [first, second] = [
     await svc('partner', 'key', 'issue-shared', partnerId),
     await svc('partner', 'key', 'issue-shared', partnerId),
@@ -117,15 +117,15 @@ test('open says precisely why a seal does not open', async () => {
     await file('first.jwk', JSON.stringify(first)),
     await file('second.jwk', JSON.stringify(second)),
   ]
-  const { jwe } = await svc('seal', await file('body.json', '{"a":1}'), '--key', key)
-  expect(await refusal('open', await file('a.jwe', jwe), '--key', other)).toContain('unknown_kid')
+  const { jwe } = await svc('encrypt', await file('body.json', '{"a":1}'), '--key', key)
+  expect(await refusal('decrypt', await file('a.jwe', jwe), '--key', other)).toContain('unknown_kid')
   const parts = jwe.split('.')
   parts[4] = parts[4].startsWith('A') ? `B${parts[4].slice(1)}` : `A${parts[4].slice(1)}`
-  expect(await refusal('open', await file('b.jwe', parts.join('.')), '--key', key)).toContain('(tag)')
-  expect(await refusal('open', await file('c.jwe', 'hello'), '--key', key)).toContain('(not_jwe)')
-  expect(await refusal('seal', await file('d.json', '[1]'), '--key', key)).toContain('JSON object')
-  expect(await refusal('seal', await file('e.json', '{"a":1,"a":2}'), '--key', key)).toContain('not JSON')
-  expect(await refusal('open', await file('f.jwe', jwe))).toContain('--key')
+  expect(await refusal('decrypt', await file('b.jwe', parts.join('.')), '--key', key)).toContain('(tag)')
+  expect(await refusal('decrypt', await file('c.jwe', 'hello'), '--key', key)).toContain('(not_jwe)')
+  expect(await refusal('encrypt', await file('d.json', '[1]'), '--key', key)).toContain('JSON object')
+  expect(await refusal('encrypt', await file('e.json', '{"a":1,"a":2}'), '--key', key)).toContain('not JSON')
+  expect(await refusal('decrypt', await file('f.jwe', jwe))).toContain('--key')
   expect((await svc('partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
   expect(
     (await svc('partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
@@ -203,8 +203,8 @@ test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('partner', 'key', 'register-public', partnerId, broken)).toContain('cannot serve')
 })
 
-test('every command for partners, cards, seals and keys has help with an example', () => {
-  const groups = ['partner', 'company', 'user', 'card-account', 'card', 'seal', 'open', 'keys']
+test('every command for partners, cards, encryption and keys has help with an example', () => {
+  const groups = ['partner', 'company', 'user', 'card-account', 'card', 'encrypt', 'decrypt', 'keys']
   const leaves = (command: Command): Command[] =>
     command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
   const chosen = newProgram().commands.filter((command) => groups.includes(command.name()))
@@ -216,7 +216,7 @@ test('every command for partners, cards, seals and keys has help with an example
   }
 })
 
-test('the sandbox’s own keys seal and open without a file', async () => {
+test('the sandbox’s own keys encrypt and decrypt without a file', async () => {
   const sandbox = await mkdtemp(join(tmpdir(), 'svc-sandbox-'))
   const running = await startProcess({ ...env, DATA_DIR: sandbox })
   try {
@@ -230,7 +230,7 @@ test('the sandbox’s own keys seal and open without a file', async () => {
     const order = await file('demo.json', JSON.stringify({ companyId, cardAccountId }))
     for (const alg of ['A256KW', 'ECDH-ES+A256KW', 'RSA-OAEP-256']) {
       const { code, stdout, stderr } = await runHere(
-        ['seal', order, '--sandbox', '--partner', 'rewardsPartner', '--alg', alg],
+        ['encrypt', order, '--sandbox', '--partner', 'rewardsPartner', '--alg', alg],
         { ...env, DATA_DIR: sandbox },
       )
       expect(code, stderr).toBe(0)

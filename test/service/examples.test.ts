@@ -60,7 +60,7 @@ async function access(): Promise<void> {
   await recorder.fails('issuePartnerToken', 'unsupported_grant_type', 'Another grant', open, password)
   await recorder.works('oauthMetadata', 'What OAuth clients read', open)
   await recorder.works('getInterpretations', 'How this server reads the specification', open)
-  await recorder.works('publishedKeys', 'Keys for tokens and for sealing', open)
+  await recorder.works('publishedKeys', 'Keys for tokens and for encryption', open)
 }
 
 async function qrCodes(): Promise<void> {
@@ -148,7 +148,7 @@ async function cards(): Promise<string> {
   const encrypted = { companyId, cardAccountId, firstName: 'Asha', mobile: '9876543210', loadAmount: '500' }
   const jwe = await encryptFor(incentive, encrypted)
   const text = { ...headers, 'content-type': 'application/json' }
-  const made = await recorder.works('createGiftCard', 'Sealed with the shared key', issuer, {
+  const made = await recorder.works('createGiftCard', 'Encrypted with the shared key', issuer, {
     headers: { ...text, 'Idempotency-Key': 'gift-1042' },
     encrypted,
     body: JSON.stringify(jwe),
@@ -169,11 +169,11 @@ async function cards(): Promise<string> {
   await recorder.fails(
     'createGiftCard',
     'decryption_failed',
-    'Sealed with somebody else’s key',
+    'Encrypted with somebody else’s key',
     issuer,
     foreign,
   )
-  await recorder.fails('createGiftCard', 'request_not_encrypted', 'Not sealed at all', issuer, {
+  await recorder.fails('createGiftCard', 'request_not_encrypted', 'Not encrypted at all', issuer, {
     headers,
     body: encrypted,
   })

@@ -113,7 +113,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
   ['card_history', `update cards set status = 'UL'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
-  ['card_answers', 'update cards set seal_hash = null'],
+  ['card_answers', 'update cards set ciphertext_hash = null'],
   ['coin_balances', `update ledger_accounts set balance = balance + 1 where kind = 'coins'`],
   ['coin_wallets', 'update coin_wallets set allocated = allocated + 1'],
   ['coin_uses', 'update coin_lot_uses set amount = amount + 1'],

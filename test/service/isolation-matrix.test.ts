@@ -198,9 +198,9 @@ async function send(
   encrypter: TestPartner,
   more = {},
 ): Promise<ApiResponse> {
-  const { method, path, encrypted: sealed } = OPERATIONS.find((operation) => operation.id === id)!
+  const { method, path, encrypted } = OPERATIONS.find((operation) => operation.id === id)!
   const { query = '', body, headers } = (ROWS[id] as Row)(ids)
-  const isEncrypted = sealed === 'request' || sealed === 'both'
+  const isEncrypted = encrypted === 'request' || encrypted === 'both'
   const text = body && JSON.stringify(isEncrypted ? await encryptFor(encrypter, body) : body)
   const target = path.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + query
   return client.send(method, target, text, {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CARD_NUMBERS } from '@svc/core/cards/reseal-card-numbers'
+import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
 import { reencryptSome } from '@svc/platform/crypto/key-rotation'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { done, encryptOrders, upload } from '../harness/bulk.ts'
@@ -69,8 +69,8 @@ async function manyCards(partner: TestPartner): Promise<void> {
       const ids = Array.from({ length: Math.min(5_000, ROWS - from + 1) }, (_, n) => manyCardId(from + n))
       const numbers = ids.map((id) => `999912${id.slice(-10)}`)
       await admin.query(
-        `update cards c set number_sealed = n.sealed, number_digest = n.digest
-         from unnest($1::text[], $2::bytea[], $3::bytea[]) n (id, sealed, digest) where c.svc_card_id = n.id`,
+        `update cards c set number_encrypted = n.encrypted, number_digest = n.digest
+         from unnest($1::text[], $2::bytea[], $3::bytea[]) n (id, encrypted, digest) where c.svc_card_id = n.id`,
         [
           ids,
           ids.map((id, n) => keyring.encrypt('card_number', Buffer.from(numbers[n]!), id)),
@@ -81,7 +81,7 @@ async function manyCards(partner: TestPartner): Promise<void> {
   })
 }
 
-test('card numbers are sealed anew under a new key while cards are issued and read; a rotation that is killed goes on; no call fails, the former key is unused and retired', async () => {
+test('card numbers are encrypted anew under a new key while cards are issued and read; a rotation that is killed goes on; no call fails, the former key is unused and retired', async () => {
   const processes: ServiceProcess[] = [await startProcess(env), await startProcess(env)]
   const partner = await newPartner(service, { fundsPaise: BigInt(ROWS + 10_000) * 50_000n })
   await manyCards(partner)
@@ -125,7 +125,7 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   const done = JSON.parse(resumed.stdout)
   expect(Math.min(...counts)).toBeGreaterThan(0)
   expect(done).toMatchObject({ retired: former.keyId, kept: '' })
-  expect(done.resealed).toBeGreaterThanOrEqual(left!.rows)
+  expect(done.reencrypted).toBeGreaterThanOrEqual(left!.rows)
   expect(await statesOf('card_number')).toMatchObject([
     { keyId: former.keyId, state: 'retired', rows: 0 },
     { keyId: done.keyId, state: 'encrypts' },
@@ -134,14 +134,14 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   const { keyring, database } = service.app.services
   await keyring.refresh()
   const cards = await database.operate((tx) =>
-    tx.query<{ svc_card_id: string; number_sealed: Buffer; number_digest: Buffer }>({
+    tx.query<{ svc_card_id: string; number_encrypted: Buffer; number_digest: Buffer }>({
       name: 'test_numbers',
-      text: 'select svc_card_id, number_sealed, number_digest from cards',
+      text: 'select svc_card_id, number_encrypted, number_digest from cards',
     }),
   )
   expect(cards.length).toBeGreaterThanOrEqual(ROWS + counts[0]! + counts[2]!)
   const wrong = cards.filter(
-    ({ svc_card_id: id, number_sealed: encrypted, number_digest: digest }) =>
+    ({ svc_card_id: id, number_encrypted: encrypted, number_digest: digest }) =>
       !encrypted.toString('latin1').startsWith(done.keyId) ||
       !keyring
         .digest('card_number_digest', keyring.open('card_number', encrypted, id).toString())
@@ -151,7 +151,7 @@ test('card numbers are sealed anew under a new key while cards are issued and re
   if (process.env['KEY_ROTATION_ROWS']) console.log({ ROWS, calls: counts, left: left!.rows, ...done })
 }, 1_200_000)
 
-test.concurrent('a rotation of the published keys: new tokens and seals use the new ones, old ones go on until they are retired', async () => {
+test.concurrent('a rotation of the published keys: new tokens and JWEs use the new ones, old ones go on until they are retired', async () => {
   const partner = await newPartner(service)
   const before = await asPartner(service.client, partner)
   const oldKeys = await file(
@@ -163,7 +163,7 @@ test.concurrent('a rotation of the published keys: new tokens and seals use the 
     JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
   )
   const [rsa, signing] = await Promise.all([
-    svc('keys', 'rotate', 'seal_rsa'),
+    svc('keys', 'rotate', 'encryption_rsa'),
     svc('keys', 'rotate', 'token_signing'),
   ])
   expect([rsa.retired, signing.retired]).toEqual(['', ''])
@@ -171,12 +171,12 @@ test.concurrent('a rotation of the published keys: new tokens and seals use the 
   const after = await asPartner(service.client, partner)
   const jwks: Json[] = JSON.parse(await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).text()).keys
   expect(jwks.filter(({ alg }) => alg === 'RSA-OAEP-256')).toHaveLength(2)
-  const encryptOld = async () => (await svc('seal', order, '--key', oldKeys, '--alg', 'RSA-OAEP-256')).jwe
+  const encryptOld = async () => (await svc('encrypt', order, '--key', oldKeys, '--alg', 'RSA-OAEP-256')).jwe
   payloadOf(await after.post('/api/v0/partner/svcCard', await encryptOld()))
   payloadOf(
     await before.get(`/api/v0/partner/svcCard/${payloadOf(await createCard(before, partner)).svcCardId}`),
   )
-  expect(await refusal('keys', 'retire', rsa.keyId)).toContain('the key that seals')
+  expect(await refusal('keys', 'retire', rsa.keyId)).toContain('the key that encrypts')
 
   await svc('keys', 'retire', rsa.kept)
   await svc('keys', 'retire', signing.kept)
@@ -233,9 +233,9 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   const [secrets, signing, orders] = results
   // Retired is only what no row needs any more.
   expect(secrets).toMatchObject({ kept: '', retired: expect.stringMatching(/^dk_/) })
-  expect(secrets.resealed).toBeGreaterThanOrEqual(2)
+  expect(secrets.reencrypted).toBeGreaterThanOrEqual(2)
   expect(orders).toMatchObject({ kept: '', retired: expect.stringMatching(/^dk_/) })
-  expect(orders.resealed).toBeGreaterThan(0)
+  expect(orders.reencrypted).toBeGreaterThan(0)
   expect(signing).toMatchObject({ retired: '', kept: expect.stringMatching(/^dk_/) })
   await service.app.services.keyring.refresh()
   const refreshed = await asPartner(service.client, partner)
@@ -252,7 +252,7 @@ test.concurrent('keys of webhook secrets, webhook signatures and waiting orders 
   await receiver.close()
 })
 
-test('a card that somebody holds for longer than a command would wait is sealed anew all the same', async () => {
+test('a card that somebody holds for longer than a command would wait is encrypted anew all the same', async () => {
   const own = await openService()
   try {
     const { database, keyring } = own.app.services

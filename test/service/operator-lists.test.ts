@@ -150,7 +150,7 @@ test('a secret is answered once and found nowhere afterwards: no list, no detail
   const more = [
     (await admin.post(`/merchants/${merchant.merchantId}/api-keys`, { name: 'second' })).json.apiKey,
     (await admin.post(`/partners/${partnerId}/clients`, { name: 'second' })).json.clientSecret,
-    (await admin.post(`/partners/${partnerId}/seal-keys`)).json.k,
+    (await admin.post(`/partners/${partnerId}/encryption-keys`)).json.k,
   ]
   const secrets: string[] = [apiKey.apiKey, client.clientSecret, ...more]
   expect(secrets.every((secret) => secret.length >= 40)).toBe(true)

@@ -79,7 +79,7 @@ test('what the log keeps of a body names no person and no secret, and still says
     expect(log).not.toContain(secret)
 })
 
-test('a seal that was not opened shows its kid, its algorithms and which check failed, in live mode too', async () => {
+test('an encrypted request that was not opened shows its kid, its algorithms and which check failed, in live mode too', async () => {
   const live = await openService({ db: service.db, env: { SVC_MODE: 'live' } })
   try {
     const partner = await newPartner(live)
@@ -91,7 +91,7 @@ test('a seal that was not opened shows its kid, its algorithms and which check f
     const [header, ...parts] = good.split('.')
     const unknown = await encryptFor(partner, {}, { ...sharedKey, kid: 'sk_of_nobody' })
     const headers = HEADER_ATTACKS.filter(([, , claimed]) => (claimed as Json).kid === 'key-1').slice(0, 12)
-    const jwes: [sealed: string, fault: string, kid: string | undefined][] = [
+    const jwes: [encrypted: string, fault: string, kid: string | undefined][] = [
       [[header, ...parts.slice(0, 3), 'A'.repeat(22)].join('.'), 'tag', kid],
       [unknown, 'unknown_kid', 'sk_of_nobody'],
       ['no.jwe', 'not_jwe', undefined],

@@ -11,7 +11,7 @@ import { startServer } from '../server-process.ts'
 import type { Comparison, Measure, Setting } from './measure.ts'
 
 const PATH = '/api/v0/partner/svcCard'
-/** More than any phase can use: seals are made before the clock runs. */
+/** More than any phase can use: JWEs are made before the clock runs. */
 const JWES_PER_SECOND = 2_500
 /** So many that pgbench's transactions seldom wait for each other. */
 const [PARTNERS, ACCOUNTS] = [8, 256]
@@ -23,7 +23,7 @@ interface PublishedKey extends JsonWebKey {
   readonly alg: JweKey['alg']
 }
 
-/** What orders to each partner are sealed with: its shared key, or a published key, which is asked for once. */
+/** What orders to each partner are encrypted with: its shared key, or a published key, which is asked for once. */
 async function keyring({ service }: Bed): Promise<(algorithm: Algorithm, partner: BenchPartner) => JweKey> {
   const response = await fetch(`${service.baseUrl}/.well-known/jwks.json`)
   const { keys } = (await response.json()) as { keys: PublishedKey[] }
@@ -36,7 +36,7 @@ async function keyring({ service }: Bed): Promise<(algorithm: Algorithm, partner
 
 let holders = 6_000_000_000 + randomInt(1_000_000_000)
 
-/** Orders of new holders, sealed; partners and accounts in turn. */
+/** Orders of new holders, encrypted; partners and accounts in turn. */
 export async function orders(
   bed: Bed,
   partners: readonly BenchPartner[],
@@ -66,7 +66,7 @@ export async function words(bed: Bed, partners: readonly BenchPartner[]): Promis
   const { rows } = await bed.admin.query<{ record: string; response: string }>(
     `select o.payload::text as record, encode(k.response, 'hex') as response
      from outbox o join cards c on c.svc_card_id = o.object_id
-       join idempotency_keys k on k.tenant_id = c.partner_id and k.seal_hash = c.seal_hash limit 1`,
+       join idempotency_keys k on k.tenant_id = c.partner_id and k.ciphertext_hash = c.ciphertext_hash limit 1`,
   )
   // Account n belongs to partner n modulo their number, as the script counts.
   const accounts = Array.from(
@@ -85,7 +85,7 @@ export async function words(bed: Bed, partners: readonly BenchPartner[]): Promis
   }
 }
 
-/** Nothing but opening seals of the shared key, one after the other: what no service can be faster than on one thread. */
+/** Nothing but decrypting JWEs of the shared key, one after the other: what no service can be faster than on one thread. */
 async function bareOpening({ sharedKey }: BenchPartner): Promise<Contender> {
   const order = {
     companyId: 'com_1',
@@ -97,7 +97,7 @@ async function bareOpening({ sharedKey }: BenchPartner): Promise<Contender> {
   const text = await encrypt(Buffer.from(JSON.stringify(order)), sharedKey)
   return {
     name: 'bare opening of A256KW, one thread',
-    unit: 'seals',
+    unit: "JWEs",
     async run({ seconds }) {
       const startMs = performance.now()
       let done = 0
@@ -156,7 +156,7 @@ async function postgraphile(bed: Bed, sql: string) {
 }
 
 export const encryptedCreation: Measure = {
-  id: 'sealed-creation',
+  id: 'encrypted-creation',
   title: 'Issue a gift card by an encrypted order (durable)',
   async run(setting: Setting) {
     const { bed, seconds } = setting

@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts'
 /** Orders that are sent together: the line of the CSV and the JWE of each. */
 export interface Chunk {
   jobId?: string
-  readonly rows: readonly (readonly [line: number, seal: string])[]
+  readonly rows: readonly (readonly [line: number, jwe: string])[]
 }
 
 /**

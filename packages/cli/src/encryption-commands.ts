@@ -33,7 +33,7 @@ const withKeyOptions = (command: Command): Command =>
 export function addEncryptionCommands(program: Command): void {
   withKeyOptions(
     program
-      .command('seal [file]')
+      .command('encrypt [file]')
       .description('encrypt a JSON object (from a file or standard input) as a compact JWE'),
   )
     .option('--alg <alg>', 'A256KW, ECDH-ES+A256KW or RSA-OAEP-256; by default what the key is for')
@@ -41,25 +41,25 @@ export function addEncryptionCommands(program: Command): void {
       'after',
       `
 Examples:
-  svc seal order.json --key shared.jwk                          with the key shared with the service
-  svc seal order.json --key jwks.json --alg RSA-OAEP-256        to one of the service's published keys
-  echo '{"companyId":"com_…"}' | svc seal --sandbox             with the demo partner's shared key
-  svc seal order.json --sandbox --alg ECDH-ES+A256KW            to the running sandbox's published key`,
+  svc encrypt order.json --key shared.jwk                          with the key shared with the service
+  svc encrypt order.json --key jwks.json --alg RSA-OAEP-256        to one of the service's published keys
+  echo '{"companyId":"com_…"}' | svc encrypt --sandbox             with the demo partner's shared key
+  svc encrypt order.json --sandbox --alg ECDH-ES+A256KW            to the running sandbox's published key`,
     )
     .action(encryptText)
   withKeyOptions(
     program
-      .command('open [file]')
-      .description('open a compact JWE (from a file or standard input), or say precisely why not'),
+      .command('decrypt [file]')
+      .description('decrypt a compact JWE (from a file or standard input), or say precisely why not'),
   )
     .addHelpText(
       'after',
       `
 Examples:
-  svc open answer.jwe --key shared.jwk
-  curl -s … -H 'Accept: application/jose' | svc open --sandbox`,
+  svc decrypt response.jwe --key shared.jwk
+  curl -s … -H 'Accept: application/jose' | svc decrypt --sandbox`,
     )
-    .action(openText)
+    .action(decryptText)
 }
 
 async function encryptText(file: string | undefined, options: KeyOptions): Promise<void> {
@@ -131,7 +131,7 @@ function chooseKey(jwks: readonly Jwk[], alg: JweAlgorithm | undefined): JweKey 
   const fit = keys.find((key) => alg === undefined || key.alg === alg)
   if (!fit)
     throw new UsageError(
-      `None of the keys is for ${alg ?? 'sealing'}; they are for ${keys.map((key) => key.alg).join(', ') || 'nothing'}.`,
+      `None of the keys is for ${alg ?? 'encryption'}; they are for ${keys.map((key) => key.alg).join(', ') || 'nothing'}.`,
     )
   // Who holds the private half may encrypt to its public half.
   return fit.key.type === 'private' ? { ...fit, key: createPublicKey(fit.key) } : fit
@@ -147,13 +147,13 @@ function readKey(jwk: Jwk): JweKey {
   }
 }
 
-async function openText(file: string | undefined, options: KeyOptions): Promise<void> {
+async function decryptText(file: string | undefined, options: KeyOptions): Promise<void> {
   const given = (await readText(file, 'a compact JWE')).trim()
   // Requests carry the JWE as a JSON string, so either form is taken.
   const jwe = given.startsWith('"') ? String(parseJsonText(given, 'a compact JWE')) : given
   const keys = (await jwksOf(options, 'A256KW')).map(readKey).filter(({ key }) => key.type !== 'public')
   if (keys.length === 0)
-    throw new UsageError('A public key cannot open. Give the shared key, or the private half.')
+    throw new UsageError('A public key cannot decrypt. Give the shared key, or the private half.')
   try {
     const { plaintext, kid, alg } = await decryptJwe(jwe, (wanted) => keys.find((key) => key.kid === wanted))
     if (options.json) printJson({ kid, alg, body: JSON.parse(plaintext.toString('utf8')) as unknown })
@@ -165,6 +165,6 @@ async function openText(file: string | undefined, options: KeyOptions): Promise<
       reason === 'unknown_kid'
         ? ` It names ${kid}; the key here is ${keys.map((key) => key.kid).join(', ')}.`
         : ''
-    throw new UsageError(`Not opened (${reason}). ${error.message}.${held}`)
+    throw new UsageError(`Not decrypted (${reason}). ${error.message}.${held}`)
   }
 }

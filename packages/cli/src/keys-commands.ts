@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BULK_LINES } from '@svc/core/cards/reseal-bulk-lines'
-import { CARD_NUMBERS } from '@svc/core/cards/reseal-card-numbers'
-import { PARTNER_KEYS } from '@svc/core/tenants/reseal-partner-keys'
-import { WEBHOOK_SECRETS } from '@svc/core/webhooks/reseal-webhook-secrets'
+import { BULK_LINES } from '@svc/core/cards/reencrypt-bulk-lines'
+import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
+import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
+import { WEBHOOK_SECRETS } from '@svc/core/webhooks/reencrypt-webhook-secrets'
 import { required } from '@svc/kernel/invariant'
 import {
   beginRotation,
@@ -61,7 +61,7 @@ The previous keys of the other purposes stay as long as something needs them: ru
 
 Examples:
   svc keys rotate card_number
-  svc keys rotate seal_rsa && svc keys list`,
+  svc keys rotate encryption_rsa && svc keys list`,
     )
     .action((purpose: string, { json = false }: Json) =>
       withInstallation((context) => rotate(context, purpose, json)),
@@ -149,7 +149,7 @@ async function rotate(context: CommandContext, purpose: string, json: boolean): 
     {
       purpose,
       keyId: newest.keyId,
-      resealed: reencrypted,
+      reencrypted,
       retired: retired.join(' '),
       kept: former.map(({ keyId }) => keyId).join(' '),
     },
@@ -169,7 +169,7 @@ async function untilEffective(
       return newest
     }
     progress(
-      `${newest.keyId} seals in ${Math.ceil(-newest.effectiveForMs / 1_000)} s, when every process has read it.`,
+      `${newest.keyId} encrypts in ${Math.ceil(-newest.effectiveForMs / 1_000)} s, when every process has read it.`,
     )
     await sleep(-newest.effectiveForMs)
   }
@@ -252,7 +252,7 @@ function whyKept({ config }: CommandContext, purpose: RotatablePurpose): string 
     return `tokens that it signed live for up to ${config.TOKEN_TTL_SECONDS} s. Run this again after that.`
   if (purpose === 'webhook_signing')
     return 'receivers may still verify with it. When none does: svc keys retire <keyId>'
-  if (purpose.startsWith('seal_'))
+  if (purpose.startsWith("encryption_"))
     return 'partners may still encrypt to it. When none does: svc keys retire <keyId>'
   return 'rows are still encrypted with it. Run this again later.'
 }
@@ -273,7 +273,7 @@ async function retire({ database }: CommandContext, keyId: string, json: boolean
     const newest = newestEffective(keys, key.purpose)
     if (!newest || newest.keyId === keyId || key.effectiveForMs < 0)
       throw new UsageError(
-        `${keyId} is the key that seals. Make a new one first: svc keys rotate ${key.purpose}`,
+        `${keyId} is the key that encrypts. Make a new one first: svc keys rotate ${key.purpose}`,
       )
     const rows = await usesOf(tx, ENCRYPTED_ROWS, key)
     if (rows)

@@ -100,15 +100,15 @@ export class Http {
   }
 
   /** The request as a command for a shell, with credentials as variables to set. */
-  curl({ request: { method, path, headers = {}, body, encrypted: sealed } }: HttpResponse): string {
+  curl({ request: { method, path, headers = {}, body, encrypted } }: HttpResponse): string {
     const { redactor } = this
     const lines = [`curl -i -X ${method} ${redactor.quote(`${this.baseUrl}${path}`)}`]
     for (const [name, value] of Object.entries(headers))
       lines.push(`-H ${redactor.quote(`${name}: ${value}`)}`)
-    if (sealed !== undefined)
-      lines.push(body?.toString().startsWith('"') ? '-d "\\"$SEALED\\""' : '-d "$SEALED"')
+    if (encrypted !== undefined)
+      lines.push(body?.toString().startsWith('"') ? '-d "\\"$ENCRYPTED\\""' : '-d "$ENCRYPTED"')
     else if (body !== undefined) lines.push(`--data-binary ${redactor.quote(body.toString())}`)
-    const note = sealed === undefined ? '' : `# SEALED is the compact JWE of: ${redactor.redact(sealed)}\n`
+    const note = encrypted === undefined ? '' : `# ENCRYPTED is the compact JWE of: ${redactor.redact(encrypted)}\n`
     return note + lines.join(' \\\n  ')
   }
 

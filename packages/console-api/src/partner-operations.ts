@@ -304,9 +304,9 @@ export const revokeClient = query({
 
 export const issueJweKey = query({
   ...consoleOperation,
-  id: 'console.issueSealKey',
+  id: 'console.issueEncryptionKey',
   method: 'POST',
-  path: `${PATH}/:partnerId/seal-keys`,
+  path: `${PATH}/:partnerId/encryption-keys`,
   tag: TAG,
   summary: 'Issue shared encryption key',
   role: 'operator',
@@ -333,9 +333,9 @@ export const issueJweKey = query({
 
 export const retireJweKeyInConsole = query({
   ...consoleOperation,
-  id: 'console.retireSealKey',
+  id: 'console.retireEncryptionKey',
   method: 'DELETE',
-  path: `${PATH}/:partnerId/seal-keys/:kid`,
+  path: `${PATH}/:partnerId/encryption-keys/:kid`,
   tag: TAG,
   summary: 'Retire encryption key',
   description: 'For good; within a second nothing encrypted with it is opened any more.',

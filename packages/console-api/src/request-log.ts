@@ -47,13 +47,13 @@ interface JweSummary {
 const INSERT = statement(
   'request_log_insert',
   `insert into request_log (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error,
-     description, address, body_bytes, body, seal, objects)
+     description, address, body_bytes, body, jwe, objects)
    select request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error, description, address,
-     body_bytes, body, seal, string_to_array(objects, ' ')
+     body_bytes, body, jwe, string_to_array(objects, ' ')
    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
      $8::smallint[], $9::real[], $10::text[], $11::text[], $12::text[], $13::integer[], $14::jsonb[], $15::jsonb[],
      $16::text[]) as r (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error,
-     description, address, body_bytes, body, seal, objects)
+     description, address, body_bytes, body, jwe, objects)
    order by request_id on conflict do nothing`,
 )
 const ADD = statement(
@@ -219,7 +219,7 @@ function entryOf(
     bodyBytes,
     // A body that was not decrypted, or not parsed, is never kept.
     body: body !== null && typeof body === 'object' && !Buffer.isBuffer(body) ? body : undefined,
-    jwe: encrypted && rawBody ? jweOf(rawBody, failure, request.sealHash !== undefined) : undefined,
+    jwe: encrypted && rawBody ? jweOf(rawBody, failure, request.ciphertextHash !== undefined) : undefined,
     made: response === undefined ? [] : idsIn(response.slice(0, 600)),
   }
 }

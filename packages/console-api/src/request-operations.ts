@@ -72,7 +72,7 @@ interface DetailRow extends RequestRow {
 const COLUMNS = `r.request_id, r.tenant_id, r.at, r.operation, r.kind, r.method, r.path, r.status, r.duration_ms, r.error`
 const FIND = statement<DetailRow>(
   'console_request',
-  `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.seal as jwe, r.objects from request_log r
+  `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.jwe, r.objects from request_log r
    where r.request_id = $1`,
 )
 

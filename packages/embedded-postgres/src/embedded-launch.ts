@@ -45,7 +45,7 @@ const plain = (): Launcher => ({
   wrap: (command, args) => ({ command, args: [...args], options: spawnOptions() }),
 })
 
-/** Root's own files and directories, seen from a user namespace in which root is called nobody. */
+/** Root's own files and directories, seen from a user namespace in which root is called `nobody`. */
 const unshare = (): Launcher => ({
   name: 'unshare --user',
   owner: me(),
@@ -64,7 +64,7 @@ const setuid = (owner: Owner): Launcher => ({
 
 /**
  * The ways to run the server, best first. `clusterOwner` is who owns an existing cluster: a way that keeps
- * the owner comes first, and files that belong to neither root nor nobody stay with their owner.
+ * the owner comes first, and files that belong to neither root nor `nobody` stay with their owner.
  */
 export function launchersFor(clusterOwner: Owner | undefined, ways: readonly RootWay[]): Launcher[] {
   if (me().uid !== 0) return [plain()]

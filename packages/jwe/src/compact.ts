@@ -46,7 +46,7 @@ export interface CompactJwe {
   readonly tag: Buffer
 }
 
-/** Every check that needs no key, so that a hostile header costs no key work (decision C1). Throws SealRejected. */
+/** Every check that needs no key, so that a hostile header costs no key work (decision C1). Throws DecryptionFailed. */
 export function readCompactJwe(text: string): CompactJwe {
   if (text.length > JWE_CHARS_MAX) throw new DecryptionFailed('too_large')
   const parts = text.split('.', 6)

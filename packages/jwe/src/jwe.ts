@@ -16,7 +16,7 @@ export interface Opened {
   readonly kid: string
   readonly alg: JweAlgorithm
   /** SHA-256 over the decoded IV, ciphertext and tag: what makes a JWE count once (decision C13). */
-  readonly sealHash: Buffer
+  readonly ciphertextHash: Buffer
 }
 
 /**
@@ -41,8 +41,8 @@ export async function decryptJwe(
   const plaintext = alg === 'RSA-OAEP-256' ? await openRsa(text, jwe, opening) : openDirectly(jwe, key)
   if (plaintext === 'epk') throw reject('header', 'epk is not a point to agree with')
   if (plaintext === 'tag') throw reject('tag')
-  const sealHash = createHash('sha256').update(jwe.iv).update(jwe.ciphertext).update(jwe.tag).digest()
-  return { plaintext, kid, alg, sealHash }
+  const ciphertextHash = createHash('sha256').update(jwe.iv).update(jwe.ciphertext).update(jwe.tag).digest()
+  return { plaintext, kid, alg, ciphertextHash }
 }
 
 /** Encrypts to a public key, or with a shared one. Returns the compact JWE. */

@@ -85,7 +85,7 @@ export function publicJwk(kid: string, alg: JweAlgorithm, key: KeyObject): JsonW
 
 /** A JWK that cannot serve; the message says why, and never what is in the key. */
 export class UnfitJweKey extends Error {
-  override name = 'UnfitSealKey'
+  override name = 'UnfitEncryptionKey'
 }
 
 const MEMBERS: Record<string, { public: readonly string[]; private: readonly string[] }> = {
@@ -97,7 +97,7 @@ const MEMBERS: Record<string, { public: readonly string[]; private: readonly str
 
 /**
  * Reads a JWK of the kind that the caller expects: one who registers a public key must not hand us a private one.
- * `alg` may be left out, since each type of key serves one algorithm only. Throws UnfitSealKey.
+ * `alg` may be left out, since each type of key serves one algorithm only. Throws UnfitEncryptionKey.
  */
 export function keyFromJwk(jwk: unknown, kind: KeyObject['type']): JweKey {
   const refuse = (why: string): never => {

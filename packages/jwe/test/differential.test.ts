@@ -10,7 +10,7 @@ describe('held to jose', () => {
   const body = fc.uint8Array({ maxLength: 300 })
 
   test.each(agreeing)(
-    '%s (%s): any seal of jose, with any apu and apv, opens to the same bytes',
+    '%s (%s): any JWE of jose, with any apu and apv, opens to the same bytes',
     async (alg, _kind, encryption, opening) => {
       await fc.assert(
         fc.asyncProperty(body, party, party, async (bytes, apu, apv) => {
@@ -27,7 +27,7 @@ describe('held to jose', () => {
   )
 
   test.each(kinds)(
-    '%s (%s): jose opens any seal of ours to the same bytes',
+    '%s (%s): jose opens any JWE of ours to the same bytes',
     async (alg, _kind, encryption, opening) => {
       await fc.assert(
         fc.asyncProperty(body, async (bytes) => {

@@ -9,7 +9,7 @@ interface Inside {
   readonly contentKey?: Buffer
 }
 
-/** A seal with any header text at all, whose tag is right for the secret key: only the header can be refused. */
+/** a JWE with any header text at all, whose tag is right for the secret key: only the header can be refused. */
 export function encryptWithHeader(
   header: string | object | Buffer,
   wrapWith: KeyObject,

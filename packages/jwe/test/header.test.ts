@@ -32,7 +32,7 @@ describe('a hostile header', () => {
     },
   )
 
-  test('the maker of these attacks makes seals that open when the header is good', async () => {
+  test('the maker of these attacks makes JWEs that open when the header is good', async () => {
     const opened = await decryptJwe(
       encryptWithHeader({ ...good, typ: 'JOSE', cty: 'json' }),
       recorder('A256KW', secret).find,
@@ -79,7 +79,7 @@ describe('a hostile header', () => {
   })
 })
 
-describe('the ephemeral key of a seal', () => {
+describe('the ephemeral key of a JWE', () => {
   const p256 = () => jweKey('ECDH-ES+A256KW', pairs['P-256'].privateKey)
   const x25519 = () => jweKey('ECDH-ES+A256KW', pairs.X25519.privateKey)
   const hex = (text: string) => b64(Buffer.from(text, 'hex'))

@@ -40,18 +40,18 @@ function run(command: string, args: string[], input: string): Promise<string> {
   })
 }
 
-/** Reads {jwk, alg, texts} and answers a list: sealed texts, or the opened ones. */
+/** Reads {jwk, alg, texts} and answers a list: encrypted texts, or the decrypted ones. */
 const PYTHON = {
   encrypt: `
 import json, sys
 from jwcrypto import jwe, jwk
 order = json.load(sys.stdin)
 key = jwk.JWK.from_json(order["jwk"])
-def seal(text):
+def encrypt(text):
     token = jwe.JWE(text.encode(), protected=json.dumps({"alg": order["alg"], "enc": "A256GCM", "kid": "key-1"}))
     token.add_recipient(key)
     return token.serialize(compact=True)
-print(json.dumps([seal(text) for text in order["texts"]]))`,
+print(json.dumps([encrypt(text) for text in order["texts"]]))`,
   open: `
 import json, sys
 from jwcrypto import jwe, jwk
@@ -71,7 +71,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
     ) as string[]
 
   test.each(kinds)(
-    '%s with a %s key: it opens what we seal',
+    '%s with a %s key: it decrypts what we encrypt',
     async (alg, _kind, { publicKey, privateKey }) => {
       const jwes = await Promise.all(
         plaintexts.map((text) => encrypt(Buffer.from(text), jweKey(alg, publicKey))),
@@ -81,7 +81,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
   )
 
   test.each(kinds)(
-    '%s with a %s key: we open what it seals',
+    '%s with a %s key: we decrypt what it encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const jwes = await ask('encrypt', alg, publicKey, plaintexts)
       const opened = await Promise.all(jwes.map((text) => decryptJwe(text, () => jweKey(alg, privateKey))))
@@ -93,7 +93,7 @@ describe.skipIf(!python)('python3-jwcrypto (skipped without the Debian package p
 describe.skipIf(!joseCommand)('the jose command (skipped without the Debian package jose)', () => {
   let directory: string
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'seal-interop-'))
+    directory = await mkdtemp(join(tmpdir(), 'jwe-interop-'))
   })
   afterAll(() => rm(directory, { recursive: true, force: true }))
 
@@ -104,7 +104,7 @@ describe.skipIf(!joseCommand)('the jose command (skipped without the Debian pack
   }
 
   test.each(kindsOfJoseCommand)(
-    '%s with a %s key: it opens what we seal',
+    '%s with a %s key: it decrypts what we encrypt',
     async (alg, _kind, { publicKey, privateKey }) => {
       const key = await keyFile(privateKey)
       for (const text of plaintexts) {
@@ -115,7 +115,7 @@ describe.skipIf(!joseCommand)('the jose command (skipped without the Debian pack
   )
 
   test.each(kindsOfJoseCommand)(
-    '%s with a %s key: we open what it seals',
+    '%s with a %s key: we decrypt what it encrypts',
     async (alg, _kind, { publicKey, privateKey }) => {
       const key = await keyFile(publicKey)
       const template = JSON.stringify({ protected: { alg, enc: 'A256GCM', kid: 'key-1' } })

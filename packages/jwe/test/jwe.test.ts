@@ -20,7 +20,7 @@ import { b64, good } from './forged.ts'
 describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
   const find = keyRing(alg, opening)
 
-  test('what was sealed opens to the same bytes', async () => {
+  test('what was encrypted opens to the same bytes', async () => {
     for (const body of [plaintext, Buffer.alloc(0), randomBytes(40_000)]) {
       const opened = await decryptJwe(await encrypt(body, jweKey(alg, encryption)), find)
       expect(opened.plaintext.equals(body)).toBe(true)
@@ -28,7 +28,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('jose opens our seals and we open those of jose', async () => {
+  test('jose opens our JWEs and we open those of jose', async () => {
     const ours = await encrypt(plaintext, jweKey(alg, encryption))
     expect(Buffer.from((await compactDecrypt(ours, opening)).plaintext)).toEqual(plaintext)
     const header = { alg, enc: 'A256GCM', kid: 'key-1', typ: 'JOSE', cty: 'application/json' }
@@ -36,7 +36,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     expect((await decryptJwe(theirs, find)).plaintext).toEqual(plaintext)
   })
 
-  test('two seals of the same bytes have nothing in common', async () => {
+  test('two JWEs of the same bytes have nothing in common', async () => {
     const [one, two] = (await Promise.all([1, 2].map(() => encrypt(plaintext, jweKey(alg, encryption))))).map(
       (text) => text.split('.'),
     )
@@ -52,10 +52,10 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     const expected = createHash('sha256')
       .update(Buffer.concat([iv!, ciphertext!, tag!]))
       .digest()
-    expect((await decryptJwe(text, find)).sealHash).toEqual(expected)
+    expect((await decryptJwe(text, find)).ciphertextHash).toEqual(expected)
   })
 
-  test('a seal with any one character changed is rejected', async () => {
+  test('a JWE with any one character changed is rejected', async () => {
     const text = await encrypt(plaintext, jweKey(alg, encryption))
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     for (let at = 0; at < text.length; at++) {
@@ -67,7 +67,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('a seal that is cut short or drawn out is rejected', async () => {
+  test('a JWE that is cut short or drawn out is rejected', async () => {
     const text = await encrypt(plaintext, jweKey(alg, encryption))
     for (let end = 0; end < text.length; end++) await rejection(text.slice(0, end), find)
     for (const more of ['A', 'AAAA', '=', '.', '.AAAA', '\n', ' ']) {
@@ -76,7 +76,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
     }
   })
 
-  test('a seal made for another key of the same sort does not open', async () => {
+  test('a JWE made for another key of the same sort does not open', async () => {
     const other =
       alg === 'A256KW' ? createSecretKey(randomBytes(32)) : newJweKeyPair(_kind as 'RSA').privateKey
     const text = await encrypt(plaintext, jweKey(alg, encryption))
@@ -84,7 +84,7 @@ describe.each(kinds)('%s with a %s key', (alg, _kind, encryption, opening) => {
   })
 })
 
-describe('the parts of a seal', () => {
+describe('the parts of a JWE', () => {
   const { find } = recorder('A256KW', secret)
   const parts = encryptWithHeader(good).split('.')
   const withPart = (at: number, part: string) => parts.with(at, part).join('.')
@@ -172,7 +172,7 @@ describe('what a caller learns', () => {
     expect((await rejection(text, () => jweKey('A256KW', secret))).reason).toBe('unknown_kid')
   })
 
-  test('no message repeats anything out of the seal', async () => {
+  test('no message repeats anything out of the JWE', async () => {
     const mark = 'QxZ9markQxZ9'
     for (const header of [
       { ...good, [mark]: 1 },
@@ -185,7 +185,7 @@ describe('what a caller learns', () => {
     }
   })
 
-  test('a failure of the key store is not taken for a fault of the seal', async () => {
+  test('a failure of the key store is not taken for a fault of the JWE', async () => {
     const down = new Error('the key store is down')
     await expect(decryptJwe(encryptWithHeader(good), () => Promise.reject(down))).rejects.toBe(down)
   })

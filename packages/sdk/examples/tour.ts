@@ -1,7 +1,7 @@
 // A tour of the service, against a sandbox on this machine. Start one with `npm start`, then: npx tsx packages/sdk/examples/tour.ts
 import { Svc } from '@svc/sdk'
 
-const sandbox = await Svc.sandbox() // finds data/sandbox.json; tokens, sealing and retries are taken care of
+const sandbox = await Svc.sandbox() // finds data/sandbox.json; tokens, encryption and retries are taken care of
 const { demo, merchant, partner, rewards } = sandbox
 
 // A merchant makes a QR code, and a payer's app pays it.
@@ -16,7 +16,7 @@ console.log(`too late  ${late.payment?.status}, because ${late.payment?.reason}`
 for await (const each of merchant.qrCodes.payments(code.qrCodeId))
   console.log(`on record ${each.utr} ${each.status}`)
 
-// A partner issues a gift card with a sealed order, and finds it again.
+// A partner issues a gift card with an encrypted order, and finds it again.
 const { companyId, cardAccountId } = demo.incentivePartner
 const card = await partner.cards.create({ companyId, cardAccountId, firstName: 'Asha', loadAmount: '500' })
 const found = await partner.cards.find({ companyId, cardAccountId, svcCardId: card.svcCardId })

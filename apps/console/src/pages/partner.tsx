@@ -198,14 +198,14 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
   ]
   const retire = async (kid: string) => {
     await responseOf(
-      api.DELETE('/partners/{partnerId}/seal-keys/{kid}', { params: { path: { partnerId, kid } } }),
+      api.DELETE('/partners/{partnerId}/encryption-keys/{kid}', { params: { path: { partnerId, kid } } }),
     )
     await changed()
   }
   const issue = async () => {
     setJwk(
       JSON.stringify(
-        await responseOf(api.POST('/partners/{partnerId}/seal-keys', { params: { path: { partnerId } } })),
+        await responseOf(api.POST('/partners/{partnerId}/encryption-keys', { params: { path: { partnerId } } })),
         undefined,
         2,
       ),

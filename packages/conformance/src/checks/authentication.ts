@@ -38,7 +38,7 @@ interface Protected {
 
 /** An order that a card would be made of, so that the token decides; without a key for it, a text that is none. */
 const order = async (s: Subject): Promise<string> =>
-  s.partner().sharedKey ? encrypt(JSON.stringify(s.orderOf()), s.sharedKey()) : 'sealed'
+  s.partner().sharedKey ? encrypt(JSON.stringify(s.orderOf()), s.sharedKey()) : 'encrypted'
 
 const partnerToken = async (subject: Subject) => (await subject.asPartner()).token
 const merchantToken = (subject: Subject, who: MerchantName = 'merchant') => subject.merchantToken(who)

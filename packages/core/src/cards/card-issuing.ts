@@ -34,7 +34,7 @@ export interface CreateGiftCard {
   readonly partnerId: string
   readonly order: GiftCardOrder
   /** Of the encrypted request, which counts once (decision C13). */
-  readonly sealHash: Buffer | undefined
+  readonly ciphertextHash: Buffer | undefined
 }
 
 export interface PreparedGiftCard extends CreateGiftCard {
@@ -113,10 +113,10 @@ const NUMBERS = statement<{ digest: Buffer }>(
   'issuing_numbers',
   'select digest from directory_card_numbers($1)',
 )
-const JWES = statement<{ partnerId: string; sealHash: Buffer }>(
-  'issuing_seals',
-  `select partner_id as "partnerId", seal_hash as "sealHash" from cards
-   where (partner_id, seal_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
+const JWES = statement<{ partnerId: string; ciphertextHash: Buffer }>(
+  'issuing_ciphertexts',
+  `select partner_id as "partnerId", ciphertext_hash as "ciphertextHash" from cards
+   where (partner_id, ciphertext_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
 )
 
 /** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
@@ -124,7 +124,7 @@ export async function lockIssuing(
   tx: BatchTx,
   orders: readonly PreparedGiftCard[],
 ): Promise<ByTenant<IssuingState>> {
-  const encrypted = orders.filter(({ sealHash }) => sealHash)
+  const encrypted = orders.filter(({ ciphertextHash }) => ciphertextHash)
   const [known, accounts, knownUsers, numbers, jwes, balances] = await Promise.all([
     tx.query(
       COMPANIES,
@@ -160,7 +160,7 @@ export async function lockIssuing(
           columns(
             encrypted,
             (o) => o.tenantId,
-            (o) => o.sealHash,
+            (o) => o.ciphertextHash,
           ),
         )
       : [],
@@ -183,6 +183,6 @@ export async function lockIssuing(
   for (const { partnerId, companyId } of known) state.of(partnerId).companies.add(companyId)
   for (const found of accounts) state.of(found.partnerId).accounts.set(found.cardAccountId, found)
   for (const user of knownUsers) addUser(state.of(user.partnerId).users, user)
-  for (const { partnerId, sealHash } of jwes) state.of(partnerId).usedJwes.add(sealHash.toString('base64'))
+  for (const { partnerId, ciphertextHash } of jwes) state.of(partnerId).usedJwes.add(ciphertextHash.toString('base64'))
   return state
 }

@@ -45,7 +45,7 @@ export const cards = table('cards', 'c', ['partnerId', 'svcCardId'], {
   cardAccountId: text,
   userId: text,
   /** The card number, encrypted, and a keyed digest of it. */
-  numberSealed: secret(bytes),
+  numberEncrypted: secret(bytes),
   numberDigest: secret(bytes),
   maskedNumber: text,
   /** A reference for later calls that authorises nothing (decision C20). */
@@ -69,7 +69,7 @@ export const cards = table('cards', 'c', ['partnerId', 'svcCardId'], {
   blockCode: text,
   remarks: text,
   /** Of the encrypted request that created it: each counts once (decision C13). */
-  sealHash: secret(nullable(bytes)),
+  ciphertextHash: secret(nullable(bytes)),
   createdAt: instant,
   modifiedAt: instant,
 })

@@ -65,11 +65,11 @@ export const createGiftCard = command({
   lock: lockIssuing,
   decide,
 
-  apply(state, { number, newUser, transfer, command: { sealHash } }) {
+  apply(state, { number, newUser, transfer, command: { ciphertextHash } }) {
     const { debitAccountId, amountPaise } = transfer
     state.balances.set(debitAccountId, (state.balances.get(debitAccountId) ?? 0n) - amountPaise)
     state.takenNumbers.add(number.digest.toString('base64'))
-    if (sealHash) state.usedJwes.add(sealHash.toString('base64'))
+    if (ciphertextHash) state.usedJwes.add(ciphertextHash.toString('base64'))
     if (newUser) addUser(state.users, newUser)
   },
 
@@ -91,11 +91,11 @@ export const createGiftCard = command({
     saveJournals(tx, decisions[0]!.command.timeZone, journals, opens)
     cards.insert(
       tx,
-      decisions.map(({ card, number, command: { sealHash = null } }) => ({
+      decisions.map(({ card, number, command: { ciphertextHash = null } }) => ({
         ...card,
-        numberSealed: number.encrypted(),
+        numberEncrypted: number.encrypted(),
         numberDigest: number.digest,
-        sealHash,
+        ciphertextHash,
       })),
     )
     saveEvents(tx, events)
@@ -112,8 +112,8 @@ export function requireWithinLimit(loadPaise: Paise | undefined, loadMaxPaise: P
 
 /** Rules: who may get which card, and whether its account can pay for it. */
 function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issued {
-  const { tenantId, order, sealHash } = command
-  if (sealHash && state.usedJwes.has(sealHash.toString('base64'))) fail('encrypted_request_replayed')
+  const { tenantId, order, ciphertextHash } = command
+  if (ciphertextHash && state.usedJwes.has(ciphertextHash.toString('base64'))) fail('encrypted_request_replayed')
   if (!state.companies.has(order.companyId)) fail('company_not_found')
   const cardAccount = state.accounts.get(order.cardAccountId)
   if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')

@@ -48,7 +48,7 @@ TOKEN=$(curl -s "$BASE_URL/oauth/token" -d grant_type=client_credentials \\
 
 # 2. The order, encrypted with the sandbox's shared key.
 ORDER='{"companyId":"'$(partner incentivePartner.companyId)'","cardAccountId":"'$(partner incentivePartner.cardAccountId)'","firstName":"Asha","loadAmount":"500"}'
-JWE=$(echo "$ORDER" | npx svc seal --sandbox)
+JWE=$(echo "$ORDER" | npx svc encrypt --sandbox)
 
 # 3. The card. The body is the bare JWE.
 curl -s "$BASE_URL/api/v0/partner/svcCard" -H "Authorization: Bearer $TOKEN" \\

@@ -1,7 +1,7 @@
 import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const CARDS = subjects('cards', 'cards')
-const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where seal_hash is not null')
+const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where ciphertext_hash is not null')
 
 /** What must be true between cards and the ledger; the checks that `svc reconcile` adds for this area. */
 export const CARD_CHECKS: readonly Check[] = [
@@ -106,8 +106,8 @@ export const CARD_CHECKS: readonly Check[] = [
     KEPT_ORDERS,
     'Every response that is kept to an encrypted order has its one card',
     (chosen) => `select k.key as subject, count(c.svc_card_id) || ' cards' as detail
-       from idempotency_keys k left join cards c on c.partner_id = k.tenant_id and c.seal_hash = k.seal_hash
-       where k.seal_hash is not null and k.status = 200 and ${chosen('k.key')}
+       from idempotency_keys k left join cards c on c.partner_id = k.tenant_id and c.ciphertext_hash = k.ciphertext_hash
+       where k.ciphertext_hash is not null and k.status = 200 and ${chosen('k.key')}
        group by k.tenant_id, k.route, k.key having count(c.svc_card_id) <> 1 limit 100`,
   ),
 ]

@@ -23,9 +23,9 @@ import { LRUCache } from 'lru-cache'
 import type { KeyMaker } from './api-key.ts'
 
 const PAIRS: readonly { purpose: KeyPurpose; alg: JweAlgorithm }[] = [
-  { purpose: 'seal_p256', alg: 'ECDH-ES+A256KW' },
-  { purpose: 'seal_x25519', alg: 'ECDH-ES+A256KW' },
-  { purpose: 'seal_rsa', alg: 'RSA-OAEP-256' },
+  { purpose: 'encryption_p256', alg: 'ECDH-ES+A256KW' },
+  { purpose: 'encryption_x25519', alg: 'ECDH-ES+A256KW' },
+  { purpose: 'encryption_rsa', alg: 'RSA-OAEP-256' },
 ]
 
 /** A retired key of a partner stops opening within this time, in milliseconds. */
@@ -75,9 +75,9 @@ interface PartnerKeysRow {
 }
 
 const KEYS = statement<PartnerKeysRow>(
-  'partner_seal_keys',
+  'partner_encryption_keys',
   `select p.partner_id, p.plain_requests, k.kid, k.kind, k.material
-   from partners p left join partner_seal_keys k on k.partner_id = p.partner_id and k.retired_at is null
+   from partners p left join partner_encryption_keys k on k.partner_id = p.partner_id and k.retired_at is null
    where p.partner_id = any ($1) order by k.created_at desc`,
 )
 
@@ -139,7 +139,7 @@ function toPartnerKeys(keyring: Keyring, partnerId: string, rows: readonly Partn
   return [{ partnerId, plain: first.plain_requests, shared, registered }]
 }
 
-export const partnerJweKeys = table('partner_seal_keys', 'k', ['partnerId', 'kid'], {
+export const partnerJweKeys = table('partner_encryption_keys', 'k', ['partnerId', 'kid'], {
   kid: text,
   partnerId: text,
   kind: textOf<'shared' | 'public'>(),
@@ -149,8 +149,8 @@ export const partnerJweKeys = table('partner_seal_keys', 'k', ['partnerId', 'kid
   retiredAt: generated(nullable(instant)),
 })
 const RETIRE = statement<{ kid: string; partnerId: string; retiredAt: Date }>(
-  'partner_seal_key_retire',
-  `update partner_seal_keys set retired_at = coalesce(retired_at, clock_timestamp()) where partner_id = $1 and kid = $2
+  'partner_encryption_key_retire',
+  `update partner_encryption_keys set retired_at = coalesce(retired_at, clock_timestamp()) where partner_id = $1 and kid = $2
    returning kid, partner_id as "partnerId", retired_at as "retiredAt"`,
 )
 
@@ -177,7 +177,7 @@ export async function issueSharedKey(
   return { kty: 'oct', kid, alg: 'A256KW', enc: 'A256GCM', k }
 }
 
-/** Registers a partner's public key for encrypted responses (decision C3). Throws `UnfitSealKey` with the reason. */
+/** Registers a partner's public key for encrypted responses (decision C3). Throws `UnfitEncryptionKey` with the reason. */
 export async function registerPublicKey(tx: Tx, partnerId: string, jwk: unknown): Promise<JweKey> {
   const key = keyFromJwk(jwk, 'public')
   const material = Buffer.from(JSON.stringify(jwk))

@@ -9,8 +9,8 @@ const CLIENTS = statement<RowOf<typeof oauthClients>>(
   `select ${oauthClients.columns} from oauth_clients c where c.tenant_id = $1 order by c.client_id`,
 )
 const JWE_KEYS = statement<RowOf<typeof partnerJweKeys>>(
-  'partner_seal_keys_list',
-  `select ${partnerJweKeys.columns} from partner_seal_keys k where k.partner_id = $1 order by k.created_at, k.kid`,
+  'partner_encryption_keys_list',
+  `select ${partnerJweKeys.columns} from partner_encryption_keys k where k.partner_id = $1 order by k.created_at, k.kid`,
 )
 
 /** OAuth clients of a partner, without their secrets: only digests of them are stored. */

@@ -52,7 +52,7 @@ export const updateEndpoint = command({
         ...(types && { types }),
         ...(headers && {
           headerNames: Object.keys(headers),
-          headersSealed: encryptHeaders(keyring, endpointId, headers),
+          headersEncrypted: encryptHeaders(keyring, endpointId, headers),
         }),
         ...withEnabled(enabled),
       }

@@ -91,7 +91,7 @@ function newEndpoint(create: CreateEndpoint, now: Date): Endpoint {
     enabled,
     disabledReason: null,
     headerNames: Object.keys(headers),
-    headersSealed: encryptHeaders(tools.keyring, endpointId, headers),
+    headersEncrypted: encryptHeaders(tools.keyring, endpointId, headers),
     createdAt: now,
     modifiedAt: now,
   }

@@ -17,7 +17,7 @@ export const webhookSecrets = table('webhook_secrets', 's', ['tenantId', 'secret
   secretId: text,
   tenantId: text,
   endpointId: text,
-  sealed: bytes,
+  encrypted: bytes,
   createdAt: instant,
   expiresAt: generated(nullable(instant)),
 })
@@ -62,7 +62,7 @@ export function saveSecret(
     Buffer.from(secret.reveal()),
     secretEncryptedFor(secretId),
   )
-  webhookSecrets.insert(tx, [{ secretId, tenantId, endpointId, sealed: encrypted, createdAt: now }])
+  webhookSecrets.insert(tx, [{ secretId, tenantId, endpointId, encrypted, createdAt: now }])
   tx.write(EXPIRE, [tenantId, endpointId, formerUntil, secretId])
   tx.write(FORGET, [tenantId, endpointId, now])
 }
@@ -74,7 +74,7 @@ export interface SigningSecret {
 
 export const openSecret = (
   keyring: Keyring,
-  { secretId, sealed: encrypted, expiresAt }: WebhookSecret,
+  { secretId, encrypted, expiresAt }: WebhookSecret,
 ): SigningSecret => ({
   secret: new Secret(keyring.open('webhook_secret', encrypted, secretEncryptedFor(secretId)).toString()),
   expiresAtMs: expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,

@@ -19,7 +19,7 @@ const updateEndpoints = webhookEndpoints.updates([
   'enabled',
   'disabledReason',
   'headerNames',
-  'headersSealed',
+  'headersEncrypted',
   'modifiedAt',
 ])
 const DELETE = statement(

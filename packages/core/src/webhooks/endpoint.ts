@@ -23,7 +23,7 @@ export const webhookEndpoints = table('webhook_endpoints', 'e', ['tenantId', 'en
   disabledReason: nullable(text),
   /** Names of the headers that the tenant added; their values may be secrets and are never returned. */
   headerNames: texts(),
-  headersSealed: nullable(bytes),
+  headersEncrypted: nullable(bytes),
   createdAt: instant,
   modifiedAt: instant,
 })
@@ -110,9 +110,9 @@ export const encryptHeaders = (keyring: Keyring, endpointId: string, headers: He
     ? null
     : keyring.encrypt('webhook_secret', Buffer.from(JSON.stringify(headers)), headersEncryptedFor(endpointId))
 
-export const openHeaders = (keyring: Keyring, { endpointId, headersSealed }: Endpoint): Headers =>
-  headersSealed === null
+export const openHeaders = (keyring: Keyring, { endpointId, headersEncrypted }: Endpoint): Headers =>
+  headersEncrypted === null
     ? {}
     : (JSON.parse(
-        keyring.open('webhook_secret', headersSealed, headersEncryptedFor(endpointId)).toString(),
+        keyring.open('webhook_secret', headersEncrypted, headersEncryptedFor(endpointId)).toString(),
       ) as Headers)

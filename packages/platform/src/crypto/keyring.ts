@@ -61,9 +61,9 @@ const MAKE = {
   webhook_signing: signingPair,
   receipt_signing: signingPair,
   bulk_row: secret,
-  seal_p256: pair('P-256'),
-  seal_x25519: pair('X25519'),
-  seal_rsa: pair('RSA'),
+  encryption_p256: pair('P-256'),
+  encryption_x25519: pair('X25519'),
+  encryption_rsa: pair('RSA'),
 } as const
 /** The secret of a new key, drawn by chance. An RSA key takes seconds on a busy machine. */
 export const newKeyBytes = (purpose: KeyPurpose): Buffer => MAKE[purpose]()
@@ -119,7 +119,7 @@ export class Keyring {
       // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
       const made = new Map<KeyPurpose, Buffer>()
       for (const purpose of missing)
-        made.set(purpose, purpose === 'seal_rsa' && rsaKey ? await rsaKey : newKeyBytes(purpose))
+        made.set(purpose, purpose === 'encryption_rsa' && rsaKey ? await rsaKey : newKeyBytes(purpose))
       await database.write([], async (tx) => {
         await tx.query(LOCK)
         const present = new Set((await tx.query(LOAD)).flatMap((row) => (row.retired ? [] : row.purpose)))

@@ -86,7 +86,7 @@ export class MasterKeys {
     const key = this.#keys.find((candidate) => candidate.id === wrappedBy)
     if (!key)
       throw new Error(
-        `The keys in this database were wrapped by master key ${wrappedBy}, but SVC_MASTER_KEY holds ${this.#keys.map((k) => k.id).join(', ')}. Add the former key to SVC_MASTER_KEY, after a comma.`,
+        `The keys in this database were wrapped by master key ${wrappedBy}, but SVC_MASTER_KEY holds ${this.#keys.map((k) => k.id).join(', ')}. Add the previous key to SVC_MASTER_KEY, after a comma.`,
       )
     return openBytes(key.wrapping, wrapped, context)
   }

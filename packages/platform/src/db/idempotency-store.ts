@@ -16,11 +16,11 @@ export interface HttpResponse {
 export interface ResponseKey {
   readonly tenantId: string
   readonly route: string
-  /** The caller's key; for an encrypted request without one, `seal ` and the hash of its JWE. */
+  /** The caller's key; for an encrypted request without one, `jwe ` and the hash of its JWE. */
   readonly key: string
   readonly requestHash: Uint8Array
   /** Of an encrypted request: a JWE counts once, whatever key it came with. */
-  readonly sealHash: Uint8Array | null
+  readonly ciphertextHash: Uint8Array | null
 }
 
 interface FirstResponse {
@@ -38,7 +38,7 @@ interface StoredRow {
   route: string
   key: string
   request_hash: Buffer
-  seal_hash: Buffer | null
+  ciphertext_hash: Buffer | null
   status: number
   response: Buffer
   response_headers: Buffer | null
@@ -46,28 +46,28 @@ interface StoredRow {
 
 const FIND = statement<StoredRow>(
   'stored_responses_find',
-  `select tenant_id, route, key, request_hash, seal_hash, status, response, response_headers
+  `select tenant_id, route, key, request_hash, ciphertext_hash, status, response, response_headers
    from idempotency_keys join unnest($1::text[], $2::text[], $3::text[]) as wanted (tenant_id, route, key)
      using (tenant_id, route, key)`,
 )
 const FIND_BY_JWE = statement<StoredRow>(
-  'stored_responses_find_by_seal',
-  `select tenant_id, route, key, request_hash, seal_hash, status, response, response_headers
-   from idempotency_keys join unnest($1::text[], $2::bytea[]) as wanted (tenant_id, seal_hash)
-     using (tenant_id, seal_hash)`,
+  'stored_responses_find_by_ciphertext',
+  `select tenant_id, route, key, request_hash, ciphertext_hash, status, response, response_headers
+   from idempotency_keys join unnest($1::text[], $2::bytea[]) as wanted (tenant_id, ciphertext_hash)
+     using (tenant_id, ciphertext_hash)`,
 )
 
 // A plain insert on purpose: when another process committed the same key meanwhile, the unique key fails the batch,
 // which then runs again and finds the first response.
 const SAVE = statement(
   'stored_responses_save',
-  `insert into idempotency_keys (tenant_id, route, key, request_hash, seal_hash, status, response, response_headers, created_at)
+  `insert into idempotency_keys (tenant_id, route, key, request_hash, ciphertext_hash, status, response, response_headers, created_at)
    select *, $9::timestamptz
    from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::smallint[], $7::bytea[], $8::bytea[])
-     as kept (tenant_id, route, key, request_hash, seal_hash, status, response, response_headers) order by 1, 2, 3`,
+     as kept (tenant_id, route, key, request_hash, ciphertext_hash, status, response, response_headers) order by 1, 2, 3`,
 )
 
-const encryptText = (sealHash: Uint8Array): string => Buffer.from(sealHash).toString('base64')
+const encryptText = (ciphertextHash: Uint8Array): string => Buffer.from(ciphertextHash).toString('base64')
 
 /** First responses by key and by JWE: those in the database, and those that the batch itself adds. */
 export class KnownResponses {
@@ -75,17 +75,17 @@ export class KnownResponses {
   readonly #byJwe = new ByTenant(() => new Map<string, FirstResponse>())
 
   add(first: FirstResponse): void {
-    const { tenantId, route, key, sealHash } = first.key
+    const { tenantId, route, key, ciphertextHash } = first.key
     this.#byKey.of(tenantId).set([route, key], first)
-    if (sealHash) this.#byJwe.of(tenantId).set(encryptText(sealHash), first)
+    if (ciphertextHash) this.#byJwe.of(tenantId).set(encryptText(ciphertextHash), first)
   }
 
   #withKey({ tenantId, route, key }: ResponseKey): FirstResponse | undefined {
     return this.#byKey.of(tenantId).get(route, key)
   }
 
-  #withJwe({ tenantId, sealHash }: ResponseKey): FirstResponse | undefined {
-    return sealHash ? this.#byJwe.of(tenantId).get(encryptText(sealHash)) : undefined
+  #withJwe({ tenantId, ciphertextHash }: ResponseKey): FirstResponse | undefined {
+    return ciphertextHash ? this.#byJwe.of(tenantId).get(encryptText(ciphertextHash)) : undefined
   }
 
   /** Decision C13. The first response when this is a repeat; a failure when the key or the JWE was used otherwise. */
@@ -97,7 +97,7 @@ export class KnownResponses {
         : fail('idempotency_key_reused')
     const byJwe = this.#withJwe(asked)
     if (!byJwe) return undefined
-    return asked.key.startsWith('seal ') ? byJwe.response : fail('encrypted_request_replayed')
+    return asked.key.startsWith('jwe ') ? byJwe.response : fail('encrypted_request_replayed')
   }
 
   /** Whether the key or the JWE was used before, rightly or not. */
@@ -122,7 +122,7 @@ export class IdempotencyStore {
   async find(tx: Tx, keys: readonly ResponseKey[]): Promise<KnownResponses> {
     const known = new KnownResponses()
     if (keys.length === 0) return known
-    const encrypted = keys.filter((key) => key.sealHash)
+    const encrypted = keys.filter((key) => key.ciphertextHash)
     const [byKey, byJwe] = await Promise.all([
       tx.query(
         FIND,
@@ -139,7 +139,7 @@ export class IdempotencyStore {
             columns(
               encrypted,
               (k) => k.tenantId,
-              (k) => k.sealHash,
+              (k) => k.ciphertextHash,
             ),
           )
         : [],
@@ -150,10 +150,10 @@ export class IdempotencyStore {
         route,
         key: text,
         request_hash: requestHash,
-        seal_hash: sealHash,
+        ciphertext_hash: ciphertextHash,
         status,
       } = row
-      const key = { tenantId, route, key: text, requestHash, sealHash }
+      const key = { tenantId, route, key: text, requestHash, ciphertextHash }
       const body = this.#keyring.open('stored_answer', row.response, encryptionContext(key)).toString('utf8')
       const headers = row.response_headers && this.#openHeaders(row.response_headers, key)
       known.add({ key, response: { status, body, ...(headers && { headers }) } })
@@ -174,7 +174,7 @@ export class IdempotencyStore {
         ({ key }) => key.route,
         ({ key }) => key.key,
         ({ key }) => key.requestHash,
-        ({ key }) => key.sealHash,
+        ({ key }) => key.ciphertextHash,
         ({ response: reply }) => reply.status,
         ({ key, response: reply }) =>
           this.#keyring.encrypt('stored_answer', Buffer.from(reply.body), encryptionContext(key)),

@@ -33,9 +33,9 @@ const PATIENCE_MS = 1_000
 const ATTEMPTS_MAX = 5
 
 const CARD_OF_JWE = statement<{ svcCardId: string }>(
-  'bulk_card_of_seal',
+  'bulk_card_of_ciphertext',
   `select c.svc_card_id as "svcCardId" from cards c join bulk_jobs j using (partner_id)
-   where c.partner_id = $1 and j.job_id = $2 and c.seal_hash = $3 and c.created_at >= j.created_at`,
+   where c.partner_id = $1 and j.job_id = $2 and c.ciphertext_hash = $3 and c.created_at >= j.created_at`,
 )
 
 /**
@@ -105,20 +105,20 @@ export class BulkWorker {
     try {
       const encrypted = readEncrypted(openLine(this.#services.keyring, jobId, row))
       const id = `${jobId} row ${line}`
-      const { body, sealHash } = await openBody(
+      const { body, ciphertextHash } = await openBody(
         this.#services,
         { tenantId: partnerId },
         { id, body: encrypted },
       )
-      jwe = sealHash
+      jwe = ciphertextHash
       const invalid = this.#check(body)
       if (invalid) fail('validation_failed', invalid)
       const request = body as GiftCardRequest
       const order = readGiftCardOrder(request)
       this.#ownSubmitted++
       // The first response to a JWE is kept for its repeats, whether it came alone or in an upload.
-      const responding = { reply: giftCardResponse, retry: retryKeyOfOrder(partnerId, request, sealHash) }
-      const response = await this.#create.respond({ partnerId, order, sealHash }, responding)
+      const responding = { reply: giftCardResponse, retry: retryKeyOfOrder(partnerId, request, ciphertextHash) }
+      const response = await this.#create.respond({ partnerId, order, ciphertextHash }, responding)
       return { line, status: 'ISSUED', svcCardId: svcCardIdIn(response) }
     } catch (error) {
       if (!(error instanceof Failure)) return this.#troubled(job, row, error)

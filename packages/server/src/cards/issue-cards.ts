@@ -43,10 +43,10 @@ export const createGiftCardOperation = operation({
     'load_over_limit',
   ],
   run: createGiftCard,
-  ask: ({ caller, body, sealHash }) => ({
+  ask: ({ caller, body, ciphertextHash }) => ({
     partnerId: caller.tenantId,
     order: readGiftCardOrder(body),
-    sealHash,
+    ciphertextHash,
   }),
   reply: giftCardResponse,
 })
@@ -55,7 +55,7 @@ export const createGiftCardOperation = operation({
 export const retryKeyOfOrder = (
   partnerId: string,
   body: GiftCardRequest,
-  sealHash: Buffer | undefined,
+  ciphertextHash: Buffer | undefined,
 ): ResponseKey | undefined =>
   retryKey(createGiftCardOperation, {
     caller: { tenantId: partnerId },
@@ -63,7 +63,7 @@ export const retryKeyOfOrder = (
     query: {},
     headers: {},
     body,
-    sealHash,
+    ciphertextHash,
   })
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024

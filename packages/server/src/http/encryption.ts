@@ -9,28 +9,28 @@ const JOSE = 'application/jose'
 
 interface OpenedBody {
   readonly body: unknown
-  readonly sealHash: Buffer | undefined
+  readonly ciphertextHash: Buffer | undefined
 }
 
 /**
  * Opens the encrypted body of a request (decisions C1 to C5). In live mode there is one response for all that is wrong with
- * a seal; the sandbox says which check failed.
+ * an encrypted request; the sandbox says which check failed.
  */
 export async function openBody(
-  { config, jwes: seals, log }: Services,
+  { config, jwes, log }: Services,
   { tenantId }: Caller,
   request: Pick<FastifyRequest, 'id' | 'body'>,
 ): Promise<OpenedBody> {
   const body = encryptedPayloadOf(request.body)
   if (body !== null && typeof body === 'object') {
-    if (config.SVC_MODE === 'sandbox' && (await seals.takesPlain(tenantId)))
-      return { body, sealHash: undefined }
+    if (config.SVC_MODE === 'sandbox' && (await jwes.takesPlain(tenantId)))
+      return { body, ciphertextHash: undefined }
     return fail('request_not_encrypted')
   }
   if (typeof body !== 'string') return fail('request_not_encrypted')
   try {
-    const { plaintext, sealHash } = await decryptJwe(body, (kid) => seals.openingKey(tenantId, kid))
-    return { body: parseEncrypted(plaintext), sealHash }
+    const { plaintext, ciphertextHash } = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
+    return { body: parseEncrypted(plaintext), ciphertextHash }
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error
     log.info(
@@ -71,11 +71,11 @@ export const wantsEncrypted = ({ headers }: FastifyRequest): boolean =>
  * carried out: a partner without a key must not learn so after money has moved.
  */
 export async function responseEncrypter(
-  { jwes: seals }: Services,
+  { jwes }: Services,
   { tenantId }: Caller,
 ): Promise<(reply: Reply) => Promise<Reply>> {
   const key =
-    (await seals.encryptionKey(tenantId)) ??
+    (await jwes.encryptionKey(tenantId)) ??
     fail('not_acceptable', { description: 'This partner has no key for encrypted responses' })
   return async (reply) => {
     if (typeof reply.body !== 'string') {

@@ -214,7 +214,7 @@ function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
   const late = mayChange(operation) ? outcomeUnknown : tooLate
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { id: requestId, params, query, body, headers, rawBody = EMPTY, sealHash, ip: address } = request
+    const { id: requestId, params, query, body, headers, rawBody = EMPTY, ciphertextHash, ip: address } = request
     const caller = request.caller ?? PUBLIC
     let response: Reply
     try {
@@ -222,7 +222,7 @@ function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
         mayEncrypt && wantsEncrypted(request)
           ? await step(services, request, () => responseEncrypter(services, caller))
           : undefined
-      const input = { caller, params, query, body, headers, rawBody, sealHash, requestId, address }
+      const input = { caller, params, query, body, headers, rawBody, ciphertextHash, requestId, address }
       const deadlineMs = performance.now() + services.config.COMMAND_TIMEOUT_MS - request.spentMs
       const made = isBounded
         ? await step(services, request, () => handle(input), late)

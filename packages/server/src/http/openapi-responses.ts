@@ -146,7 +146,7 @@ function headersOf(operation: Operation, status: number): Json {
 
 /** What any operation may return, besides its own errors. */
 function commonErrors(operation: Operation): ErrorCode[] {
-  const { auth, body, envelope: family, method, scope, encrypted: sealed, takesIdempotencyKey } = operation
+  const { auth, body, envelope: family, method, scope, encrypted, takesIdempotencyKey } = operation
   return [
     'validation_failed',
     'bad_request',
@@ -160,10 +160,10 @@ function commonErrors(operation: Operation): ErrorCode[] {
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(scope ? (['insufficient_scope'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
-    ...(sealed === 'request' || sealed === 'both'
+    ...(encrypted === 'request' || encrypted === 'both'
       ? (['decryption_failed', 'request_not_encrypted', 'encrypted_request_replayed'] as const)
       : []),
-    ...(sealed === 'response' || sealed === 'both' ? (['not_acceptable'] as const) : []),
+    ...(encrypted === 'response' || encrypted === 'both' ? (['not_acceptable'] as const) : []),
     // One that accepts no body still reads what is sent.
     ...(body || method !== 'GET' ? (['malformed_body', 'payload_too_large'] as const) : []),
     ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
@@ -221,13 +221,13 @@ export function responsesOf(operation: Operation, name: string, schemas: Compone
     alsoProduces,
     produces = 'text/plain',
     result,
-    encrypted: sealed,
+    encrypted,
   } = operation
   const payload = schemas.add(result, 'response', `${name}Payload`) as TSchema
   const schema = isText(result)
     ? payload
     : schemas.add(envelope(operation, payload), 'response', `${name}Response`)
-  const encrypted = {
+  const jwe = {
     type: 'string',
     description:
       'With `Accept: application/jose`: the JSON response as a compact JWE for your registered key',
@@ -240,7 +240,7 @@ export function responsesOf(operation: Operation, name: string, schemas: Compone
       headers: headersOf(operation, 200),
       content: {
         [isText(result) ? produces : 'application/json']: { schema },
-        ...((sealed === 'response' || sealed === 'both') && { 'application/jose': { schema: encrypted } }),
+        ...((encrypted === 'response' || encrypted === 'both') && { 'application/jose': { schema: jwe } }),
         ...(alsoProduces && { [alsoProduces]: { schema: { type: 'string' } } }),
       },
     },

@@ -113,7 +113,7 @@ function documented(operation: Operation, about: About, schemas: ComponentSchema
   }
 }
 
-const isEncrypted = ({ encrypted: sealed }: Operation): boolean => sealed === 'request' || sealed === 'both'
+const isEncrypted = ({ encrypted }: Operation): boolean => encrypted === 'request' || encrypted === 'both'
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>

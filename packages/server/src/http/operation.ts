@@ -66,7 +66,7 @@ export interface Input<P, Q, B> {
   /** The caller's address. */
   readonly address: string
   /** Of an encrypted request: SHA-256 over what was encrypted, the same however its base64url was spelled. */
-  readonly sealHash: Buffer | undefined
+  readonly ciphertextHash: Buffer | undefined
 }
 
 export interface Reply<Body extends string | Readable = string | Readable> {
@@ -253,14 +253,14 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
 /** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
 export function retryKey(
   { method, path, takesAnyBody }: Pick<Operation, 'method' | 'path' | 'takesAnyBody'>,
-  input: Pick<AnyInput, 'caller' | 'headers' | 'params' | 'query' | 'body' | 'sealHash'> &
+  input: Pick<AnyInput, 'caller' | 'headers' | 'params' | 'query' | 'body' | 'ciphertextHash'> &
     Partial<Pick<AnyInput, 'rawBody'>>,
 ): ResponseKey | undefined {
-  const { caller, headers, params, query, sealHash } = input
+  const { caller, headers, params, query, ciphertextHash } = input
   const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
   const given = headers['idempotency-key']
   // A JWE counts once, so it is a key of its own where the caller sends none.
-  const key = typeof given === 'string' ? given : sealHash && `seal ${sealHash.toString('base64url')}`
+  const key = typeof given === 'string' ? given : ciphertextHash && `jwe ${ciphertextHash.toString('base64url')}`
   if (key === undefined) return undefined
   // A precondition is part of what is asked.
   const asked = [
@@ -275,7 +275,7 @@ export function retryKey(
     route: `${method} ${path}`,
     key,
     requestHash,
-    sealHash: sealHash ?? null,
+    ciphertextHash: ciphertextHash ?? null,
   }
 }
 

@@ -27,7 +27,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
     rawBody: Buffer | undefined
-    sealHash: Buffer | undefined
+    ciphertextHash: Buffer | undefined
     /** Time that our work on it has taken so far, in milliseconds. */
     spentMs: number
     /** Its response, if that was a failure. */
@@ -120,7 +120,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.decorateRequest('caller', null)
   app.decorateRequest('rawBody', undefined)
-  app.decorateRequest('sealHash', undefined)
+  app.decorateRequest('ciphertextHash', undefined)
   app.decorateRequest('spentMs', 0)
   app.decorateRequest('failure', undefined)
   app.decorateRequest('response', undefined)

@@ -54,7 +54,7 @@ function addExample(
   operation: Documented,
   { name, summary, request, status, mediaType, response: reply }: Example,
 ): void {
-  const { params, query, headers, body, encrypted: sealed } = request
+  const { params, query, headers, body, encrypted } = request
   const sent = { path: params, query, header: headers }
   if (status < 400)
     for (const parameter of operation.parameters ?? []) {
@@ -66,8 +66,8 @@ function addExample(
     }
   const type = headers?.['content-type'] ?? 'application/json'
   // What breaks the schema on purpose shows in its failure, and would be no example of the schema.
-  if (body !== undefined && (status < 400 || sealed)) {
-    const description = sealed && `The encrypted object: \`${JSON.stringify(sealed)}\``
+  if (body !== undefined && (status < 400 || encrypted)) {
+    const description = encrypted && `The encrypted object: \`${JSON.stringify(encrypted)}\``
     const value = typeof body === 'string' ? readable(body, type) : body
     put(operation.requestBody?.content[type], name, { summary, ...(description && { description }), value })
   }

@@ -89,7 +89,7 @@ const BY_NAME = statement<KnownRow>(
 const CREDENTIALS_WORK = statement<{ works: boolean }>(
   'sandbox_partner_credentials_work',
   `select exists (select from directory_oauth_clients(array[$1]) c where c.secret_digest = $2 and c.usable)
-     and exists (select from partner_seal_keys where partner_id = $3 and kid = $4 and retired_at is null) as works`,
+     and exists (select from partner_encryption_keys where partner_id = $3 and kid = $4 and retired_at is null) as works`,
 )
 const HAS_CARDS = statement<{ found: boolean }>(
   'sandbox_account_has_cards',

@@ -6,20 +6,20 @@ import { columns, statement } from '@svc/platform/db/statement'
 const ROWS = 500
 
 const COUNT = statement<{ rows: bigint }>(
-  'card_numbers_sealed_with',
-  'select count(*) as rows from cards where substr(number_sealed, 1, length($1::bytea)) = $1',
+  'card_numbers_encrypted_with',
+  'select count(*) as rows from cards where substr(number_encrypted, 1, length($1::bytea)) = $1',
 )
 // Locked in order of id, as everywhere, so that it cannot deadlock with the service.
-const FORMER = statement<{ svc_card_id: string; number_sealed: Buffer }>(
-  'card_numbers_to_reseal',
-  `select svc_card_id, number_sealed from cards
-   where svc_card_id > $1 and substr(number_sealed, 1, length($2::bytea)) <> $2
+const FORMER = statement<{ svc_card_id: string; number_encrypted: Buffer }>(
+  'card_numbers_to_reencrypt',
+  `select svc_card_id, number_encrypted from cards
+   where svc_card_id > $1 and substr(number_encrypted, 1, length($2::bytea)) <> $2
    order by svc_card_id limit $3 for no key update`,
 )
 const REENCRYPT = statement(
-  'card_numbers_reseal',
-  `update cards c set number_sealed = n.number_sealed
-   from unnest($1::text[], $2::bytea[]) as n (svc_card_id, number_sealed) where c.svc_card_id = n.svc_card_id`,
+  'card_numbers_reencrypt',
+  `update cards c set number_encrypted = n.number_encrypted
+   from unnest($1::text[], $2::bytea[]) as n (svc_card_id, number_encrypted) where c.svc_card_id = n.svc_card_id`,
 )
 
 /** The numbers of cards, for the rotation of their keys. Decrypted and encrypted again in memory; never written in between. */
@@ -31,7 +31,7 @@ export const CARD_NUMBERS: EncryptedRows = {
   async reencrypt(tx, keyring, after) {
     const found = await tx.query(FORMER, [after, encryptedWith(keyring.newest('card_number').keyId), ROWS])
     if (found.length === 0) return { rows: 0 }
-    const anew = found.map(({ svc_card_id: id, number_sealed: encrypted }) => ({
+    const anew = found.map(({ svc_card_id: id, number_encrypted: encrypted }) => ({
       id,
       encrypted: keyring.encrypt('card_number', keyring.open('card_number', encrypted, id), id),
     }))

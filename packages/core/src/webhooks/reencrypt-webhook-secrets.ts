@@ -16,21 +16,21 @@ interface Place {
 }
 
 /** Of rows that the newest key did not encrypt, a bounded number in a transaction, locked in order of id. */
-function encryptedColumn({ name, table, id, column, encryptedFor: sealedFor }: Place): EncryptedRows {
+function encryptedColumn({ name, table, id, column, encryptedFor }: Place): EncryptedRows {
   const COUNT = statement<{ rows: bigint }>(
-    `${name}_sealed_with`,
+    `${name}_encrypted_with`,
     `select count(*) as rows from ${table} where substr(${column}, 1, length($1::bytea)) = $1`,
   )
-  const FORMER = statement<{ id: string; sealed: Buffer }>(
-    `${name}_to_reseal`,
-    `select ${id} as id, ${column} as sealed from ${table}
+  const FORMER = statement<{ id: string; encrypted: Buffer }>(
+    `${name}_to_reencrypt`,
+    `select ${id} as id, ${column} as encrypted from ${table}
      where ${id} > $1 and substr(${column}, 1, length($2::bytea)) <> $2
      order by ${id} limit $3 for no key update`,
   )
   const REENCRYPT = statement(
-    `${name}_reseal`,
-    `update ${table} t set ${column} = n.sealed
-     from unnest($1::text[], $2::bytea[]) as n (id, sealed) where t.${id} = n.id`,
+    `${name}_reencrypt`,
+    `update ${table} t set ${column} = n.encrypted
+     from unnest($1::text[], $2::bytea[]) as n (id, encrypted) where t.${id} = n.id`,
   )
   return {
     purpose: 'webhook_secret',
@@ -47,8 +47,8 @@ function encryptedColumn({ name, table, id, column, encryptedFor: sealedFor }: P
       const encrypted = found.map((row) =>
         keyring.encrypt(
           'webhook_secret',
-          keyring.open('webhook_secret', row.sealed, sealedFor(row.id)),
-          sealedFor(row.id),
+          keyring.open('webhook_secret', row.encrypted, encryptedFor(row.id)),
+          encryptedFor(row.id),
         ),
       )
       await tx.query(REENCRYPT, [found.map((row) => row.id), encrypted])
@@ -63,14 +63,14 @@ export const WEBHOOK_SECRETS: readonly EncryptedRows[] = [
     name: 'webhook_secrets',
     table: 'webhook_secrets',
     id: 'secret_id',
-    column: 'sealed',
+    column: 'encrypted',
     encryptedFor: secretEncryptedFor,
   }),
   encryptedColumn({
     name: 'webhook_headers',
     table: 'webhook_endpoints',
     id: 'endpoint_id',
-    column: 'headers_sealed',
+    column: 'headers_encrypted',
     encryptedFor: headersEncryptedFor,
   }),
 ]

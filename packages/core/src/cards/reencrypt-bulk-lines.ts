@@ -6,18 +6,18 @@ import { encryptLine, openLine } from './bulk-job.ts'
 const ROWS = 500
 
 const COUNT = statement<{ rows: bigint }>(
-  'bulk_lines_sealed_with',
+  'bulk_lines_encrypted_with',
   `select count(*) as rows from bulk_rows where status = 'PENDING' and substr(content, 1, length($1::bytea)) = $1`,
 )
 // Those that are being carried out just now are passed over: they are done, or encrypted again, on the next round.
 const FORMER = statement<{ partner_id: string; job_id: string; line: number; content: Buffer }>(
-  'bulk_lines_to_reseal',
+  'bulk_lines_to_reencrypt',
   `select partner_id, job_id, line, content from bulk_rows
    where status = 'PENDING' and (job_id, line) > ($1, $2) and substr(content, 1, length($3::bytea)) <> $3
    order by job_id, line limit $4 for no key update skip locked`,
 )
 const REENCRYPT = statement(
-  'bulk_lines_reseal',
+  'bulk_lines_reencrypt',
   `update bulk_rows r set content = n.content
    from unnest($1::text[], $2::text[], $3::integer[], $4::bytea[]) as n (partner_id, job_id, line, content)
    where r.partner_id = n.partner_id and r.job_id = n.job_id and r.line = n.line`,

@@ -5,19 +5,19 @@ import { columns, statement } from '@svc/platform/db/statement'
 const ROWS = 500
 
 const COUNT = statement<{ rows: bigint }>(
-  'partner_keys_sealed_with',
-  `select count(*) as rows from partner_seal_keys
+  'partner_keys_encrypted_with',
+  `select count(*) as rows from partner_encryption_keys
    where kind = 'shared' and substr(material, 1, length($1::bytea)) = $1`,
 )
 const FORMER = statement<{ partner_id: string; kid: string; place: string; material: Buffer }>(
-  'partner_keys_to_reseal',
-  `select partner_id, kid, partner_id || ' ' || kid as place, material from partner_seal_keys
+  'partner_keys_to_reencrypt',
+  `select partner_id, kid, partner_id || ' ' || kid as place, material from partner_encryption_keys
    where kind = 'shared' and substr(material, 1, length($2::bytea)) <> $2 and partner_id || ' ' || kid > $1
    order by partner_id || ' ' || kid limit $3 for no key update`,
 )
 const REENCRYPT = statement(
-  'partner_keys_reseal',
-  `update partner_seal_keys k set material = n.material
+  'partner_keys_reencrypt',
+  `update partner_encryption_keys k set material = n.material
    from unnest($1::text[], $2::text[], $3::bytea[]) as n (partner_id, kid, material)
    where k.partner_id = n.partner_id and k.kid = n.kid`,
 )
