@@ -174,6 +174,125 @@ select secure_tenants('settlement_lines', 'tenant_id');
 grant select, insert on settlement_lines to svc_service;
 grant select on settlement_lines to svc_operator;
 
+-- Where the money of a merchant goes, and what state taxes its fees; as the operator who set them last entered them.
+create table payout_details (
+  merchant_id    text collate "C" primary key references merchants,
+  account_holder text not null check (char_length(account_holder) between 1 and 100),
+  account_number text not null check (account_number ~ '^[0-9]{6,18}$'),
+  -- what people and the audit see of it
+  account_ends   text not null generated always as (right(account_number, 4)) stored,
+  ifsc           text not null check (ifsc ~ '^[A-Z]{4}0[A-Z0-9]{6}$'),
+  -- GST state code of the merchant; null: not known, taxed as if it were the platform's
+  gst_state      text check (gst_state ~ '^[0-9]{2}$'),
+  updated_at     timestamptz not null
+);
+create constraint trigger audited after insert or update or delete on payout_details deferrable initially deferred
+  for each row execute function audit_change('payout_details', 'merchant_id', 'merchant_id', 'account_holder,account_ends,ifsc,gst_state,updated_at');
+select secure_tenants('payout_details', 'merchant_id');
+grant select on payout_details to svc_service;
+grant select, insert, update on payout_details to svc_operator;
+
+-- What a merchant is charged for each payment, from this business day on.
+create table merchant_fees (
+  merchant_id  text collate "C" not null references merchants,
+  valid_from   date not null,
+  basis_points integer not null check (basis_points between 0 and 10000),
+  fixed_paise  bigint not null check (fixed_paise between 0 and 100000),
+  created_at   timestamptz not null,
+  primary key (merchant_id, valid_from)
+);
+create constraint trigger audited after insert or update or delete on merchant_fees deferrable initially deferred
+  for each row execute function audit_change('merchant_fee', 'valid_from', 'merchant_id', 'valid_from,basis_points,fixed_paise');
+select secure_tenants('merchant_fees', 'merchant_id');
+grant select on merchant_fees to svc_service;
+grant select, insert, update on merchant_fees to svc_operator;
+
+-- What is paid out to a merchant: payments less refunds, fees and the tax on fees.
+create table payouts (
+  merchant_id       text collate "C" not null references merchants,
+  payout_id         text collate "C" not null,
+  business_day      date not null,
+  payment_count     integer not null check (payment_count >= 0),
+  payment_paise     bigint not null check (payment_paise >= 0),
+  refund_count      integer not null check (refund_count >= 0),
+  -- refunds less those that failed after an earlier payout had deducted them
+  refund_paise      bigint not null,
+  -- the part of them that was advanced to the merchant and is repaid here
+  advance_paise     bigint not null,
+  fee_paise         bigint not null check (fee_paise >= 0),
+  cgst_paise        bigint not null check (cgst_paise >= 0),
+  sgst_paise        bigint not null check (sgst_paise >= 0),
+  igst_paise        bigint not null check (igst_paise >= 0),
+  amount_paise      bigint not null check (amount_paise > 0),
+  account_holder    text not null,
+  account_number    text not null,
+  ifsc              text not null,
+  status            text not null check (status in ('PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED')),
+  prepared_by       text not null,
+  approved_by       text,
+  -- the run that sent it to the bank
+  run_id            text collate "C",
+  -- the bank's own reference of the payout
+  utr               text collate "C" constraint one_payout_per_utr unique,
+  failure_reason    text,
+  -- the earliest payment or refund in it
+  first_at          timestamptz not null,
+  created_at        timestamptz not null,
+  approved_at       timestamptz,
+  sent_at           timestamptz,
+  completed_at      timestamptz,
+  primary key (merchant_id, payout_id),
+  constraint payout_adds_up check (amount_paise
+    = payment_paise - refund_paise - fee_paise - cgst_paise - sgst_paise - igst_paise),
+  constraint approved_by_another_person check (approved_by is null or approved_by <> prepared_by),
+  constraint sent_when_approved check (status in ('PREPARED', 'CANCELLED') or approved_by is not null),
+  constraint payout_completed_when_final check ((status in ('PAID', 'FAILED', 'CANCELLED')) = (completed_at is not null)),
+  constraint payout_failed_with_reason check ((status in ('FAILED', 'CANCELLED')) = (failure_reason is not null))
+);
+create index payouts_newest on payouts (merchant_id, created_at desc, payout_id desc);
+create index payouts_by_id on payouts (payout_id);
+create index payouts_open on payouts (status, created_at) where status in ('PREPARED', 'APPROVED', 'SENT');
+create index payouts_of_run on payouts (run_id, payout_id) where run_id is not null;
+select secure_tenants('payouts', 'merchant_id');
+grant select, insert on payouts to svc_service;
+grant update (status, approved_by, run_id, utr, failure_reason, approved_at, sent_at, completed_at) on payouts to svc_service;
+grant select on payouts to svc_operator;
+
+-- What a payout is made of. A payment or refund is in one payout, unless that one failed or was cancelled.
+create table payout_lines (
+  merchant_id   text collate "C" not null,
+  payout_id     text collate "C" not null,
+  -- the payment or refund
+  object_id     text collate "C" not null,
+  kind          text not null check (kind in ('payment', 'refund', 'refund_failed')),
+  occurred_at   timestamptz not null,
+  amount_paise  bigint not null check (amount_paise > 0),
+  advance_paise bigint not null check (advance_paise between 0 and amount_paise),
+  fee_paise     bigint not null check (fee_paise >= 0),
+  cgst_paise    bigint not null check (cgst_paise >= 0),
+  sgst_paise    bigint not null check (sgst_paise >= 0),
+  igst_paise    bigint not null check (igst_paise >= 0),
+  -- the payout failed or was cancelled: what it was made of is due again
+  released      boolean not null default false,
+  primary key (merchant_id, payout_id, object_id, kind),
+  constraint payout_is_the_merchants foreign key (merchant_id, payout_id) references payouts (merchant_id, payout_id)
+);
+create unique index payout_lines_paid_once on payout_lines (merchant_id, object_id, kind) where not released;
+create index payout_lines_in_order on payout_lines (merchant_id, payout_id, occurred_at, object_id);
+select secure_tenants('payout_lines', 'merchant_id');
+grant select, insert on payout_lines to svc_service;
+grant update (released) on payout_lines to svc_service;
+grant select on payout_lines to svc_operator;
+
+-- Every payment of a merchant before this instant is in a payout: the next one reads from here.
+create table payout_positions (
+  merchant_id text collate "C" primary key references merchants,
+  due_from    timestamptz not null
+);
+select secure_tenants('payout_positions', 'merchant_id');
+grant select, insert, update on payout_positions to svc_service;
+grant select on payout_positions to svc_operator;
+
 -- Notices that the simulated UPI switch of the sandbox delays.
 create table sandbox_upi_notices (
   notice_id text collate "C" not null,
@@ -220,6 +339,11 @@ create function directory_merchant_refunds_open(before timestamptz, most integer
     where r.status in ('PENDING', 'SENT') and r.created_at < before order by r.created_at limit most
   $$;
 
+-- One reference of the bank names one payout among all merchants.
+create function directory_payouts(utrs text[]) returns table (utr text, payout_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select y.utr, y.payout_id from payouts y where y.utr = any (utrs) $$;
+
 create function directory_qr_codes_expired(now timestamptz, most integer)
   returns table (merchant_id text, qr_code_id text)
   language sql stable security definer set search_path = svc, pg_temp
@@ -247,5 +371,5 @@ create function directory_payees(vpas text[])
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_qr_codes, directory_payments, directory_refunds_pending, directory_merchant_refunds,
   directory_merchant_refunds_open, directory_qr_codes_expired,
-  directory_qr_codes_to_close, directory_payees
+  directory_qr_codes_to_close, directory_payees, directory_payouts
   to svc_service;

@@ -1,6 +1,9 @@
 import { join, resolve } from 'node:path'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
+import { setMerchantFee, setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
+import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
@@ -87,6 +90,18 @@ async function refund(referenceNumber: string, amount: number): Promise<void> {
   const request = { amount, referenceNumber }
   ;({ refundId } = payloadOf(await shop.post(`/api/v0/payments/${paymentId}/refunds`, request)))
 }
+let payoutId = ''
+async function preparePayoutNow(): Promise<void> {
+  const ask = { merchantId: merchant.merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
+  const { payout } = await service.app.services.commands.open(preparePayout).run(ask)
+  ;({ payoutId } = payout!)
+}
+async function completePayout(outcome: PayoutStep): Promise<void> {
+  const { run } = service.app.services.commands.open(changePayout)
+  const { merchantId } = merchant
+  for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
+    await run({ merchantId, payoutId, step })
+}
 const refunded = async (status: string) =>
   payloadOf(await service.client.notify('/rails/upi/refunds', { refundId, status }, RAIL_KEY))
 const atCard = async (path: string, amount: number) =>
@@ -123,6 +138,18 @@ test('each flow moves money between the accounts that the reference says', async
       credit('NOSUCHCODE', { utr: 'LOST000001', payeeVpa: merchant.vpa }),
     ),
     await flow('The bank has returned it to its payer, out of suspense', () => confirmRefund('LOST000001')),
+    await flow('A payout to the merchant is prepared, less fees and GST', async () => {
+      const { merchantId } = merchant
+      const account = { accountHolder: 'Shop', accountNumber: '000012345678', ifsc: 'HDFC0000001' }
+      await service.app.services.database.operate(async (tx) => {
+        await setPayoutDetails(tx, { merchantId, ...account, gstState: null })
+        await setMerchantFee(tx, { merchantId, validFrom: '2020-01-01', basisPoints: 200, fixedPaise: paise(0n) })
+      })
+      await preparePayoutNow()
+    }),
+    await flow('The bank cannot pay it', () => completePayout({ to: 'FAILED', reason: 'account closed' })),
+    await flow('It is prepared again', preparePayoutNow),
+    await flow('The bank has paid it', () => completePayout({ to: 'PAID', utr: 'PAYOUT000001' })),
     await flow('A card account is funded', async () => {
       partner = await newPartner(service, { fundsPaise: 1_000_00n })
       issuer = await asPartner(service.client, partner)
@@ -183,7 +210,8 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
-    { tenantId, kind: 'payable', amountPaise: 699_00n },
+    { tenantId, kind: 'payable', amountPaise: 499_00n },
+    { tenantId, kind: 'tax_payable', amountPaise: 90n },
   ])
 })
 

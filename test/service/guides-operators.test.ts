@@ -40,6 +40,12 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).not.toContain('missing')
 })
 
+test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {
+  const printed = await checkout.runGuide('guides/payouts.md')
+  expect(printed).toContain('"status":"PAID"')
+  expect(printed).toMatch(/Unexplained +.*0\.00/)
+})
+
 test('the guide to backups runs as it is printed: backup, restore, a rehearsal, snapshots', async () => {
   const rehearsal = await newDatabase()
   const printed = await checkout.runGuide('guides/backup.md', { REHEARSAL_URL: rehearsal.url })
@@ -77,6 +83,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/console.md': 'guides-operators',
   'guides/encrypt-a-request.md': 'guides',
   'guides/operate.md': 'guides-operators',
+  'guides/payouts.md': 'guides-operators',
   'guides/point-in-time-recovery.md': 'point-in-time-recovery',
   'guides/qr-codes.md': 'guides',
   'guides/upi-rail.md': 'guides-operators',

@@ -252,7 +252,7 @@ function whyKept({ config }: CommandContext, purpose: RotatablePurpose): string 
     return `tokens that it signed live for up to ${config.TOKEN_TTL_SECONDS} s. Run this again after that.`
   if (purpose === 'webhook_signing')
     return 'receivers may still verify with it. When none does: svc keys retire <keyId>'
-  if (purpose.startsWith("encryption_"))
+  if (purpose.startsWith('encryption_'))
     return 'partners may still encrypt to it. When none does: svc keys retire <keyId>'
   return 'rows are still encrypted with it. Run this again later.'
 }

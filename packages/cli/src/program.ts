@@ -19,6 +19,7 @@ import { addNoticeCommands } from './notice-commands.ts'
 import { addOperatorCommands } from './operator-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
+import { addPayoutCommands } from './payout-commands.ts'
 import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
@@ -92,6 +93,7 @@ function addRunCommands(program: Command): void {
   addMigrateCommand(program)
   addBooksCommands(program)
   addSettlementCommands(program)
+  addPayoutCommands(program)
 }
 
 function addReconcileCommand(program: Command): void {

@@ -64,6 +64,15 @@ async function allocate(sandbox: SandboxFile): Promise<string> {
   return userId
 }
 
+async function payOut(sandbox: SandboxFile, outcome: 'PAID' | 'FAILED'): Promise<string> {
+  const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
+  await pay(sandbox, { qrCodeId, amount: 20 })
+  const { payoutId } = await asMerchant(sandbox).call<{ payoutId: string }>('POST', '/sandbox/payouts', {
+    outcome,
+  })
+  return payoutId
+}
+
 const TRIGGERS: Record<EventType, Trigger> = {
   'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
   async 'qr_code.credited'(sandbox) {
@@ -104,6 +113,8 @@ const TRIGGERS: Record<EventType, Trigger> = {
     const upi = upiUri.replace(/&tr=[^&]*/, '&tr=unknown')
     return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
   },
+  'payout.paid': async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`,
+  'payout.failed': async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
   'card.created': async (sandbox) => `issued ${await newCard(sandbox)}`,
   async 'card.status_changed'(sandbox) {
     const svcCardId = await newCard(sandbox)

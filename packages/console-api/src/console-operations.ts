@@ -12,6 +12,7 @@ import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as payments from './payment-operations.ts'
+import * as payouts from './payout-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
@@ -63,6 +64,11 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   payments.listPaymentsInConsole,
   refunds.listRefundsInConsole,
   refunds.completeRefundByOperator,
+  payouts.listPayoutsInConsole,
+  payouts.preparePayoutInConsole,
+  payouts.approvePayout,
+  payouts.cancelPayout,
+  payouts.completePayout,
   notices.listNotices,
   notices.assignNotice,
   cards.listCards,

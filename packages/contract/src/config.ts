@@ -7,6 +7,7 @@ import {
   amountCaps,
   BadSetting,
   bad,
+  cutOff,
   database,
   digits,
   hidden,
@@ -15,6 +16,7 @@ import {
   oneOf,
   railKeys,
   type Setting,
+  taxRates,
   text,
   timeZone,
   trustedProxies,
@@ -74,6 +76,11 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
+  SVC_OPERATOR: text(
+    undefined,
+    'Name of the operator in whose name `svc` moves money. The service itself does not use it.',
+  ),
+  SVC_OPERATOR_PASSWORD: hidden(text(undefined, 'Password of `SVC_OPERATOR`.')),
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
@@ -101,6 +108,14 @@ export const SETTINGS = {
     'reject',
     'Refunds of a merchant beyond its payable balance: rejected, or advanced and deducted from its settlement.',
   ),
+  PAYOUT_REQUIRES_SETTLEMENT: oneOf(
+    ['true', 'false'],
+    'true',
+    'Whether payouts hold only payments that the bank has paid, as its settlement files say.',
+  ),
+  BUSINESS_DAY_CUTOFF: cutOff,
+  GST_RATES: taxRates,
+  GST_STATE: digits(2, 2, '27', 'GST state code of the company that runs the service; `27` is Maharashtra.'),
   QR_AMOUNT_CAPS: amountCaps,
   ...INTERPRETATION_SETTINGS,
   CARD_BIN: digits(

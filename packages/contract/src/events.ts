@@ -47,6 +47,11 @@ export const EVENTS = {
       'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
     payload: '`PaymentRecord`',
   },
+  'payout.paid': { description: 'The bank paid a payout to the merchant', payload: '`Payout`' },
+  'payout.failed': {
+    description: 'The bank could not pay a payout; what it was made of is due again',
+    payload: '`Payout`',
+  },
   'card.created': { description: 'A card was issued', payload: '`Card`' },
   'card.status_changed': {
     description: 'A card was locked, unlocked, blocked or activated',

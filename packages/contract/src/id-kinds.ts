@@ -26,6 +26,8 @@ export const ID_KINDS = {
   opr: { of: 'operator', fields: ['operatorId'] },
   par: { of: 'partner', fields: ['partnerId'] },
   pay: { of: 'payment', fields: ['paymentId'] },
+  pyo: { of: 'payout to a merchant', fields: ['payoutId'] },
+  pyr: { of: 'run of payouts to the bank', fields: [] },
   qr: { of: 'QR code', fields: ['qrCodeId', 'after'] },
   req: { of: 'request', fields: ['requestId'] },
   rfd: { of: 'refund of a payment', fields: ['refundId'] },

@@ -89,6 +89,16 @@ export const plainTimestamp = (instant: Date, zone: string): string =>
 export const calendarDay = (instant: Date, zone: string): string =>
   wallClock(instant, zone).toISOString().slice(0, 10)
 
+const MINUTE_MS = 60_000
+
+/** The instant at which the zone's clocks show so many minutes of this day, `YYYY-MM-DD`; 1,440 is the next midnight. */
+export function instantOfDay(day: string, minutes: number, zone: string): Date {
+  const wallMs = new Date(`${day}T00:00:00.000Z`).getTime() + minutes * MINUTE_MS
+  // The zone may be at another offset then than it is at the same time of UTC.
+  const guessed = wallMs - offsetOf(new Date(wallMs), zone).ms
+  return new Date(wallMs - offsetOf(new Date(guessed), zone).ms)
+}
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** `Mon D, YYYY h:mm:ss AM/PM` in the zone: the spec's form of a card's dates (section 2.4). */
@@ -127,3 +137,7 @@ export function parseRfc3339(text: string): Date | undefined {
   const instant = new Date(sign === '-' ? wallMs + aheadMs : wallMs - aheadMs)
   return instant >= EARLIEST && instant <= LATEST ? instant : undefined
 }
+
+/** Whether the text is a day of the calendar, `YYYY-MM-DD`. */
+export const isDay = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && parseRfc3339(`${text}T00:00:00Z`) !== undefined

@@ -6,6 +6,7 @@ import { CoinConfigRecord } from '@svc/core/coins/coin-config'
 import { RedemptionRecord } from '@svc/core/coins/redemption'
 import { PaymentWithRefund } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentRecord } from '@svc/core/qr-codes/payment'
+import { PayoutRecord } from '@svc/core/qr-codes/payout'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
 import { EventResponse } from '@svc/core/webhooks/event'
 import { type TSchema, Type } from 'typebox'
@@ -45,6 +46,8 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.refunded': Type.Union([PaymentRecord, PaymentWithRefund]),
   'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
+  'payout.paid': PayoutRecord,
+  'payout.failed': PayoutRecord,
   'card.created': CardRecord,
   'card.status_changed': CardRecord,
   'card.spent': CardReceipt,

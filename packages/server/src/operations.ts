@@ -30,12 +30,14 @@ import { livez, metrics, readyz } from './http/probes.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { listPayments } from './qr-codes/list-payments.ts'
 import { findPayments, getPayment } from './qr-codes/payments.ts'
+import { getPayout, listPayoutLines, listPayouts } from './qr-codes/payouts.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
 import { confirmRefundOperation } from './qr-codes/rail-refunds.ts'
 import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refunds.ts'
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
 import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
+import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import {
   createEndpointOperation,
@@ -71,6 +73,9 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   createRefundOperation,
   getRefund,
   listRefunds,
+  listPayouts,
+  getPayout,
+  listPayoutLines,
   createGiftCardOperation,
   bulkIssueOperation,
   getBulkJob,
@@ -106,6 +111,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   acceptPaymentOperation,
   confirmRefundOperation,
   payQrCode,
+  payOut,
   spendAtTerminal,
   refundAtTerminal,
   livez,

@@ -183,6 +183,7 @@ export async function lockIssuing(
   for (const { partnerId, companyId } of known) state.of(partnerId).companies.add(companyId)
   for (const found of accounts) state.of(found.partnerId).accounts.set(found.cardAccountId, found)
   for (const user of knownUsers) addUser(state.of(user.partnerId).users, user)
-  for (const { partnerId, ciphertextHash } of jwes) state.of(partnerId).usedJwes.add(ciphertextHash.toString('base64'))
+  for (const { partnerId, ciphertextHash } of jwes)
+    state.of(partnerId).usedJwes.add(ciphertextHash.toString('base64'))
   return state
 }

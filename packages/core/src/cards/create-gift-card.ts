@@ -113,7 +113,8 @@ export function requireWithinLimit(loadPaise: Paise | undefined, loadMaxPaise: P
 /** Rules: who may get which card, and whether its account can pay for it. */
 function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issued {
   const { tenantId, order, ciphertextHash } = command
-  if (ciphertextHash && state.usedJwes.has(ciphertextHash.toString('base64'))) fail('encrypted_request_replayed')
+  if (ciphertextHash && state.usedJwes.has(ciphertextHash.toString('base64')))
+    fail('encrypted_request_replayed')
   if (!state.companies.has(order.companyId)) fail('company_not_found')
   const cardAccount = state.accounts.get(order.cardAccountId)
   if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')

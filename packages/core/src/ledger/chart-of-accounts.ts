@@ -3,8 +3,8 @@ export type Unit = 'INR' | 'COIN'
 
 interface KindOfAccount {
   readonly unit: Unit
-  readonly group: 'asset' | 'liability' | 'coins'
-  /** The side on which it grows: assets by debits, liabilities by credits. */
+  readonly group: 'asset' | 'liability' | 'income' | 'coins'
+  /** The side on which it grows: assets by debits, liabilities and income by credits. */
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
   readonly isBounded: boolean
@@ -53,6 +53,22 @@ export const CHART_OF_ACCOUNTS = {
     ...asset,
     title: 'Advances to merchants',
     meaning: 'Refunds beyond what was payable to the merchant, to be deducted from its settlement',
+  },
+  payouts_in_transit: {
+    ...liability,
+    title: 'Payouts in transit',
+    meaning: 'What is being paid out to the merchant, until the bank has paid it',
+  },
+  fee_income: {
+    ...liability,
+    group: 'income',
+    title: 'Fee income',
+    meaning: 'Fees that the merchant was charged for its payments',
+  },
+  tax_payable: {
+    ...liability,
+    title: 'Tax payable',
+    meaning: 'GST on those fees, owed to the state',
   },
   card_funding: {
     ...liability,

@@ -1,7 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { formatRupees } from '@svc/kernel/money'
-import type { DataKey, Keyring } from '@svc/platform/crypto/keyring'
+import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { QrCode } from './qr-code.ts'
+import { signed, signingKey } from './signed.ts'
 
 /** Structured field (RFC 9651): `paid; payments=1; amount=249.50`. */
 export const OUTCOME_HEADER = 'svc-outcome'
@@ -28,37 +29,12 @@ export const outcomeHeaders = (code: QrCode, keyring: Keyring, now: Date, wasClo
   ...(code.closedAt !== null && { [RECEIPT_HEADER]: receiptOf(code, code.closedAt, keyring) }),
 })
 
-interface ReceiptKey {
-  readonly kid: string
-  readonly header: string
-  readonly privateKey: KeyObject
-}
-
-/** Importing a key costs more than a signature, so it is kept as long as the data key is. */
-const imported = new WeakMap<DataKey, ReceiptKey>()
-
-const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
-
-function receiptKey(dataKey: DataKey): ReceiptKey {
-  const known = imported.get(dataKey)
-  if (known) return known
-  const kid = dataKey.keyId
-  const key: ReceiptKey = {
-    kid,
-    header: encoded({ alg: 'EdDSA', typ: 'svc-receipt', kid }),
-    privateKey: createPrivateKey({ key: dataKey.bytes, format: 'der', type: 'pkcs8' }),
-  }
-  imported.set(dataKey, key)
-  return key
-}
-
 /**
  * States that after this revision of the code no payment is accepted. Made of the closed row alone, and Ed25519 draws
  * nothing by chance: while the key lives, each read returns the same bytes.
  */
-function receiptOf(code: QrCode, closedAt: Date, keyring: Keyring): string {
-  const { header, privateKey } = receiptKey(keyring.newest('receipt_signing'))
-  const payload = encoded({
+const receiptOf = (code: QrCode, closedAt: Date, keyring: Keyring): string =>
+  signed(keyring, 'svc-receipt', {
     qrCodeId: code.qrCodeId,
     outcome: code.closeReason,
     acceptedCount: code.acceptedCount,
@@ -67,13 +43,10 @@ function receiptOf(code: QrCode, closedAt: Date, keyring: Keyring): string {
     revision: code.revision,
     time: closedAt.toISOString(),
   })
-  const signed = `${header}.${payload}`
-  return `${signed}.${sign(null, Buffer.from(signed, 'latin1'), privateKey).toString('base64url')}`
-}
 
 /** RFC 7517: the keys by which anyone can verify receipts. */
 export const publishedReceiptKeys = (keyring: Keyring): Record<string, unknown>[] =>
   keyring.all('receipt_signing').map((dataKey) => {
-    const { kid, privateKey } = receiptKey(dataKey)
+    const { kid, privateKey } = signingKey(dataKey)
     return { ...createPublicKey(privateKey).export({ format: 'jwk' }), kid, use: 'sig', alg: 'EdDSA' }
   })

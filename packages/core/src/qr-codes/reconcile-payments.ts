@@ -1,5 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
@@ -152,4 +153,5 @@ export const PAYMENT_CHECKS: readonly Check[] = [
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),
   ...REFUND_CHECKS,
+  ...PAYOUT_CHECKS,
 ]

@@ -117,7 +117,10 @@ export class BulkWorker {
       const order = readGiftCardOrder(request)
       this.#ownSubmitted++
       // The first response to a JWE is kept for its repeats, whether it came alone or in an upload.
-      const responding = { reply: giftCardResponse, retry: retryKeyOfOrder(partnerId, request, ciphertextHash) }
+      const responding = {
+        reply: giftCardResponse,
+        retry: retryKeyOfOrder(partnerId, request, ciphertextHash),
+      }
       const response = await this.#create.respond({ partnerId, order, ciphertextHash }, responding)
       return { line, status: 'ISSUED', svcCardId: svcCardIdIn(response) }
     } catch (error) {

@@ -214,7 +214,16 @@ function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
   const late = mayChange(operation) ? outcomeUnknown : tooLate
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { id: requestId, params, query, body, headers, rawBody = EMPTY, ciphertextHash, ip: address } = request
+    const {
+      id: requestId,
+      params,
+      query,
+      body,
+      headers,
+      rawBody = EMPTY,
+      ciphertextHash,
+      ip: address,
+    } = request
     const caller = request.caller ?? PUBLIC
     let response: Reply
     try {

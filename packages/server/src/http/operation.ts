@@ -260,7 +260,8 @@ export function retryKey(
   const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
   const given = headers['idempotency-key']
   // A JWE counts once, so it is a key of its own where the caller sends none.
-  const key = typeof given === 'string' ? given : ciphertextHash && `jwe ${ciphertextHash.toString('base64url')}`
+  const key =
+    typeof given === 'string' ? given : ciphertextHash && `jwe ${ciphertextHash.toString('base64url')}`
   if (key === undefined) return undefined
   // A precondition is part of what is asked.
   const asked = [

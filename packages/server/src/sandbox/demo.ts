@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findPayoutDetails, setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
 import { issueApiKey, type KeyMaker } from '@svc/core/tenants/api-key'
 import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@svc/core/tenants/merchant'
 import { invariant } from '@svc/kernel/invariant'
@@ -29,6 +30,8 @@ const DEMO: Record<'merchant' | 'otherMerchant', NewMerchant> = {
   merchant: { name: 'Demo Coffee House', vpa: 'demo.coffee@svcbank', mcc: '5814' },
   otherMerchant: { name: 'Other Book Shop', vpa: 'other.books@svcbank', mcc: '5942' },
 }
+
+const DEMO_ACCOUNT = { accountHolder: 'Demo Merchant', accountNumber: '000012345678', ifsc: 'SVCB0000001' }
 
 const LOCK = statement('sandbox_demo_lock', `select pg_advisory_xact_lock(hashtext('svc demo tenants'))`)
 const BY_VPA = statement<{ merchant_id: string; access_key: string }>(
@@ -65,6 +68,9 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
       rewardsPartner: await demoPartner(tx, partnerMaker, rewardsPartner, former?.rewardsPartner),
       otherPartner: await demoPartner(tx, partnerMaker, otherPartner, former?.otherPartner),
     }
+    for (const { merchantId } of [made.merchant, made.otherMerchant])
+      if (!(await findPayoutDetails(tx, merchantId)))
+        await setPayoutDetails(tx, { merchantId, ...DEMO_ACCOUNT, gstState: null })
     await linkMerchant(tx, made.merchant.merchantId, made.incentivePartner.partnerId)
     return made
   })

@@ -1,0 +1,22 @@
+import { findCredentials } from '@svc/console-api/operator-store'
+import { type CommandContext, cliActor } from './context.ts'
+import { UsageError } from './usage-error.ts'
+
+/**
+ * Who moves money by the command line: the operator whose name and password the settings hold, so that nobody approves
+ * what they prepared (decision R10). In sandbox mode, without these, the account that the command runs on.
+ */
+export async function moneyActor({ config, database }: CommandContext): Promise<string> {
+  const { SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: password, SVC_MODE } = config
+  if (name === undefined || password === undefined) {
+    if (SVC_MODE === 'sandbox') return cliActor()
+    throw new UsageError('Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD: money is moved in an operator’s name.')
+  }
+  const { isPassword } = await import('@svc/console-api/password')
+  const known = await database.operate((tx) => findCredentials(tx, name))
+  if (!(await isPassword(known?.passwordHash, password.reveal())) || !known)
+    throw new UsageError('SVC_OPERATOR and SVC_OPERATOR_PASSWORD fit no active operator.')
+  if (known.operator.role === 'viewer')
+    throw new UsageError(`The operator ${name} is a viewer and cannot move money.`)
+  return `operator ${name}`
+}

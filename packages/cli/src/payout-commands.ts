@@ -1,0 +1,170 @@
+import { findPayout, listAllPayouts, payableMerchants } from '@svc/core/qr-codes/find-payouts'
+import { PAYOUT_STATUSES, type PayoutStatus } from '@svc/core/qr-codes/payout'
+import {
+  businessDay,
+  dailyStatement,
+  signedStatement,
+  statementToWire,
+} from '@svc/core/qr-codes/payout-statement'
+import { type PreparedPayout, preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { formatRupees } from '@svc/kernel/money'
+import { type Command, Option } from 'commander'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { readCount } from './payment-commands.ts'
+import { addPayoutFileCommands } from './payout-file.ts'
+import { noPayout, readDay, shownPayout } from './payout-print.ts'
+import { addPayoutStepCommands } from './payout-steps.ts'
+import { addPayoutTermsCommands } from './payout-terms-commands.ts'
+import { type Printed, printJson, printRecord, printRows, printTable } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+export function addPayoutCommands(program: Command): void {
+  const payout = program
+    .command('payout')
+    .description('pay merchants: fees, payouts, the files for the bank, daily statements')
+  addPayoutTermsCommands(payout)
+  payout
+    .command('run')
+    .description('prepare the payouts of a business day; a second person approves them')
+    .requiredOption('--date <day>', 'pay what was paid up to the end of this day', readDay)
+    .option('--merchant <merchantId>', 'only this merchant')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Each payment and refund is in one payout, so a run that is repeated adds only what has become due since.
+
+Example:
+  svc payout run --date 2026-04-01`,
+    )
+    .action(run)
+  payout
+    .command('list')
+    .description('list payouts, newest first')
+    .option('--merchant <merchantId>', 'only of this merchant')
+    .option('--date <day>', 'only of this business day', readDay)
+    .addOption(new Option('--status <status>', 'only these').choices(PAYOUT_STATUSES))
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout list --status PREPARED')
+    .action(list)
+  payout
+    .command('show <payoutId>')
+    .description('show a payout')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout show pyo_…')
+    .action(async (payoutId: string, { json = false }: Json) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate((tx) => findPayout(tx, payoutId)),
+      )
+      printRecord(shownPayout(found ?? noPayout(payoutId)), json)
+    })
+  addPayoutStepCommands(payout)
+  addPayoutFileCommands(payout)
+  payout
+    .command('statement <merchantId>')
+    .description('explain a business day: what was payable, and every movement by ledger, records and bank')
+    .requiredOption('--date <day>', 'the business day', readDay)
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON, with the signed statement')
+    .addHelpText('after', '\nExample:\n  svc payout statement mer_… --date 2026-04-01 --json')
+    .action(printStatement)
+}
+
+interface RunOptions extends Json {
+  readonly date: string
+  readonly merchant?: string
+}
+
+const shownRun = (merchantId: string, { payout, netPaise, reason }: PreparedPayout) => ({
+  merchantId,
+  payoutId: payout?.payoutId ?? '',
+  amount: formatRupees(netPaise),
+  result: payout ? 'prepared' : (reason ?? '').replaceAll('_', ' '),
+})
+
+async function run({ date, merchant, json = false }: RunOptions): Promise<void> {
+  const rows = await withInstallation(async (context) => {
+    const preparedBy = await moneyActor(context)
+    const merchantIds =
+      merchant === undefined ? await context.database.operate((tx) => payableMerchants(tx)) : [merchant]
+    const found = []
+    for (const merchantId of merchantIds)
+      for await (const prepared of payoutsOf(context, merchantId, date, preparedBy))
+        found.push(shownRun(merchantId, prepared))
+    return found
+  })
+  printRows(rows, json)
+}
+
+/** One payout, or several where one does not hold all that is due. */
+async function* payoutsOf(
+  { commands }: CommandContext,
+  merchantId: string,
+  date: string,
+  preparedBy: string,
+): AsyncGenerator<PreparedPayout> {
+  const { run: prepare } = commands.open(preparePayout)
+  for (let hasMore = true; hasMore; ) {
+    const audit = {
+      actor: preparedBy,
+      action: 'payout.prepared',
+      target: merchantId,
+      tenantId: merchantId,
+    }
+    const prepared = await prepare({ merchantId, businessDay: date, preparedBy }, audit)
+    yield prepared
+    hasMore = prepared.payout !== undefined && prepared.hasMore
+  }
+}
+
+interface ListOptions extends Printed {
+  readonly merchant?: string
+  readonly date?: string
+  readonly status?: PayoutStatus
+  readonly limit: number
+}
+
+async function list({ merchant, date, status, limit, ...printed }: ListOptions): Promise<void> {
+  const found = await withInstallation(({ database }) =>
+    database.operate((tx) => listAllPayouts(tx, { merchantId: merchant, businessDay: date, status, limit })),
+  )
+  printTable(found.map(shownPayout), printed)
+}
+
+interface StatementOptions extends Printed {
+  readonly date: string
+}
+
+async function printStatement(merchantId: string, { date, ...printed }: StatementOptions): Promise<void> {
+  await withInstallation(async ({ config, database, keyMaker }) => {
+    const day = businessDay(date, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
+    const found = await database.report((tx) => dailyStatement(tx, merchantId, day), 'repeatable read')
+    if (!found) throw new UsageError(`There is no merchant ${merchantId}. See them with: svc merchant list`)
+    const shown = statementToWire(found)
+    if (printed.json) return printJson({ ...shown, signed: signedStatement(found, keyMaker.keyring) })
+    printTable(
+      [
+        { what: 'Opening balance', count: '', ledger: shown.openingPayable, records: '' },
+        ...shown.movements.map(({ title, count, ledger, records }) => ({
+          what: title,
+          count,
+          ledger,
+          records,
+        })),
+        { what: 'Closing balance', count: '', ledger: shown.closingPayable, records: '' },
+        { what: 'Settled by the bank', count: '', ledger: '', records: shown.bank.settled },
+        { what: 'Not yet settled by the bank', count: '', ledger: '', records: shown.bank.notYetSettled },
+        { what: 'Settled with another amount', count: '', ledger: '', records: shown.bank.otherAmount },
+        { what: 'Unexplained', count: '', ledger: shown.unexplained, records: '' },
+      ],
+      printed,
+    )
+  })
+}

@@ -1,0 +1,209 @@
+import { Failure } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import type { PayoutStep } from '@svc/core/qr-codes/change-payout'
+import { findPayout, listAllPayouts, payoutRuns, payoutsOfRun } from '@svc/core/qr-codes/find-payouts'
+import type { Payout } from '@svc/core/qr-codes/payout'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { formatRupees } from '@svc/kernel/money'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { parse } from 'csv-parse/sync'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { readCount } from './payment-commands.ts'
+import { changeInName } from './payout-steps.ts'
+import { printRows, printTable } from './print.ts'
+import { readText } from './read-text.ts'
+import { UsageError } from './usage-error.ts'
+
+const CHUNK = 1_000
+
+/** What the file for the bank can say of a payout. */
+const FIELDS = {
+  payoutId: ({ payoutId }) => payoutId,
+  amount: ({ amountPaise }) => formatRupees(amountPaise),
+  accountNumber: ({ accountNumber }) => accountNumber,
+  ifsc: ({ ifsc }) => ifsc,
+  // Letters, digits and spaces: no spreadsheet takes a name for a formula.
+  accountHolder: ({ accountHolder }) =>
+    accountHolder.replace(/[^\p{L}\p{M}\p{N} .&'-]/gu, ' ').replace(/^[^\p{L}\p{N}]+/u, ''),
+} as const satisfies Readonly<Record<string, (payout: Payout) => string>>
+type Field = keyof typeof FIELDS
+const NAMES = Object.keys(FIELDS) as Field[]
+
+interface Column {
+  readonly field: Field
+  readonly header: string
+}
+
+function readColumns(text: string): Column[] {
+  return text.split(',').map((part) => {
+    const [name = '', header = name] = part.trim().split('=')
+    const field = NAMES.find((one) => one === name)
+    if (!field)
+      throw new InvalidArgumentError(`Each must be one of ${NAMES.join(', ')}, or such as amount=AMOUNT.`)
+    return { field, header }
+  })
+}
+
+export function addPayoutFileCommands(payout: Command): void {
+  payout
+    .command('export')
+    .description('mark all approved payouts as sent, in a new run, and print the run as a file for the bank')
+    .option('--run <runId>', 'print this earlier run again and send nothing')
+    .addOption(
+      new Option('--columns <list>', 'columns in order, each a field or field=HEADER')
+        .default(
+          NAMES.map((field): Column => ({ field, header: field })),
+          NAMES.join(','),
+        )
+        .argParser(readColumns),
+    )
+    .option('--json', 'print JSON instead of CSV')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc payout export --columns accountNumber=ACCOUNT,ifsc=IFSC,amount=AMOUNT,payoutId=REFERENCE > payouts.csv',
+    )
+    .action(printRun)
+  payout
+    .command('runs')
+    .description('list runs of payouts to the bank, newest first')
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout runs')
+    .action(async ({ limit, json = false }: { limit: number; json?: boolean }) => {
+      const runs = await withInstallation(({ database }) => database.operate((tx) => payoutRuns(tx, limit)))
+      printRows(
+        runs.map(({ runId, payouts, amountPaise, sentAt }) => ({
+          runId,
+          payouts: Number(payouts),
+          amount: formatRupees(amountPaise),
+          sentAt,
+        })),
+        json,
+      )
+    })
+  payout
+    .command('import <file>')
+    .description('record what the bank says of payouts (CSV); again, it changes nothing')
+    .option('--payout <column>', 'the column of our reference', 'payoutId')
+    .option('--status <column>', 'the column of the outcome', 'status')
+    .option('--paid <value>', 'what the outcome is called when it was paid', 'PAID')
+    .option('--utr <column>', 'the column of the bank’s own reference', 'utr')
+    .option('--reason <column>', 'the column that says why it could not be paid', 'reason')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --utr UTR --reason REMARKS',
+    )
+    .action(importOutcomes)
+}
+
+interface ExportOptions {
+  readonly run?: string
+  readonly columns: readonly Column[]
+  readonly json?: boolean
+}
+
+async function printRun({ run, columns, json = false }: ExportOptions): Promise<void> {
+  const found = await withInstallation(async (context) => {
+    const runId = run ?? (await sendApproved(context))
+    const sent = await context.database.operate((tx) => payoutsOfRun(tx, runId))
+    if (run !== undefined && sent.length === 0)
+      throw new UsageError(`There is no run ${run}. List them with: svc payout runs`)
+    const note =
+      sent.length === 0
+        ? 'No payout is approved.'
+        : `${sent.length} payouts in run ${runId}. Print it again with: svc payout export --run ${runId}`
+    process.stderr.write(`${note}\n`)
+    return sent
+  })
+  printTable(
+    found.map((one) => Object.fromEntries(columns.map(({ field, header }) => [header, FIELDS[field](one)]))),
+    { csv: !json, json },
+  )
+}
+
+/** A payout that another run takes meanwhile stays in that run. */
+async function sendApproved(context: CommandContext): Promise<string> {
+  const { database, keyMaker } = context
+  const actor = await moneyActor(context)
+  const runId = newId('pyr', Date.now(), keyMaker.random)
+  for (let approved: Payout[] = []; ; ) {
+    approved = await database.operate((tx) => listAllPayouts(tx, { status: 'APPROVED', limit: CHUNK }))
+    for (const payout of approved)
+      await changeInName(context, payout, { to: 'SENT', runId }, actor).catch((error: unknown) => {
+        if (!(error instanceof Failure && error.word === 'payout_state')) throw error
+      })
+    if (approved.length < CHUNK) return runId
+  }
+}
+
+interface ImportOptions {
+  readonly payout: string
+  readonly status: string
+  readonly paid: string
+  readonly utr: string
+  readonly reason: string
+  readonly json?: boolean
+}
+
+interface Reported {
+  readonly line: number
+  readonly payoutId: string
+  readonly step: PayoutStep
+}
+
+function readOutcomes(text: string, { payout, status, paid, utr, reason }: ImportOptions): Reported[] {
+  const rows: Record<string, string>[] = parse(text, {
+    columns: true,
+    bom: true,
+    trim: true,
+    skip_empty_lines: true,
+  })
+  return rows.map((row, i) => {
+    const at = (name: string) =>
+      row[name] ?? fault(i + 1, `the file has no column ${name}, but ${Object.keys(row).join(', ')}`)
+    const payoutId = at(payout)
+    if (at(status) !== paid)
+      return { line: i + 1, payoutId, step: { to: 'FAILED', reason: at(reason) || at(status) } }
+    const reference = canonicalReference(at(utr))
+    if (reference.length < 6)
+      return fault(i + 1, `${utr} must be a reference of at least 6 letters and digits`)
+    return { line: i + 1, payoutId, step: { to: 'PAID', utr: reference } }
+  })
+}
+
+const fault = (line: number, what: string): never => {
+  throw new UsageError(`Nothing was imported. Line ${line}: ${what}`)
+}
+
+async function importOutcomes(file: string, options: ImportOptions): Promise<void> {
+  const reported = readOutcomes(await readText(file, 'the file of the bank'), options)
+  const rows = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const results = []
+    for (const each of reported) results.push({ ...each, result: await recordOutcome(context, each, actor) })
+    return results
+  })
+  printRows(
+    rows.map(({ line, payoutId, result }) => ({ line, payoutId, result })),
+    options.json ?? false,
+  )
+  if (rows.some(({ result }) => result !== 'PAID' && result !== 'FAILED')) process.exitCode = 1
+}
+
+/** What is recorded now, or why it cannot be. */
+async function recordOutcome(
+  context: CommandContext,
+  { payoutId, step }: Reported,
+  actor: string,
+): Promise<string> {
+  const found = await context.database.operate((tx) => findPayout(tx, payoutId))
+  if (!found) return 'no such payout'
+  try {
+    return (await changeInName(context, found, step, actor)).status
+  } catch (error) {
+    if (error instanceof Failure) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,98 @@
+import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
+import { findPayout, listAllPayouts } from '@svc/core/qr-codes/find-payouts'
+import type { Payout } from '@svc/core/qr-codes/payout'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import type { Command } from 'commander'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { noPayout, readDay, shownPayout } from './payout-print.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const APPROVED_AT_ONCE_MAX = 10_000
+
+export function addPayoutStepCommands(payout: Command): void {
+  payout
+    .command('approve [payoutIds...]')
+    .description('approve payouts that another person prepared')
+    .option('--date <day>', 'all prepared ones of this business day', readDay)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  svc payout approve pyo_…\n  svc payout approve --date 2026-04-01')
+    .action(approve)
+  payout
+    .command('cancel <payoutId>')
+    .description('cancel a payout that was not sent: its money is payable again')
+    .requiredOption('--reason <text>', 'why')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout cancel pyo_… --reason "wrong account"')
+    .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
+      step(payoutId, { to: 'CANCELLED', reason }, json),
+    )
+  payout
+    .command('confirm <payoutId>')
+    .description('record that the bank has paid a payout')
+    .requiredOption('--utr <reference>', 'the bank’s own reference of the payout')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout confirm pyo_… --utr HDFCR0000000042')
+    .action((payoutId: string, { utr, json }: Json & { utr: string }) =>
+      step(payoutId, { to: 'PAID', utr: canonicalReference(utr) }, json),
+    )
+  payout
+    .command('fail <payoutId>')
+    .description('record that the bank could not pay a payout: its money is payable again')
+    .requiredOption('--reason <text>', 'why')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout fail pyo_… --reason "account closed"')
+    .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
+      step(payoutId, { to: 'FAILED', reason }, json),
+    )
+}
+
+/** One step of a payout, in the name of who asks for it. */
+export async function changeInName(
+  { commands }: CommandContext,
+  { merchantId, payoutId }: Payout,
+  taken: PayoutStep,
+  actor: string,
+): Promise<Payout> {
+  const changed = await commands.open(changePayout).run(
+    { merchantId, payoutId, step: taken },
+    {
+      actor,
+      action: `payout.${taken.to.toLowerCase()}`,
+      target: payoutId,
+      tenantId: merchantId,
+    },
+  )
+  return changed.payout
+}
+
+async function step(payoutId: string, taken: PayoutStep, json = false): Promise<void> {
+  const changed = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const found = await context.database.operate((tx) => findPayout(tx, payoutId))
+    return changeInName(context, found ?? noPayout(payoutId), taken, actor)
+  })
+  printRecord(shownPayout(changed), json)
+}
+
+async function approve(payoutIds: readonly string[], { date, json = false }: Json & { date?: string }) {
+  if ((date === undefined) === (payoutIds.length === 0))
+    throw new UsageError('Name payouts, or all of a day with --date.')
+  const approved = await withInstallation(async (context) => {
+    const by = await moneyActor(context)
+    const found = await context.database.operate(async (tx) => {
+      if (date !== undefined)
+        return listAllPayouts(tx, { businessDay: date, status: 'PREPARED', limit: APPROVED_AT_ONCE_MAX })
+      return Promise.all(payoutIds.map(async (id) => (await findPayout(tx, id)) ?? noPayout(id)))
+    })
+    const changed = []
+    for (const each of found) changed.push(await changeInName(context, each, { to: 'APPROVED', by }, by))
+    return changed
+  })
+  printRows(approved.map(shownPayout), json)
+}

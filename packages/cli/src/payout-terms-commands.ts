@@ -1,0 +1,145 @@
+import {
+  findPayoutDetails,
+  isAccountNumber,
+  isGstState,
+  isIfsc,
+  listMerchantFees,
+  setMerchantFee,
+  setPayoutDetails,
+} from '@svc/core/qr-codes/payout-terms'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { type Command, InvalidArgumentError } from 'commander'
+import { withInstallation } from './context.ts'
+import { readDay } from './payout-print.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+export function addPayoutTermsCommands(payout: Command): void {
+  payout
+    .command('account <merchantId>')
+    .description('set the bank account that a merchant is paid to; without options, show it')
+    .option('--holder <name>', 'the name of its holder')
+    .option('--number <digits>', 'the account number, 6 to 18 digits')
+    .option('--ifsc <code>', 'the code of the branch')
+    .option('--gst-state <code>', 'GST state code of the merchant; without it, taxed within one state')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc payout account mer_… --holder "Corner Shop" --number 000012345678 --ifsc HDFC0000001 --gst-state 29',
+    )
+    .action(account)
+  payout
+    .command('fee <merchantId>')
+    .description('set what a merchant is charged for each payment, from a day on; without options, list it')
+    .option('--percent <percent>', 'of the amount, at most two decimals', readBasisPoints)
+    .option('--fixed <rupees>', 'in addition, for each payment', readFixed)
+    .option('--from <day>', 'the first business day; by default today', readDay)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01')
+    .action(fee)
+}
+
+async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
+  if (!(await findMerchant(tx, merchantId)))
+    throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+}
+
+interface AccountOptions extends Json {
+  readonly holder?: string | undefined
+  readonly number?: string | undefined
+  readonly ifsc?: string | undefined
+  readonly gstState?: string | undefined
+}
+
+async function account(
+  merchantId: string,
+  { holder, number, ifsc, gstState, json = false }: AccountOptions,
+): Promise<void> {
+  const isSet = [holder, number, ifsc, gstState].some((given) => given !== undefined)
+  const details = await withInstallation(({ database }) =>
+    database.operate(async (tx) => {
+      await requireMerchant(tx, merchantId)
+      if (isSet) await setPayoutDetails(tx, { merchantId, ...checked({ holder, number, ifsc, gstState }) })
+      return findPayoutDetails(tx, merchantId)
+    }),
+  )
+  if (!details) throw new UsageError('The merchant has no bank account. Give --holder, --number and --ifsc.')
+  const { accountHolder, accountNumber, gstState: state, updatedAt } = details
+  printRecord(
+    {
+      merchantId,
+      accountHolder,
+      accountEnds: accountNumber.slice(-4),
+      ifsc: details.ifsc,
+      gstState: state,
+      updatedAt,
+    },
+    json,
+  )
+}
+
+function checked({ holder = '', number = '', ifsc = '', gstState }: Omit<AccountOptions, 'json'>) {
+  const faults = [
+    ...(holder.trim().length >= 1 && holder.length <= 100 ? [] : ['--holder must have 1 to 100 characters']),
+    ...(isAccountNumber(number) ? [] : ['--number must be 6 to 18 digits']),
+    ...(isIfsc(ifsc) ? [] : ['--ifsc must be four letters, a zero and six letters or digits']),
+    ...(gstState === undefined || isGstState(gstState) ? [] : ['--gst-state must be two digits']),
+  ]
+  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  return { accountHolder: holder, accountNumber: number, ifsc, gstState: gstState ?? null }
+}
+
+function readBasisPoints(text: string): number {
+  const basisPoints = parseRupees(text)
+  if (basisPoints === undefined || basisPoints > 10_000n)
+    throw new InvalidArgumentError('It must be from 0 to 100, with at most two decimals.')
+  return Number(basisPoints)
+}
+
+function readFixed(text: string) {
+  const fixed = parseRupees(text)
+  if (fixed === undefined || fixed > 100_000n)
+    throw new InvalidArgumentError('It must be rupees from 0 to 1000, with at most two decimals.')
+  return fixed
+}
+
+interface FeeOptions extends Json {
+  readonly percent?: number
+  readonly fixed?: ReturnType<typeof readFixed>
+  readonly from?: string
+}
+
+async function fee(merchantId: string, { percent, fixed, from, json = false }: FeeOptions): Promise<void> {
+  const fees = await withInstallation(({ config, database }) =>
+    database.operate(async (tx) => {
+      await requireMerchant(tx, merchantId)
+      const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
+      if (from !== undefined && from < today)
+        throw new UsageError('--from must not be in the past: what is charged for a payment never changes.')
+      if (percent !== undefined || fixed !== undefined)
+        await setMerchantFee(tx, {
+          merchantId,
+          validFrom: from ?? today,
+          basisPoints: percent ?? 0,
+          fixedPaise: fixed ?? paise(0n),
+        })
+      return listMerchantFees(tx, merchantId)
+    }),
+  )
+  printRows(
+    fees.map(({ validFrom, basisPoints, fixedPaise }) => ({
+      merchantId,
+      from: validFrom,
+      percent: formatRupees(BigInt(basisPoints)),
+      fixed: formatRupees(fixedPaise),
+    })),
+    json,
+  )
+}

@@ -1,0 +1,171 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { statement } from '@svc/platform/db/statement'
+import { saveEvents } from '@svc/platform/outbox'
+import { lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
+import { LEGS_MAX, paidJournal, releasedJournal } from './payout-journals.ts'
+
+/** What becomes of a payout. */
+export type PayoutStep =
+  | { readonly to: 'APPROVED'; readonly by: string }
+  | { readonly to: 'SENT'; readonly runId: string }
+  | { readonly to: 'PAID'; readonly utr: string }
+  | { readonly to: 'FAILED' | 'CANCELLED'; readonly reason: string }
+
+export interface ChangePayout {
+  readonly merchantId: string
+  readonly payoutId: string
+  readonly step: PayoutStep
+}
+
+interface Prepared extends ChangePayout, PreparedCommand {
+  readonly transferIds: readonly string[]
+  readonly eventId: string
+  readonly timeZone: string
+}
+
+interface State {
+  readonly payouts: Map<string, Payout>
+  /** By the bank's reference, the payout that has it, of any merchant. */
+  readonly taken: Map<string, string>
+}
+
+export interface ChangedPayout {
+  readonly payout: Payout
+  /** Whether it was so before. */
+  readonly isRepeat: boolean
+  readonly command: Prepared
+}
+
+const LOCK = payouts.lock('to_change')
+const saveChanged = payouts.updates(
+  ['status', 'approvedBy', 'runId', 'utr', 'failureReason', 'approvedAt', 'sentAt', 'completedAt'],
+  'change',
+)
+const TAKEN = statement<{ utr: string; payout_id: string }>(
+  'directory_payouts',
+  'select utr, payout_id from directory_payouts($1)',
+)
+const RELEASE = statement(
+  'payout_lines_release',
+  `update payout_lines l set released = true from unnest($1::text[], $2::text[]) as w (merchant_id, payout_id)
+   where l.merchant_id = w.merchant_id and l.payout_id = w.payout_id`,
+)
+const MOVE_BACK = statement(
+  'payout_positions_back',
+  `update payout_positions o set due_from = least(o.due_from, w.first_at)
+   from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, first_at) where o.merchant_id = w.merchant_id`,
+)
+
+/** From which statuses a payout comes to each. */
+const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
+  APPROVED: ['PREPARED'],
+  SENT: ['APPROVED'],
+  PAID: ['SENT'],
+  FAILED: ['SENT'],
+  CANCELLED: ['PREPARED', 'APPROVED'],
+}
+
+/**
+ * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Whoever
+ * prepared it cannot approve it. Once it failed or was cancelled, its money is payable again and in a later payout.
+ */
+export const changePayout = command({
+  name: 'changePayout',
+
+  prepare:
+    ({ clock, config, random }) =>
+    (ask: ChangePayout): Prepared => ({
+      ...ask,
+      tenantId: ask.merchantId,
+      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf', clock.now(), random)),
+      eventId: newId('evt', clock.now(), random),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  lock,
+  decide,
+
+  apply({ payouts: known, taken }, { payout }) {
+    known.set(payout.payoutId, payout)
+    if (payout.utr !== null) taken.set(payout.utr, payout.payoutId)
+  },
+
+  save(tx, decisions) {
+    const changed = decisions.filter(({ isRepeat }) => !isRepeat)
+    if (changed.length === 0) return
+    const released = changed.filter(({ payout }) => isReleased(payout))
+    const completed = changed.filter(({ payout }) => payout.status === 'PAID' || payout.status === 'FAILED')
+    saveChanged(
+      tx,
+      changed.map(({ payout }) => payout),
+    )
+    if (released.length > 0) {
+      const merchantIds = released.map(({ payout }) => payout.merchantId)
+      tx.write(RELEASE, [merchantIds, released.map(({ payout }) => payout.payoutId)])
+      tx.write(MOVE_BACK, [merchantIds, released.map(({ payout }) => payout.firstAt)])
+    }
+    saveJournals(
+      tx,
+      changed[0]!.command.timeZone,
+      changed.flatMap(({ payout, command: { transferIds } }) => {
+        if (payout.status === 'PAID') return [paidJournal(payout, transferIds, payout.completedAt!)]
+        return isReleased(payout) ? [releasedJournal(payout, transferIds, payout.completedAt!)] : []
+      }),
+    )
+    saveEvents(
+      tx,
+      completed.map(({ payout, command: { eventId, timeZone } }) => payoutEvent(payout, eventId, timeZone)),
+    )
+  },
+})
+
+const isReleased = ({ status }: Payout): boolean => status === 'FAILED' || status === 'CANCELLED'
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  const [known, , rows] = await Promise.all([
+    payouts.lockRows<Payout>(tx, LOCK, asked),
+    lockAccounts(
+      tx,
+      asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
+    ),
+    tx.query(TAKEN, [asked.flatMap(({ step }) => (step.to === 'PAID' ? [step.utr] : []))]),
+  ])
+  const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
+  return new ByTenant((merchantId): State => ({ payouts: known.of(merchantId), taken }))
+}
+
+function decide({ payouts: known, taken }: State, command: Prepared, now: Date): ChangedPayout {
+  const { payoutId, step } = command
+  const payout = known.get(payoutId) ?? fail('payout_not_found')
+  if (isRepeat(payout, step)) return { payout, isRepeat: true, command }
+  if (!FROM[step.to].includes(payout.status))
+    fail('payout_state', { description: `The payout is ${payout.status}` })
+  if (step.to === 'PAID' && taken.has(step.utr)) fail('utr_conflict')
+  return { payout: changed(payout, step, now), isRepeat: false, command }
+}
+
+function isRepeat(payout: Payout, step: PayoutStep): boolean {
+  if (payout.status !== step.to) return false
+  if (step.to === 'PAID') return payout.utr === step.utr
+  return step.to !== 'SENT' || payout.runId === step.runId
+}
+
+function changed(payout: Payout, step: PayoutStep, now: Date): Payout {
+  switch (step.to) {
+    case 'APPROVED':
+      if (step.by === payout.preparedBy) fail('payout_same_person')
+      return { ...payout, status: 'APPROVED', approvedBy: step.by, approvedAt: now }
+    case 'SENT':
+      return { ...payout, status: 'SENT', runId: step.runId, sentAt: now }
+    case 'PAID':
+      return { ...payout, status: 'PAID', utr: step.utr, completedAt: now }
+    default:
+      return { ...payout, status: step.to, failureReason: step.reason, completedAt: now }
+  }
+}

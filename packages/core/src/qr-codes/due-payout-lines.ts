@@ -1,0 +1,66 @@
+import type { Paise } from '@svc/kernel/money'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import type { PayoutLineKind } from './payout.ts'
+
+/** Lines that one payout holds at most; what is left goes into the next. */
+export const LINES_MAX = 100_000
+
+/** A payment or refund that is in no payout. */
+export interface DueLine {
+  readonly merchantId: string
+  readonly kind: PayoutLineKind
+  readonly objectId: string
+  readonly occurredAt: Date
+  readonly amountPaise: Paise
+  readonly advancePaise: Paise
+  /** Whether the bank has paid it, as its settlement files say; true of refunds. */
+  readonly isSettled: boolean
+}
+
+const notIn = (kind: PayoutLineKind, row: string) =>
+  `not exists (select from payout_lines l
+     where l.merchant_id = w.merchant_id and l.object_id = ${row} and l.kind = '${kind}' and not l.released)`
+
+// A refund that failed after a payout had deducted it comes back, once; one that failed before is in no payout.
+const DUE = statement<DueLine>(
+  'payout_lines_due',
+  `with wanted as (select * from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, until))
+   select w.merchant_id as "merchantId", 'payment' as kind, p.payment_id as "objectId", p.created_at as "occurredAt",
+     p.amount_paise as "amountPaise", 0::bigint as "advancePaise", p.is_settled as "isSettled"
+   from wanted w left join payout_positions o using (merchant_id), lateral (
+     select p.payment_id, p.created_at, p.amount_paise, exists (
+       select from settlement_lines s
+       where s.tenant_id = p.merchant_id and s.utr = p.utr and s.status = 'MATCHED') as is_settled
+     from payments p
+     where p.merchant_id = w.merchant_id and p.status = 'ACCEPTED' and p.created_at < w.until
+       and p.created_at >= coalesce(o.due_from, '-infinity') and ${notIn('payment', 'p.payment_id')}
+     order by p.created_at, p.payment_id limit ${LINES_MAX}) p
+   union all
+   select w.merchant_id, 'refund', r.refund_id, r.created_at, r.amount_paise, r.advanced_paise, true
+   from wanted w join merchant_refunds r on r.merchant_id = w.merchant_id
+   where ${notIn('refund', 'r.refund_id')}
+     and (r.status <> 'FAILED' or not ${notIn('refund_failed', 'r.refund_id')})
+   union all
+   select w.merchant_id, 'refund_failed', r.refund_id, r.completed_at, r.amount_paise, r.advanced_paise, true
+   from wanted w join merchant_refunds r on r.merchant_id = w.merchant_id
+   where r.status = 'FAILED' and ${notIn('refund_failed', 'r.refund_id')} and not ${notIn('refund', 'r.refund_id')}
+   order by "occurredAt", "objectId"`,
+)
+
+export interface Due {
+  readonly merchantId: string
+  /** The end of the business day. */
+  readonly until: Date
+}
+
+/** What is due to merchants: their payments of the day and before, and their refunds until now, oldest first. */
+export const dueLines = (tx: BatchTx, wanted: readonly Due[]): Promise<DueLine[]> =>
+  tx.query(
+    DUE,
+    columns(
+      wanted,
+      ({ merchantId }) => merchantId,
+      ({ until }) => until,
+    ),
+  )

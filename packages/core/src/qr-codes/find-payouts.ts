@@ -1,0 +1,55 @@
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type Payout, type PayoutStatus, payouts } from './payout.ts'
+
+const FIND = statement<Payout>(
+  'payout_by_id',
+  `select ${payouts.columns} from payouts y where y.payout_id = $1`,
+)
+const LIST = statement<Payout>(
+  'payouts_all',
+  `select ${payouts.columns} from payouts y
+   where ($1::text is null or y.merchant_id = $1) and ($2::date is null or y.business_day = $2)
+     and ($3::text is null or y.status = $3)
+   order by y.created_at desc, y.payout_id desc limit $4`,
+)
+const OF_RUN = statement<Payout>(
+  'payouts_of_run',
+  `select ${payouts.columns} from payouts y where y.run_id = $1 order by y.payout_id`,
+)
+const RUNS = statement<{ runId: string; payouts: bigint; amountPaise: bigint; sentAt: Date }>(
+  'payout_runs',
+  `select y.run_id as "runId", count(*) as payouts, sum(y.amount_paise)::bigint as "amountPaise",
+     max(y.sent_at) as "sentAt"
+   from payouts y where y.run_id is not null group by y.run_id order by y.run_id desc limit $1`,
+)
+// A payment or an open refund leaves its trace in the balance; a merchant without one has nothing due.
+const PAYABLE = statement<{ tenant_id: string }>(
+  'payout_merchants',
+  `select a.tenant_id from ledger_accounts a where a.kind = 'payable' and a.balance > 0 order by a.tenant_id`,
+)
+
+/** For operators: a payout of any merchant. */
+export const findPayout = async (tx: Tx, payoutId: string): Promise<Payout | undefined> =>
+  (await tx.query(FIND, [payoutId]))[0]
+
+export interface PayoutFilter {
+  readonly merchantId?: string | undefined
+  readonly businessDay?: string | undefined
+  readonly status?: PayoutStatus | undefined
+  readonly limit: number
+}
+
+/** For operators: payouts of all merchants, newest first. */
+export const listAllPayouts = (tx: Tx, filter: PayoutFilter): Promise<Payout[]> =>
+  tx.query(LIST, [filter.merchantId ?? null, filter.businessDay ?? null, filter.status ?? null, filter.limit])
+
+/** What was sent to the bank in one run. */
+export const payoutsOfRun = (tx: Tx, runId: string): Promise<Payout[]> => tx.query(OF_RUN, [runId])
+
+/** The runs that were sent to the bank, newest first. */
+export const payoutRuns = (tx: Tx, limit: number) => tx.query(RUNS, [limit])
+
+/** The merchants to whom something is payable. */
+export const payableMerchants = async (tx: Tx): Promise<string[]> =>
+  (await tx.query(PAYABLE)).map(({ tenant_id }) => tenant_id)

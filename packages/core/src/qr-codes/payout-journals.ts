@@ -1,0 +1,84 @@
+import { type Paise, paise } from '@svc/kernel/money'
+import { accountId } from '../ledger/accounts.ts'
+import type { Journal } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { type Payout, type PayoutAccount, taxOf } from './payout.ts'
+
+type Leg = readonly [debit: PayoutAccount, credit: PayoutAccount, amountPaise: Paise]
+
+/** A leg of a negative amount goes the other way; one of nothing is left out. */
+const legsOf = (legs: readonly Leg[]): Leg[] =>
+  legs
+    .filter(([, , amount]) => amount !== 0n)
+    .map(([debit, credit, amount]) =>
+      amount > 0n ? [debit, credit, amount] : [credit, debit, paise(-amount)],
+    )
+
+/** From what is payable: the fees, their tax, advances that are repaid, and the rest to the merchant. */
+const preparedLegs = (payout: Payout): Leg[] =>
+  legsOf([
+    ['payable', 'fee_income', payout.feePaise],
+    ['payable', 'tax_payable', taxOf(payout)],
+    ['payable', 'merchant_advances', payout.advancePaise],
+    ['payable', 'payouts_in_transit', payout.amountPaise],
+  ])
+
+/** The most legs that a journal of a payout has. */
+export const LEGS_MAX = 4
+
+/** A journal's id is the payout's under another prefix, with a letter for what happened. */
+function journal(
+  { merchantId, payoutId }: Payout,
+  [kind, suffix, at]: readonly [string, string, Date],
+  legs: readonly Leg[],
+  transferIds: readonly string[],
+): Journal {
+  const transfers = legs.map(
+    ([debit, credit, amountPaise], i): Transfer => ({
+      transferId: transferIds[i]!,
+      tenantId: merchantId,
+      kind,
+      debitAccountId: accountId(debit, merchantId),
+      creditAccountId: accountId(credit, merchantId),
+      amountPaise,
+      objectId: payoutId,
+      createdAt: at,
+    }),
+  )
+  return {
+    tenantId: merchantId,
+    journalId: `jrn_${payoutId.slice(4)}${suffix}`,
+    kind,
+    reference: payoutId,
+    reverses: null,
+    reason: null,
+    at,
+    transfers,
+  }
+}
+
+export const preparedJournal = (payout: Payout, transferIds: readonly string[]): Journal =>
+  journal(payout, ['payout', '', payout.createdAt], preparedLegs(payout), transferIds)
+
+/** The bank has paid it from our account. */
+export const paidJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => ({
+  ...journal(
+    payout,
+    ['payout_paid', 'p', at],
+    [['payouts_in_transit', 'bank', payout.amountPaise]],
+    transferIds,
+  ),
+  reference: payout.utr ?? payout.payoutId,
+})
+
+/** The mirror of the first: everything is payable again. */
+export const releasedJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => ({
+  ...journal(
+    payout,
+    ['payout_released', 'r', at],
+    preparedLegs(payout).map(([debit, credit, amount]) => [credit, debit, amount]),
+    transferIds,
+  ),
+  reverses: `jrn_${payout.payoutId.slice(4)}`,
+  reason: payout.failureReason,
+})

@@ -1,0 +1,198 @@
+import { formatRupees } from '@svc/kernel/money'
+import { instantOfDay } from '@svc/kernel/time'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { accountId } from '../ledger/accounts.ts'
+import { signed } from './signed.ts'
+
+const DAY_MS = 86_400_000
+
+export interface BusinessDay {
+  /** `YYYY-MM-DD` in the business zone. */
+  readonly day: string
+  /** Its first instant, and the first one after it. */
+  readonly from: Date
+  readonly to: Date
+}
+
+/** A business day ends at the cut-off, in minutes of the day, and begins where the one before ended. */
+export function businessDay(day: string, cutOffMinutes: number, timeZone: string): BusinessDay {
+  const before = new Date(new Date(`${day}T00:00:00Z`).getTime() - DAY_MS).toISOString().slice(0, 10)
+  return {
+    day,
+    from: instantOfDay(before, cutOffMinutes, timeZone),
+    to: instantOfDay(day, cutOffMinutes, timeZone),
+  }
+}
+
+/** What moves the payable account, by the kind of journal: what the ledger says, and what the records say. */
+const SOURCES = {
+  upi_credit: {
+    title: 'Payments',
+    sql: `select count(*), coalesce(sum(p.amount_paise), 0) from payments p
+      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.created_at >= $3 and p.created_at < $4`,
+  },
+  merchant_refund: {
+    title: 'Refunds',
+    sql: `select count(*), -coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
+      where r.merchant_id = $2 and r.created_at >= $3 and r.created_at < $4`,
+  },
+  merchant_refund_failed: {
+    title: 'Refunds that failed',
+    sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
+      where r.merchant_id = $2 and r.status = 'FAILED' and r.completed_at >= $3 and r.completed_at < $4`,
+  },
+  payout: {
+    title: 'Payouts, with fees and tax',
+    sql: `select count(*), -coalesce(sum(y.payment_paise - y.refund_paise + y.advance_paise), 0) from payouts y
+      where y.merchant_id = $2 and y.created_at >= $3 and y.created_at < $4`,
+  },
+  payout_released: {
+    title: 'Payouts that failed or were cancelled',
+    sql: `select count(*), coalesce(sum(y.payment_paise - y.refund_paise + y.advance_paise), 0) from payouts y
+      where y.merchant_id = $2 and y.status in ('FAILED', 'CANCELLED')
+        and y.completed_at >= $3 and y.completed_at < $4`,
+  },
+} as const
+type Source = keyof typeof SOURCES
+const KINDS = Object.keys(SOURCES) as Source[]
+
+interface Row {
+  readonly kind: string
+  readonly ledger: bigint
+  readonly records: bigint
+  readonly count: bigint
+}
+const MOVED = statement<Row>(
+  'payout_statement_moved',
+  `with ledger as (
+     select kind, sum(amount) as amount from (
+       select kind, amount from ledger_transfers
+       where credit_account_id = $1 and created_at >= $3 and created_at < $4
+       union all
+       select kind, -amount from ledger_transfers
+       where debit_account_id = $1 and created_at >= $3 and created_at < $4) sides
+     group by kind),
+   records (kind, count, amount) as (${KINDS.map((kind) => `(select '${kind}', * from (${SOURCES[kind].sql}) s)`).join(' union all ')})
+   select kind, coalesce(l.amount, 0)::bigint as ledger, coalesce(r.amount, 0)::bigint as records,
+     coalesce(r.count, 0)::bigint as count
+   from ledger l full join records r using (kind)`,
+)
+const BALANCES = statement<{ opening: bigint; closing: bigint }>(
+  'payout_statement_balances',
+  `with moved as (
+     select amount, created_at from ledger_transfers where credit_account_id = $1 and created_at >= $2
+     union all
+     select -amount, created_at from ledger_transfers where debit_account_id = $1 and created_at >= $2)
+   select (a.balance - coalesce((select sum(amount) from moved), 0))::bigint as opening,
+     (a.balance - coalesce((select sum(amount) from moved where created_at >= $3), 0))::bigint as closing
+   from ledger_accounts a where a.account_id = $1`,
+)
+const BANK = statement<{ settled: bigint; unsettled: bigint; differing: bigint }>(
+  'payout_statement_bank',
+  `select coalesce(sum(p.amount_paise) filter (where l.status = 'MATCHED'), 0)::bigint as settled,
+     coalesce(sum(p.amount_paise) filter (where l.status is null), 0)::bigint as unsettled,
+     coalesce(sum(p.amount_paise) filter (where l.status <> 'MATCHED'), 0)::bigint as differing
+   from payments p left join settlement_lines l on l.tenant_id = p.merchant_id and l.utr = p.utr
+   where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= $2 and p.created_at < $3`,
+)
+
+export interface StatementMovement {
+  readonly kind: string
+  readonly title: string
+  readonly count: number
+  /** What it added to what is payable, in paise; negative: took from it. */
+  readonly ledgerPaise: bigint
+  readonly recordsPaise: bigint
+}
+
+export interface DailyStatement {
+  readonly merchantId: string
+  readonly businessDay: string
+  readonly from: Date
+  readonly to: Date
+  /** What was payable to the merchant, in paise. */
+  readonly openingPaise: bigint
+  readonly closingPaise: bigint
+  readonly movements: readonly StatementMovement[]
+  /** Of the day's payments: what the bank's settlement files confirm, do not have yet, or have otherwise. */
+  readonly settledPaise: bigint
+  readonly unsettledPaise: bigint
+  readonly differingPaise: bigint
+  /** What ledger and records do not agree on; 0 when every paisa is explained. */
+  readonly unexplainedPaise: bigint
+}
+
+const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
+
+/**
+ * What was payable to a merchant at the begin and at the end of a business day, and why it changed: by the ledger, by
+ * payments, refunds and payouts, and by the bank's files. `undefined`: there is no such merchant. To be read under
+ * repeatable read.
+ */
+export async function dailyStatement(
+  tx: Tx,
+  merchantId: string,
+  { day, from, to }: BusinessDay,
+): Promise<DailyStatement | undefined> {
+  const payable = accountId('payable', merchantId)
+  const [balances] = await tx.query(BALANCES, [payable, from, to])
+  if (!balances) return undefined
+  const rows = await tx.query(MOVED, [payable, merchantId, from, to])
+  const [bank] = await tx.query(BANK, [merchantId, from, to])
+  const movements = rows
+    .map(({ kind, ledger, records, count }) => ({
+      kind,
+      title: SOURCES[kind as Source]?.title ?? kind,
+      count: Number(count),
+      ledgerPaise: ledger,
+      recordsPaise: records,
+    }))
+    .filter(({ ledgerPaise, recordsPaise }) => ledgerPaise !== 0n || recordsPaise !== 0n)
+  const moved = movements.reduce((sum, { ledgerPaise }) => sum + ledgerPaise, 0n)
+  const differences = movements.map(({ ledgerPaise, recordsPaise }) => magnitude(ledgerPaise - recordsPaise))
+  return {
+    merchantId,
+    businessDay: day,
+    from,
+    to,
+    openingPaise: balances.opening,
+    closingPaise: balances.closing,
+    movements,
+    settledPaise: bank?.settled ?? 0n,
+    unsettledPaise: bank?.unsettled ?? 0n,
+    differingPaise: bank?.differing ?? 0n,
+    unexplainedPaise: differences.reduce(
+      (sum, difference) => sum + difference,
+      magnitude(balances.opening + moved - balances.closing),
+    ),
+  }
+}
+
+/** Amounts as texts of rupees, so that no program rounds them. */
+export const statementToWire = (day: DailyStatement) => ({
+  merchantId: day.merchantId,
+  businessDay: day.businessDay,
+  from: day.from.toISOString(),
+  to: day.to.toISOString(),
+  openingPayable: formatRupees(day.openingPaise),
+  movements: day.movements.map(({ kind, title, count, ledgerPaise, recordsPaise }) => ({
+    kind,
+    title,
+    count,
+    ledger: formatRupees(ledgerPaise),
+    records: formatRupees(recordsPaise),
+  })),
+  closingPayable: formatRupees(day.closingPaise),
+  bank: {
+    settled: formatRupees(day.settledPaise),
+    notYetSettled: formatRupees(day.unsettledPaise),
+    otherAmount: formatRupees(day.differingPaise),
+  },
+  unexplained: formatRupees(day.unexplainedPaise),
+})
+
+/** The statement as a compact JWS that anyone can verify with the published keys. */
+export const signedStatement = (day: DailyStatement, keyring: Keyring): string =>
+  signed(keyring, 'svc-statement', statementToWire(day))

@@ -1,0 +1,61 @@
+import type { Paise } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type MerchantFee, merchantFees, type PayoutDetails, payoutDetails } from './payout.ts'
+
+const FIND_DETAILS = statement<PayoutDetails>(
+  'payout_details_find_one',
+  `select ${payoutDetails.columns} from payout_details d where d.merchant_id = $1`,
+)
+const SET_DETAILS = statement(
+  'payout_details_set',
+  `insert into payout_details (merchant_id, account_holder, account_number, ifsc, gst_state, updated_at)
+   values ($1, $2, $3, $4, $5, clock_timestamp())
+   on conflict (merchant_id) do update set account_holder = excluded.account_holder,
+     account_number = excluded.account_number, ifsc = excluded.ifsc, gst_state = excluded.gst_state,
+     updated_at = excluded.updated_at`,
+)
+const LIST_FEES = statement<MerchantFee>(
+  'merchant_fees_list',
+  `select ${merchantFees.columns} from merchant_fees f where f.merchant_id = $1 order by f.valid_from desc`,
+)
+const SET_FEE = statement(
+  'merchant_fee_set',
+  `insert into merchant_fees (merchant_id, valid_from, basis_points, fixed_paise, created_at)
+   values ($1, $2, $3, $4, clock_timestamp())
+   on conflict (merchant_id, valid_from) do update set basis_points = excluded.basis_points,
+     fixed_paise = excluded.fixed_paise, created_at = excluded.created_at`,
+)
+
+/** Six to eighteen digits, as banks in India number accounts. */
+export const isAccountNumber = (text: string): boolean => /^\d{6,18}$/.test(text)
+/** The code of a branch: four letters of the bank, a zero, six letters or digits. */
+export const isIfsc = (text: string): boolean => /^[A-Z]{4}0[A-Z0-9]{6}$/.test(text)
+export const isGstState = (text: string): boolean => /^\d{2}$/.test(text)
+
+export async function findPayoutDetails(tx: Tx, merchantId: string): Promise<PayoutDetails | undefined> {
+  const [found] = await tx.query(FIND_DETAILS, [merchantId])
+  return found
+}
+
+/** Sets where the money of a merchant goes. A payout that is prepared already keeps its account. */
+export async function setPayoutDetails(tx: Tx, details: Omit<PayoutDetails, 'updatedAt'>): Promise<void> {
+  const { merchantId, accountHolder, accountNumber, ifsc, gstState } = details
+  await tx.query(SET_DETAILS, [merchantId, accountHolder, accountNumber, ifsc, gstState])
+}
+
+export const listMerchantFees = (tx: Tx, merchantId: string): Promise<MerchantFee[]> =>
+  tx.query(LIST_FEES, [merchantId])
+
+export interface NewFee {
+  readonly merchantId: string
+  /** Business day from which it is charged, `YYYY-MM-DD`. */
+  readonly validFrom: string
+  readonly basisPoints: number
+  readonly fixedPaise: Paise
+}
+
+/** Sets the fee of a merchant from a business day on; one for the same day is replaced. */
+export async function setMerchantFee(tx: Tx, fee: NewFee): Promise<void> {
+  await tx.query(SET_FEE, [fee.merchantId, fee.validFrom, fee.basisPoints, fee.fixedPaise])
+}

@@ -1,0 +1,233 @@
+import { type Paise, paiseToWire } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import {
+  day,
+  flag,
+  generated,
+  instant,
+  integer,
+  nullable,
+  paise,
+  type RowOf,
+  stamped,
+  table,
+  text,
+  textOf,
+} from '@svc/platform/db/table'
+import type { OutboxEvent } from '@svc/platform/outbox'
+import { Type } from 'typebox'
+import { type Account, account } from '../ledger/accounts.ts'
+
+/** `PREPARED` waits for a second person. `FAILED` and `CANCELLED`: what it was made of is due again. */
+export const PAYOUT_STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED'] as const
+export type PayoutStatus = (typeof PAYOUT_STATUSES)[number]
+
+/** What is paid out to merchants (decision Q15). */
+export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
+  merchantId: text,
+  payoutId: text,
+  businessDay: day,
+  paymentCount: integer,
+  paymentPaise: paise,
+  refundCount: integer,
+  /** Refunds less those that failed after an earlier payout had deducted them. */
+  refundPaise: paise,
+  /** The part of them that was advanced to the merchant. */
+  advancePaise: paise,
+  feePaise: paise,
+  cgstPaise: paise,
+  sgstPaise: paise,
+  igstPaise: paise,
+  /** What the merchant gets: payments − refunds − fees − tax. */
+  amountPaise: paise,
+  accountHolder: text,
+  accountNumber: text,
+  ifsc: text,
+  status: textOf<PayoutStatus>(),
+  preparedBy: text,
+  approvedBy: generated(nullable(text)),
+  /** The run that sent it to the bank. */
+  runId: generated(nullable(text)),
+  /** The bank's own reference of the payout. */
+  utr: generated(nullable(text)),
+  failureReason: generated(nullable(text)),
+  /** The earliest payment or refund in it. */
+  firstAt: instant,
+  createdAt: instant,
+  approvedAt: generated(nullable(instant)),
+  sentAt: generated(nullable(instant)),
+  completedAt: generated(nullable(instant)),
+})
+export type Payout = RowOf<typeof payouts>
+
+export type PayoutLineKind = 'payment' | 'refund' | 'refund_failed'
+
+/** What a payout is made of, by payment and refund. */
+export const payoutLines = table('payout_lines', 'l', ['merchantId', 'payoutId', 'objectId', 'kind'], {
+  merchantId: text,
+  payoutId: text,
+  /** The payment or refund. */
+  objectId: text,
+  kind: textOf<PayoutLineKind>(),
+  occurredAt: instant,
+  amountPaise: paise,
+  advancePaise: paise,
+  feePaise: paise,
+  cgstPaise: paise,
+  sgstPaise: paise,
+  igstPaise: paise,
+  released: generated(flag),
+})
+export type PayoutLine = RowOf<typeof payoutLines>
+
+/** Where the money of a merchant goes. */
+export const payoutDetails = table('payout_details', 'd', ['merchantId'], {
+  merchantId: text,
+  accountHolder: text,
+  accountNumber: text,
+  ifsc: text,
+  /** GST state code of the merchant. */
+  gstState: nullable(text),
+  updatedAt: stamped(instant),
+})
+export type PayoutDetails = RowOf<typeof payoutDetails>
+
+export const merchantFees = table('merchant_fees', 'f', ['merchantId', 'validFrom'], {
+  merchantId: text,
+  validFrom: day,
+  basisPoints: integer,
+  fixedPaise: paise,
+  createdAt: stamped(instant),
+})
+export type MerchantFee = RowOf<typeof merchantFees>
+
+const rupees = (description: string) => Type.Number({ description: `Rupees: ${description}` })
+
+/** Every payment before it is in a payout that stands. */
+export const payoutPositions = table('payout_positions', 'o', ['merchantId'], {
+  merchantId: text,
+  dueFrom: instant,
+})
+
+export const PayoutRecord = Type.Object(
+  {
+    payoutId: Type.String(),
+    businessDay: Type.String({
+      description: 'Day in the business zone whose end it pays up to, `YYYY-MM-DD`',
+    }),
+    amount: rupees('what you get: payments less refunds, fees and tax'),
+    payments: Type.Object(
+      { count: Type.Integer(), amount: rupees('payments in it') },
+      { additionalProperties: false },
+    ),
+    refunds: Type.Object(
+      {
+        count: Type.Integer(),
+        amount: rupees('refunds in it, less those that failed after an earlier payout had deducted them'),
+      },
+      { additionalProperties: false },
+    ),
+    fees: rupees('fees of its payments'),
+    tax: Type.Object(
+      { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
+      { additionalProperties: false, description: 'GST on the fees' },
+    ),
+    account: Type.String({ description: 'The last four digits of the bank account' }),
+    status: Type.Enum([...PAYOUT_STATUSES], {
+      description:
+        '`PREPARED` and `APPROVED` wait to be sent to the bank. `PAID` is final; after `FAILED` or `CANCELLED` what it was made of is in a later payout',
+    }),
+    failureReason: Type.Optional(Type.String({ description: 'Why it failed or was cancelled' })),
+    utr: Type.Optional(Type.String({ description: 'The bank’s own reference of the payout' })),
+    createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
+    sentOn: Type.Optional(Type.String({ description: 'When it was sent to the bank' })),
+    completedOn: Type.Optional(Type.String({ description: 'When it was paid, failed or cancelled' })),
+  },
+  { title: 'Payout', additionalProperties: false },
+)
+
+export const payoutToWire = (payout: Payout, timeZone: string) => ({
+  payoutId: payout.payoutId,
+  businessDay: payout.businessDay,
+  amount: paiseToWire(payout.amountPaise),
+  payments: { count: payout.paymentCount, amount: paiseToWire(payout.paymentPaise) },
+  refunds: { count: payout.refundCount, amount: paiseToWire(payout.refundPaise) },
+  fees: paiseToWire(payout.feePaise),
+  tax: {
+    cgst: paiseToWire(payout.cgstPaise),
+    sgst: paiseToWire(payout.sgstPaise),
+    igst: paiseToWire(payout.igstPaise),
+  },
+  account: payout.accountNumber.slice(-4),
+  status: payout.status,
+  failureReason: payout.failureReason ?? undefined,
+  utr: payout.utr ?? undefined,
+  createdOn: rfc3339(payout.createdAt, timeZone),
+  sentOn: payout.sentAt ? rfc3339(payout.sentAt, timeZone) : undefined,
+  completedOn: payout.completedAt ? rfc3339(payout.completedAt, timeZone) : undefined,
+})
+
+export const PayoutLineRecord = Type.Object(
+  {
+    kind: Type.Enum(['payment', 'refund', 'refund_failed'], {
+      description: '`refund_failed`: its amount, which an earlier payout had deducted, comes back',
+    }),
+    id: Type.String({ description: 'The payment or refund' }),
+    occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
+    amount: rupees('of the payment or refund'),
+    fee: rupees('fee of the payment'),
+    tax: Type.Object(
+      { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
+      { additionalProperties: false, description: 'GST on the fee' },
+    ),
+  },
+  { title: 'PayoutLine', additionalProperties: false },
+)
+
+export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
+  kind: line.kind,
+  id: line.objectId,
+  occurredOn: rfc3339(line.occurredAt, timeZone),
+  amount: paiseToWire(line.amountPaise),
+  fee: paiseToWire(line.feePaise),
+  tax: {
+    cgst: paiseToWire(line.cgstPaise),
+    sgst: paiseToWire(line.sgstPaise),
+    igst: paiseToWire(line.igstPaise),
+  },
+})
+
+const ID = /^pyo_[0-9a-z]{26}$/
+/** Whether the id can exist; any other gets the response of a missing one (decision A12). */
+export const looksLikePayoutId = (id: string): boolean => ID.test(id)
+
+/** The event of a payout that the bank has paid or could not pay. */
+export const payoutEvent = (payout: Payout, eventId: string, timeZone: string): OutboxEvent => ({
+  eventId,
+  tenantId: payout.merchantId,
+  type: payout.status === 'PAID' ? 'payout.paid' : 'payout.failed',
+  objectId: payout.payoutId,
+  payload: payoutToWire(payout, timeZone),
+  createdAt: payout.completedAt ?? payout.createdAt,
+})
+
+/** Opened by the first payout of a merchant, but for the first and the last. */
+const KINDS = [
+  'payable',
+  'merchant_advances',
+  'fee_income',
+  'tax_payable',
+  'payouts_in_transit',
+  'bank',
+] as const
+export type PayoutAccount = (typeof KINDS)[number]
+
+/** Every account that a payout may move. */
+export const payoutAccounts = (merchantId: string): Account[] =>
+  KINDS.map((kind) => account(kind, merchantId))
+
+export const taxOf = ({
+  cgstPaise,
+  sgstPaise,
+  igstPaise,
+}: Pick<Payout, 'cgstPaise' | 'sgstPaise' | 'igstPaise'>) => (cgstPaise + sgstPaise + igstPaise) as Paise

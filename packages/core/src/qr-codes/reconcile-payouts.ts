@@ -1,0 +1,80 @@
+import { type Check, check, subjects } from '../ledger/reconcile.ts'
+
+const PAYOUTS = subjects('payouts', 'payouts')
+const LINES = subjects('payout lines', 'payout_lines')
+const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
+
+const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
+
+const moved = (kind: string, condition = 'true') =>
+  `coalesce((select sum(t.amount) from ledger_transfers t
+     where t.object_id = y.payout_id and t.tenant_id = y.merchant_id and t.kind = '${kind}' and ${condition}), 0)`
+
+const toMerchant = `t.credit_account_id = 'payouts_in_transit:' || y.merchant_id`
+const fromMerchant = `t.debit_account_id = 'payouts_in_transit:' || y.merchant_id`
+
+/** What must be true between payouts, their payments and refunds, and the ledger. */
+export const PAYOUT_CHECKS: readonly Check[] = [
+  check(
+    'payout_totals',
+    PAYOUTS,
+    'A payout is the sum of its lines',
+    (
+      chosen,
+    ) => `select y.payout_id as subject, 'payments ' || y.payment_paise || ' of ' || l.payments || ', refunds ' || y.refund_paise
+           || ' of ' || l.refunds || ', fees ' || y.fee_paise || ' of ' || l.fees as detail
+       from payouts y cross join lateral (
+         select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
+           count(*) filter (where l.kind = 'payment') as payment_count,
+           count(*) filter (where l.kind <> 'payment') as refund_count,
+           coalesce(sum(case l.kind when 'refund' then l.amount_paise when 'refund_failed' then -l.amount_paise end), 0)
+             as refunds,
+           coalesce(sum(l.fee_paise), 0) as fees, coalesce(sum(l.cgst_paise), 0) as cgst,
+           coalesce(sum(l.sgst_paise), 0) as sgst, coalesce(sum(l.igst_paise), 0) as igst
+         from payout_lines l where l.merchant_id = y.merchant_id and l.payout_id = y.payout_id) l
+       where ${chosen('y.payout_id')} and (y.payment_paise, y.payment_count, y.refund_paise, y.refund_count, y.fee_paise,
+           y.cgst_paise, y.sgst_paise, y.igst_paise)
+         is distinct from (l.payments, l.payment_count, l.refunds, l.refund_count, l.fees, l.cgst, l.sgst, l.igst)
+       limit 100`,
+  ),
+  check(
+    'payout_lines',
+    LINES,
+    'A line of a payout is a payment or refund of its amount, and is released if and only if the payout failed or was cancelled',
+    (
+      chosen,
+    ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
+       from payout_lines l
+         join payouts y on y.merchant_id = l.merchant_id and y.payout_id = l.payout_id
+         left join payments p on l.kind = 'payment' and p.merchant_id = l.merchant_id and p.payment_id = l.object_id
+         left join merchant_refunds r
+           on l.kind <> 'payment' and r.merchant_id = l.merchant_id and r.refund_id = l.object_id
+       where ${chosen('l.object_id')} and (l.released = (${STANDS})
+         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise)) limit 100`,
+  ),
+  check(
+    'payout_journals',
+    PAYOUTS,
+    'A payout is in the ledger once, is paid once if it is paid, and is reversed once if it failed or was cancelled',
+    (
+      chosen,
+    ) => `select f.subject, f.status || ' of ' || f.amount || ': prepared ' || f.prepared || ', paid ' || f.paid
+           || ', reversed ' || f.reversed as detail
+       from (
+         select y.payout_id as subject, y.status, y.amount_paise as amount, ${moved('payout', toMerchant)} as prepared,
+           ${moved('payout_paid')} as paid, ${moved('payout_released', fromMerchant)} as reversed
+         from payouts y where ${chosen('y.payout_id')}) f
+       where f.prepared <> f.amount or f.paid <> f.amount * (f.status = 'PAID')::integer
+         or f.reversed <> f.amount * (f.status in ('FAILED', 'CANCELLED'))::integer limit 100`,
+  ),
+  check(
+    'payouts_complete',
+    MERCHANTS,
+    'Every accepted payment before the position of its merchant is in one payout that stands',
+    (chosen) => `select p.payment_id as subject, 'accepted ' || p.created_at || ', in no payout' as detail
+       from payout_positions o join payments p on p.merchant_id = o.merchant_id and p.created_at < o.due_from
+       where ${chosen('o.merchant_id')} and p.status = 'ACCEPTED' and not exists (
+         select from payout_lines l where l.merchant_id = p.merchant_id and l.object_id = p.payment_id
+           and l.kind = 'payment' and not l.released) limit 100`,
+  ),
+]

@@ -1,0 +1,28 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import type { DataKey, Keyring } from '@svc/platform/crypto/keyring'
+
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: KeyObject
+}
+
+/** Importing a key costs more than a signature, so it is kept as long as the data key is. */
+const imported = new WeakMap<DataKey, SigningKey>()
+
+export function signingKey(dataKey: DataKey): SigningKey {
+  const known = imported.get(dataKey)
+  if (known) return known
+  const privateKey = createPrivateKey({ key: dataKey.bytes, format: 'der', type: 'pkcs8' })
+  const key: SigningKey = { kid: dataKey.keyId, privateKey }
+  imported.set(dataKey, key)
+  return key
+}
+
+const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+
+/** A compact JWS (RFC 7515, Ed25519) that anyone can verify with the published keys; `typ` says what it states. */
+export function signed(keyring: Keyring, typ: string, payload: object): string {
+  const { kid, privateKey } = signingKey(keyring.newest('receipt_signing'))
+  const text = `${encoded({ alg: 'EdDSA', typ, kid })}.${encoded(payload)}`
+  return `${text}.${sign(null, Buffer.from(text, 'latin1'), privateKey).toString('base64url')}`
+}
