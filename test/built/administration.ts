@@ -12,7 +12,8 @@ import type { LivePartner } from './partners.ts'
 export const PASSWORD = 'correct horse battery staple'
 
 /** Commands that do not administer an installation: they run the service, call it, or are of the sandbox alone. */
-const OTHERS = /^(?:serve|encrypt|decrypt|conformance|card issue|qr doctor|events (?:listen|trigger)|sandbox .*)$/
+const OTHERS =
+  /^(?:serve|encrypt|decrypt|conformance|card issue|qr doctor|events (?:listen|trigger)|sandbox .*)$/
 
 /** Every command that administers an installation, as a user writes it. */
 export function administrationCommands(): string[] {

@@ -25,6 +25,7 @@ import {
   sellWithCodes,
 } from './merchants.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner } from './partners.ts'
+import { payOut } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -39,9 +40,9 @@ beforeAll(async () => {
   const opened = await openLive()
   live = {
     ...opened,
-    svc: (args, input) => {
+    svc: (args, ...rest) => {
       commands.push(args.join(' '))
-      return opened.svc(args, input)
+      return opened.svc(args, ...rest)
     },
   }
   service = await startProcess({ ...live.settings, NODE_EXTRA_CA_CERTS: live.receiver.certificate })
@@ -88,6 +89,10 @@ test('operators sign in to the console and see what happened', async () => {
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
+})
+
+test('merchants are paid out: one operator prepares, another approves, the bank pays', async () => {
+  await payOut(live, merchant, new Browser({ client }))
 })
 
 test('published documents are served', async () => {

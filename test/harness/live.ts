@@ -22,7 +22,7 @@ export interface Live {
   /** Every setting, once. */
   readonly settings: Readonly<Record<string, string>>
   /** Runs a command of the command line with the same settings; returns the JSON that it prints. */
-  svc(args: readonly string[], input?: string): Promise<Json>
+  svc(args: readonly string[], input?: string, settings?: Readonly<Record<string, string>>): Promise<Json>
   close(): Promise<void>
 }
 
@@ -70,8 +70,12 @@ export async function openLive(): Promise<Live> {
       // Without a store the setting is given all the same: the service must do with one that is never there.
       RATE_LIMIT_URL: `redis://127.0.0.1:${store ? store.port : await freePort()}`,
     }
-    const svc = async (args: readonly string[], input = '') => {
-      const { code, stdout, stderr } = await runCli([...args, '--json'], settings, { input })
+    const svc: Live['svc'] = async (args, input = '', others = {}) => {
+      const { code, stdout, stderr } = await runCli(
+        [...args, '--json'],
+        { ...settings, ...others },
+        { input },
+      )
       expect(code, `svc ${args.join(' ')}\n${stderr}${stdout}`).toBe(0)
       return JSON.parse(stdout) as Json
     }
@@ -111,7 +115,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   GST_RATES: '2017-07-01=18,2024-04-01=18.5',
   GST_STATE: '29',
   SVC_OPERATOR: 'asha',
-  SVC_OPERATOR_PASSWORD: 'the password of asha',
+  SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   ACCESS_KEY_ALONE: 'accept',
   COIN_LOOKUP_TOKEN: 'partner',
   EXPIRED_STATUS: 'CANCELLED',

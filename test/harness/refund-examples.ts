@@ -1,8 +1,27 @@
 import { type Client, payloadOf } from './client.ts'
+import { recordPayouts } from './payout-examples.ts'
+import { giveAccount } from './payouts.ts'
 import type { Recorder } from './recorder.ts'
+import type { TestMerchant, TestService } from './service.ts'
 
-/** Examples of a merchant's refunds of a payment. */
-export async function recordRefunds(recorder: Recorder, shop: Client, paymentId: string): Promise<void> {
+/** Examples of refunds of a payment, and of payouts. */
+interface MoneyOut {
+  readonly service: TestService
+  readonly merchant: TestMerchant
+  readonly shop: Client
+  readonly paymentId: string
+}
+
+export async function recordMoneyOut(
+  recorder: Recorder,
+  { service, merchant, shop, paymentId }: MoneyOut,
+): Promise<void> {
+  await recordRefunds(recorder, shop, paymentId)
+  await giveAccount(service, merchant.merchantId)
+  await recordPayouts(recorder, shop)
+}
+
+async function recordRefunds(recorder: Recorder, shop: Client, paymentId: string): Promise<void> {
   const params = { paymentId }
   const body = { amount: 49.5, referenceNumber: 'return-17', reason: 'Damaged in transit' }
   await recorder.works('createRefund', 'A part of a payment', shop, { params, body })

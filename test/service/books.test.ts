@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
-import { setMerchantFee, setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
+import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { formatRupees, paise } from '@svc/kernel/money'
@@ -12,6 +12,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -102,6 +103,24 @@ async function completePayout(outcome: PayoutStep): Promise<void> {
   for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
     await run({ merchantId, payoutId, step })
 }
+const payoutFlows = async (): Promise<string[]> => [
+  await flow('A payout to the merchant is prepared, less fees and GST', async () => {
+    const { merchantId } = merchant
+    await giveAccount(service, merchantId)
+    await service.app.services.database.operate(async (tx) => {
+      await setMerchantFee(tx, {
+        merchantId,
+        validFrom: '2020-01-01',
+        basisPoints: 200,
+        fixedPaise: paise(0n),
+      })
+    })
+    await preparePayoutNow()
+  }),
+  await flow('The bank cannot pay it', () => completePayout({ to: 'FAILED', reason: 'account closed' })),
+  await flow('It is prepared again', preparePayoutNow),
+  await flow('The bank has paid it', () => completePayout({ to: 'PAID', utr: 'PAYOUT000001' })),
+]
 const refunded = async (status: string) =>
   payloadOf(await service.client.notify('/rails/upi/refunds', { refundId, status }, RAIL_KEY))
 const atCard = async (path: string, amount: number) =>
@@ -116,9 +135,7 @@ test('each flow moves money between the accounts that the reference says', async
   const code = await newCode(service, shop, { multipleUse: true })
   const cancelled = await newCode(service, shop)
   payloadOf(await cancel(shop, cancelled.qrCodeId))
-  let svcCardId = ''
-  let userId = ''
-  let event = ''
+  let [svcCardId, userId, event] = ['', '', '']
   const flows = [
     await flow('A payment is accepted', () => credit(code.tr)),
     await flow('The bank has paid for a payment', async () => {
@@ -138,18 +155,7 @@ test('each flow moves money between the accounts that the reference says', async
       credit('NOSUCHCODE', { utr: 'LOST000001', payeeVpa: merchant.vpa }),
     ),
     await flow('The bank has returned it to its payer, out of suspense', () => confirmRefund('LOST000001')),
-    await flow('A payout to the merchant is prepared, less fees and GST', async () => {
-      const { merchantId } = merchant
-      const account = { accountHolder: 'Shop', accountNumber: '000012345678', ifsc: 'HDFC0000001' }
-      await service.app.services.database.operate(async (tx) => {
-        await setPayoutDetails(tx, { merchantId, ...account, gstState: null })
-        await setMerchantFee(tx, { merchantId, validFrom: '2020-01-01', basisPoints: 200, fixedPaise: paise(0n) })
-      })
-      await preparePayoutNow()
-    }),
-    await flow('The bank cannot pay it', () => completePayout({ to: 'FAILED', reason: 'account closed' })),
-    await flow('It is prepared again', preparePayoutNow),
-    await flow('The bank has paid it', () => completePayout({ to: 'PAID', utr: 'PAYOUT000001' })),
+    ...(await payoutFlows()),
     await flow('A card account is funded', async () => {
       partner = await newPartner(service, { fundsPaise: 1_000_00n })
       issuer = await asPartner(service.client, partner)
@@ -249,17 +255,20 @@ test('svc books prints the same as a table, as CSV and as JSON; an asset’s bal
     return stdout
   }
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
-    `account              kind          accounts  unit  debit   credit
-UPI clearing         upi_clearing  1         INR   449.50
-Bank                 bank          1         INR   249.50
-Payable to merchant  payable       1         INR           699.00
-Refunds to payers    upi_refunds   1         INR
-Suspense             suspense      1         INR
-Total                                        INR   699.00  699.00
+    `account              kind                accounts  unit  debit   credit
+UPI clearing         upi_clearing        1         INR   449.50
+Bank                 bank                1         INR   55.39
+Payable to merchant  payable             1         INR           499.00
+Refunds to payers    upi_refunds         1         INR
+Suspense             suspense            1         INR
+Payouts in transit   payouts_in_transit  1         INR
+Fee income           fee_income          1         INR           4.99
+Tax payable          tax_payable         1         INR           0.90
+Total                                              INR   504.89  504.89
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,699.00\n`,
+    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,499.00\n${merchant.merchantId},Tax payable,tax_payable,0.90\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })

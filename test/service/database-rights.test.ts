@@ -90,6 +90,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_oauth_clients: ['svc_service', 'svc_operator'],
   directory_payees: ['svc_service'],
   directory_payments: ['svc_service'],
+  directory_payouts: ['svc_service'],
   directory_qr_codes: ['svc_service'],
   directory_qr_codes_expired: ['svc_service'],
   directory_qr_codes_to_close: ['svc_service'],

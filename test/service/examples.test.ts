@@ -6,7 +6,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { newUtr, trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
-import { recordRefunds } from '../harness/refund-examples.ts'
+import { recordMoneyOut } from '../harness/refund-examples.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
@@ -101,7 +101,7 @@ async function qrCodes(): Promise<void> {
   await recorder.fails('getPayment', 'payment_not_found', 'Not there, or not yours', shop, {
     params: { paymentId: 'pay_nothing' },
   })
-  await recordRefunds(recorder, shop, paymentId)
+  await recordMoneyOut(recorder, { service, merchant, shop, paymentId })
   const counter = payloadOf(await shop.post('/api/v0/qr-code', { qrName: 'Counter', multipleUse: true }))
   await recorder.works('cancelQrCode', 'No payment after this', shop, {
     params: { qrCodeId: counter.qrCodeId },

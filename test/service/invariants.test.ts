@@ -7,6 +7,7 @@ import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
@@ -37,6 +38,8 @@ beforeAll(async () => {
     const outcome = { refundId: await refundId(reference), status }
     payloadOf(await service.client.notify('/rails/upi/refunds', outcome, RAIL_KEY))
   }
+  await giveAccount(service, shop.merchantId)
+  for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, {}, { 'idempotency-key': 'first' }))
@@ -107,6 +110,15 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_paid'`],
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_failed'`],
   ['refund_events', `delete from outbox where type = 'payment.refund_failed'`],
+  ['payout_totals', 'update payouts set fee_paise = fee_paise + 1, amount_paise = amount_paise - 1'],
+  ['payout_lines', `update payout_lines set released = true where kind = 'payment'`],
+  ['payout_lines', 'update payout_lines set amount_paise = amount_paise + 1'],
+  ['payout_journals', `delete from ledger_transfers where kind = 'payout_paid'`],
+  ['payout_journals', `delete from ledger_transfers where kind = 'payout_released'`],
+  [
+    'payouts_complete',
+    `update payout_positions set due_from = now(); delete from payout_lines where kind = 'payment'`,
+  ],
   ['card_loads', `update ledger_transfers set amount = amount + 1 where kind = 'card_load'`],
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],
@@ -139,7 +151,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
 const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
   union all select notice_id from rail_notices union all select utr from settlement_lines
-  union all select refund_id from merchant_refunds
+  union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS } from '../harness/coins.ts'
+import { newHooks } from '../harness/hooks.ts'
 import {
   asPartner,
   createCard,
@@ -12,6 +13,7 @@ import {
   partnerToken,
   type TestPartner,
 } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -48,6 +50,9 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   createRefund: ({ referenceNumber }) => ({ body: { amount: 0.01, referenceNumber } }),
   getRefund: plain,
   listRefunds: plain,
+  listPayouts: plain,
+  getPayout: plain,
+  listPayoutLines: plain,
   findPayments: ({ qrCodeId, referenceNumber, utr }) => ({
     query: `?${new URLSearchParams(utr ? { utr } : { qrCodeId: qrCodeId!, referenceNumber: referenceNumber! })}`,
   }),
@@ -91,6 +96,7 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   acceptPayment: open('the bank sees codes of all merchants; its signature is asked for'),
   confirmRefund: open('the bank sees payments of all merchants; its signature is asked for'),
   sandboxPay: open('plays a payer, who is no tenant; sandbox only'),
+  sandboxPayOut: open('plays operators and bank for the merchant of the token; sandbox only'),
   sandboxSpend: open('plays a shop’s terminal, which is no tenant; sandbox only'),
   sandboxRefund: open('plays a shop’s terminal, which is no tenant; sandbox only'),
   livez: open('public'),
@@ -102,6 +108,7 @@ const IDS = new Set([
   'qrCodeId',
   'paymentId',
   'refundId',
+  'payoutId',
   'svcCardId',
   'jobId',
   'coinConfigId',
@@ -148,26 +155,18 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 async function newMerchantTenant(): Promise<Tenant> {
-  const client = await service.as(await service.newMerchant())
+  const merchant = await service.newMerchant()
+  const client = await service.as(merchant)
+  await giveAccount(service, merchant.merchantId)
   const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
   const code = await newCode(service, client, { multipleUse: true, ...names })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   const { refundId } = payloadOf(
     await client.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'first' }),
   )
-  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, ...names }
+  const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
+  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, payoutId, ...names }
   return { client, ids: { ...ids, ...(await newHooks(client)) } }
-}
-
-/** Creates two endpoints: the one whose id is returned may be deleted. */
-async function newHooks(client: Client): Promise<Ids> {
-  const create = () => client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:59999/' })
-  payloadOf(await create())
-  const { endpointId } = payloadOf(await create())
-  for (;;) {
-    const { data } = payloadOf(await client.get('/api/v0/events'))
-    if (data.length > 0) return { endpointId, eventId: data[0].id }
-  }
 }
 
 async function newPartnerTenant(products: readonly ('incentive' | 'employee_rewards')[]): Promise<Tenant> {

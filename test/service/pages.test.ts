@@ -5,6 +5,7 @@ import { asCoinPartner, newConfig } from '../harness/coins.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { type DocumentedOperation, documentedOperations } from '../harness/documents.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
@@ -27,9 +28,11 @@ beforeAll(async () => {
   const { companyId, cardAccountId, userId } = rewards
   const endpoint = { url: 'https://shop.example.com/hook' }
   const code = await newCode(service, merchant)
+  await giveAccount(service, shop.merchantId)
   ids = {
     qrCodeId: code.qrCodeId,
     paymentId: payloadOf(await notifyCredit(service.client, creditOf(code.tr))).paymentId,
+    payoutId: payloadOf(await merchant.post('/sandbox/payouts', {})).payoutId,
     svcCardId: payloadOf(await createCard(partner, rewards)).svcCardId,
     jobId: (await upload(partner, await encryptOrders(rewards, 1))).json.payload.jobId,
     coinConfigId: (await newConfig(await asCoinPartner(service.client, rewards))).coinConfigId,

@@ -97,7 +97,7 @@ async function bareOpening({ sharedKey }: BenchPartner): Promise<Contender> {
   const text = await encrypt(Buffer.from(JSON.stringify(order)), sharedKey)
   return {
     name: 'bare opening of A256KW, one thread',
-    unit: "JWEs",
+    unit: 'JWEs',
     async run({ seconds }) {
       const startMs = performance.now()
       let done = 0

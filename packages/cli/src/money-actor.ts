@@ -3,7 +3,7 @@ import { type CommandContext, cliActor } from './context.ts'
 import { UsageError } from './usage-error.ts'
 
 /**
- * Who moves money by the command line: the operator whose name and password the settings hold, so that nobody approves
+ * Who moves money by the command line: the operator whose name and password the settings hold, so that no one approves
  * what they prepared (decision R10). In sandbox mode, without these, the account that the command runs on.
  */
 export async function moneyActor({ config, database }: CommandContext): Promise<string> {

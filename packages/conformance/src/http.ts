@@ -108,7 +108,8 @@ export class Http {
     if (encrypted !== undefined)
       lines.push(body?.toString().startsWith('"') ? '-d "\\"$ENCRYPTED\\""' : '-d "$ENCRYPTED"')
     else if (body !== undefined) lines.push(`--data-binary ${redactor.quote(body.toString())}`)
-    const note = encrypted === undefined ? '' : `# ENCRYPTED is the compact JWE of: ${redactor.redact(encrypted)}\n`
+    const note =
+      encrypted === undefined ? '' : `# ENCRYPTED is the compact JWE of: ${redactor.redact(encrypted)}\n`
     return note + lines.join(' \\\n  ')
   }
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
+import { PAYOUT_SETTINGS } from './payout-settings.ts'
 import {
   adapters,
   address,
   amountCaps,
   BadSetting,
   bad,
-  cutOff,
   database,
   digits,
   hidden,
@@ -16,7 +16,6 @@ import {
   oneOf,
   railKeys,
   type Setting,
-  taxRates,
   text,
   timeZone,
   trustedProxies,
@@ -76,11 +75,6 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
-  SVC_OPERATOR: text(
-    undefined,
-    'Name of the operator in whose name `svc` moves money. The service itself does not use it.',
-  ),
-  SVC_OPERATOR_PASSWORD: hidden(text(undefined, 'Password of `SVC_OPERATOR`.')),
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
@@ -103,19 +97,7 @@ export const SETTINGS = {
     86_400,
     'For so long after its expiry a QR code accepts a credit that the payer’s bank dates before it.',
   ),
-  REFUNDS_BEYOND_BALANCE: oneOf(
-    ['reject', 'allow'],
-    'reject',
-    'Refunds of a merchant beyond its payable balance: rejected, or advanced and deducted from its settlement.',
-  ),
-  PAYOUT_REQUIRES_SETTLEMENT: oneOf(
-    ['true', 'false'],
-    'true',
-    'Whether payouts hold only payments that the bank has paid, as its settlement files say.',
-  ),
-  BUSINESS_DAY_CUTOFF: cutOff,
-  GST_RATES: taxRates,
-  GST_STATE: digits(2, 2, '27', 'GST state code of the company that runs the service; `27` is Maharashtra.'),
+  ...PAYOUT_SETTINGS,
   QR_AMOUNT_CAPS: amountCaps,
   ...INTERPRETATION_SETTINGS,
   CARD_BIN: digits(

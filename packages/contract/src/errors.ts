@@ -1,5 +1,6 @@
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
+import { PAYOUT_FAILURES } from './payout-failures.ts'
 
 export type { ErrorType, FailureDetails } from './failure-kind.ts'
 
@@ -303,42 +304,7 @@ export const FAILURES = {
     'Another refund has this referenceNumber',
     'Repeat the first request unchanged to get its refund, or use another `referenceNumber`.',
   ),
-  refund_closed: kind(
-    409,
-    'CONFLICT_ERROR',
-    'The refund has another outcome already',
-    'A refund is `REFUNDED` or `FAILED` for good. After a failed one, create a new one.',
-  ),
-  payout_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Payout not found',
-    'Check the id; list payouts to find it.',
-  ),
-  payout_state: kind(
-    409,
-    'CONFLICT_ERROR',
-    'The status of the payout does not allow this',
-    'A payout is approved, sent and completed in this order; `PAID`, `FAILED` and `CANCELLED` are final.',
-  ),
-  nothing_to_pay_out: kind(
-    409,
-    'CONFLICT_ERROR',
-    'Nothing is to be paid out',
-    'Accept payments first; refunds and fees that exceed them are carried forward.',
-  ),
-  business_day_not_over: kind(
-    409,
-    'CONFLICT_ERROR',
-    'The business day is not over',
-    'Prepare payouts a minute after the end of the business day, as `BUSINESS_DAY_CUTOFF` says.',
-  ),
-  payout_same_person: kind(
-    403,
-    'AUTHORIZATION_ERROR',
-    'Whoever prepared a payout cannot approve it',
-    'Let another person approve it.',
-  ),
+  ...PAYOUT_FAILURES,
   utr_conflict: kind(
     409,
     'CONFLICT_ERROR',

@@ -2,7 +2,6 @@ import { isIP } from 'node:net'
 import { parseDatabaseUrl } from '@svc/kernel/database-url'
 import { type Paise, parseRupees } from '@svc/kernel/money'
 import { Secret } from '@svc/kernel/secret'
-import { isDay } from '@svc/kernel/time'
 import { type RailAdapter, readRailAdapters } from './rail-adapters.ts'
 
 /** `D`: the type of the default. Without one (`undefined`) the setting may be absent, and `Config` says so. */
@@ -228,42 +227,5 @@ export const timeZone: Setting<string> = {
     } catch {
       return bad('must be an IANA time zone such as Asia/Kolkata')
     }
-  },
-}
-
-/** Minutes of the day at which a business day ends; 1,440 at midnight. */
-export const cutOff: Setting<number> = {
-  type: 'time of day, `HH:MM`',
-  default: '24:00',
-  meaning:
-    'Time in the business zone at which a business day of payouts ends: what is paid later belongs to the next one.',
-  read(value) {
-    const [, hours, minutes] = /^(\d{2}):([0-5]\d)$/.exec(value) ?? []
-    const time = Number(hours) * 60 + Number(minutes)
-    return time > 0 && time <= 1_440 ? time : bad('must be a time of day from 00:01 to 24:00, such as 23:30')
-  },
-}
-
-/** A rate of tax in basis points, from a day on. */
-export interface TaxRate {
-  readonly from: string
-  readonly basisPoints: number
-}
-
-const TAX_RATE = /^(\d{4}-\d{2}-\d{2})=(\d{1,2})(?:\.(\d{1,2}))?$/
-
-export const taxRates: Setting<readonly TaxRate[]> = {
-  type: '`YYYY-MM-DD=PERCENT`, comma-separated, days ascending',
-  default: '2017-07-01=18',
-  meaning:
-    'GST on fees, each rate from its day on, such as `2017-07-01=18,2027-04-01=20`. It is charged half as CGST and half as SGST in the state of `GST_STATE`, else as IGST, rounded half up to the paisa for each payment.',
-  read(value) {
-    const rates = value.split(',').map((part) => {
-      const [, from = '', percent, fraction = ''] = TAX_RATE.exec(part.trim()) ?? []
-      if (!isDay(from)) return bad('must be such as 2017-07-01=18, with a day that exists')
-      return { from, basisPoints: Number(percent) * 100 + Number(fraction.padEnd(2, '0')) }
-    })
-    if (rates.some(({ from }, i) => i > 0 && from <= rates[i - 1]!.from)) bad('must have its days ascending')
-    return rates
   },
 }

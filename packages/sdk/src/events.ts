@@ -16,6 +16,8 @@ export interface EventData {
   'payment.refunded': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
   'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
+  'payout.paid': Schemas['Payout']
+  'payout.failed': Schemas['Payout']
   'card.created': Schemas['Card']
   'card.status_changed': Schemas['Card']
   'card.spent': Schemas['CardReceipt']

@@ -1,6 +1,7 @@
 import { Api } from './api.ts'
 import { Events } from './events.ts'
 import { Payments } from './payments.ts'
+import { Payouts } from './payouts.ts'
 import { QrCodes } from './qr-codes.ts'
 import { requireText } from './required.ts'
 import { TokenKeeper } from './tokens.ts'
@@ -16,6 +17,7 @@ export interface MerchantOptions extends TransportOptions {
 export class Merchant {
   readonly qrCodes: QrCodes
   readonly payments: Payments
+  readonly payouts: Payouts
   readonly events: Events
   readonly webhooks: Webhooks
   /** All operations, typed, with the same token and retries. */
@@ -37,6 +39,7 @@ export class Merchant {
     this.api = new Api(new Transport(options, { tokens, headers: {} }))
     this.qrCodes = new QrCodes(this.api)
     this.payments = new Payments(this.api)
+    this.payouts = new Payouts(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)
   }

@@ -183,6 +183,8 @@ function IssueClient({ partnerId }: { readonly partnerId: string }) {
   )
 }
 
+const KEYS_PATH = '/partners/{partnerId}/encryption-keys'
+
 function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: Detail }) {
   const { can } = useSession()
   const [jwk, setJwk] = useState<string>()
@@ -203,13 +205,8 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     await changed()
   }
   const issue = async () => {
-    setJwk(
-      JSON.stringify(
-        await responseOf(api.POST('/partners/{partnerId}/encryption-keys', { params: { path: { partnerId } } })),
-        undefined,
-        2,
-      ),
-    )
+    const jwk = await responseOf(api.POST(KEYS_PATH, { params: { path: { partnerId } } }))
+    setJwk(JSON.stringify(jwk, undefined, 2))
     await changed()
   }
   if (can('operator'))

@@ -119,12 +119,22 @@ const JWES = statement<{ partnerId: string; ciphertextHash: Buffer }>(
    where (partner_id, ciphertext_hash) in (select * from unnest($1::text[], $2::bytea[]))`,
 )
 
+const usedJwes = async (tx: BatchTx, orders: readonly PreparedGiftCard[]) => {
+  const encrypted = orders.filter(({ ciphertextHash }) => ciphertextHash)
+  if (encrypted.length === 0) return []
+  const given = columns(
+    encrypted,
+    (o) => o.tenantId,
+    (o) => o.ciphertextHash,
+  )
+  return tx.query(JWES, given)
+}
+
 /** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
 export async function lockIssuing(
   tx: BatchTx,
   orders: readonly PreparedGiftCard[],
 ): Promise<ByTenant<IssuingState>> {
-  const encrypted = orders.filter(({ ciphertextHash }) => ciphertextHash)
   const [known, accounts, knownUsers, numbers, jwes, balances] = await Promise.all([
     tx.query(
       COMPANIES,
@@ -154,16 +164,7 @@ export async function lockIssuing(
       ),
     ),
     tx.query(NUMBERS, [orders.flatMap((o) => o.numbers.map(({ digest }) => digest))]),
-    encrypted.length > 0
-      ? tx.query(
-          JWES,
-          columns(
-            encrypted,
-            (o) => o.tenantId,
-            (o) => o.ciphertextHash,
-          ),
-        )
-      : [],
+    usedJwes(tx, orders),
     lockAccounts(
       tx,
       orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),

@@ -72,7 +72,7 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
 }
 
 /**
- * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Whoever
+ * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Who
  * prepared it cannot approve it. Once it failed or was cancelled, its money is payable again and in a later payout.
  */
 export const changePayout = command({

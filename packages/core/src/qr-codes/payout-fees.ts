@@ -1,4 +1,4 @@
-import type { TaxRate } from '@svc/contract/setting'
+import type { TaxRate } from '@svc/contract/payout-settings'
 import { type Paise, paise } from '@svc/kernel/money'
 
 /** What a merchant is charged for each payment, from a business day on. */

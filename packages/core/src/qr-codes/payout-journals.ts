@@ -11,7 +11,7 @@ const legsOf = (legs: readonly Leg[]): Leg[] =>
   legs
     .filter(([, , amount]) => amount !== 0n)
     .map(([debit, credit, amount]) =>
-      amount > 0n ? [debit, credit, amount] : [credit, debit, paise(-amount)],
+      amount > 0n ? [debit, credit, amount] : [credit, debit, paise(0n - amount)],
     )
 
 /** From what is payable: the fees, their tax, advances that are repaid, and the rest to the merchant. */

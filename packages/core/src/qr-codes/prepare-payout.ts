@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
-import type { TaxRate } from '@svc/contract/setting'
+import type { TaxRate } from '@svc/contract/payout-settings'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
 import { type Paise, paise } from '@svc/kernel/money'
@@ -8,7 +8,7 @@ import { calendarDay, instantOfDay } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
-import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
+import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { type Due, type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
@@ -20,7 +20,6 @@ import {
   payoutAccounts,
   payoutDetails,
   payoutLines,
-  payoutPositions,
   payouts,
   taxOf,
 } from './payout.ts'
@@ -58,7 +57,7 @@ interface State {
   readonly accounts: Map<string, bigint>
 }
 
-/** Why nothing is paid out: nothing is due, refunds and fees exceed payments, or nobody knows where to. */
+/** Why nothing is paid out: nothing is due, refunds and fees exceed payments, or the merchant has no bank account. */
 export type NotPaidOut = 'nothing_due' | 'carried_forward' | 'no_bank_account'
 
 export interface PreparedPayout {

@@ -151,7 +151,7 @@ export class LiveExamples {
       title: 'Example',
     })
     return {
-      ...(await this.#refund(demo, merchant)),
+      ...(await this.#refundAndPayout(demo, merchant)),
       cancelledCodeId: required(code['qrCodeId'], 'a code'),
       svcCardId: required(card['svcCardId'], 'a card'),
       lockedCardId: required(locked['svcCardId'], 'a card'),
@@ -164,6 +164,10 @@ export class LiveExamples {
     }
   }
 
+  async #refundAndPayout(demo: SandboxFile, merchant: string) {
+    return { ...(await this.#refund(demo, merchant)), payoutId: await this.#payoutId(merchant) }
+  }
+
   async #refund(demo: SandboxFile, merchant: string): Promise<{ paymentId: string; refundId: string }> {
     const paymentId = await this.#paymentId(demo)
     const { payload } = await this.#call({
@@ -173,6 +177,20 @@ export class LiveExamples {
       body: Buffer.from(JSON.stringify({ amount: 1, referenceNumber: `reference-${this.#today()}` })),
     })
     return { paymentId, refundId: required(payload['refundId'], 'a refund') }
+  }
+
+  /** Of a new payout, or of the last one if nothing is due. */
+  async #payoutId(merchant: string): Promise<string> {
+    const headers = { authorization: `Bearer ${merchant}`, 'content-type': 'application/json' }
+    const made = await this.#services.selfCall({
+      method: 'POST',
+      path: '/sandbox/payouts',
+      headers,
+      body: Buffer.from('{}'),
+    })
+    const { payload } = await this.#call({ method: 'GET', path: '/api/v0/payouts?limit=1', headers })
+    const [last] = payload['data'] as unknown as { payoutId: string }[]
+    return required(last?.payoutId, `a payout, after ${made.status}`)
   }
 
   async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
@@ -204,6 +222,9 @@ export class LiveExamples {
         body: { amount: 0.01, referenceNumber: `refund-${now}` },
       },
       getRefund: { params: { paymentId: props.paymentId, refundId: props.refundId } },
+      getPayout: { params: { payoutId: props.payoutId } },
+      listPayoutLines: { params: { payoutId: props.payoutId } },
+      sandboxPayOut: { body: {} },
       listRefunds: { params: { paymentId: props.paymentId } },
       cancelQrCode: { params: { qrCodeId: props.cancelledCodeId } },
       // The page sends a string as it is, so the string has to be JSON text; one pair of quotes is removed on the way.

@@ -7,6 +7,7 @@ export type Request = Examples[string][number]['request']
 export interface Props {
   readonly paymentId: string
   readonly refundId: string
+  readonly payoutId: string
   readonly cancelledCodeId: string
   readonly svcCardId: string
   readonly physicalCardId: string

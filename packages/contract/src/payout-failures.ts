@@ -1,0 +1,41 @@
+import { type FailureKind, kind } from './failure-kind.ts'
+
+/** Errors of what leaves: refunds and payouts to merchants (decisions Q14, Q15). */
+export const PAYOUT_FAILURES = {
+  refund_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The refund has another outcome already',
+    'A refund is `REFUNDED` or `FAILED` for good. After a failed one, create a new one.',
+  ),
+  payout_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Payout not found',
+    'Check the id; list payouts to find it.',
+  ),
+  payout_state: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The status of the payout does not allow this',
+    'A payout is approved, sent and completed in this order; `PAID`, `FAILED` and `CANCELLED` are final.',
+  ),
+  nothing_to_pay_out: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Nothing is to be paid out',
+    'Accept payments first; refunds and fees that exceed them are carried forward.',
+  ),
+  business_day_not_over: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The business day is not over',
+    'Prepare payouts a minute after the end of the business day, as `BUSINESS_DAY_CUTOFF` says.',
+  ),
+  payout_same_person: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The operator who prepared a payout cannot approve it',
+    'Let another person approve it.',
+  ),
+} as const satisfies Record<string, FailureKind>

@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
+import type { Browser } from '../harness/console.ts'
+import type { Live } from '../harness/live.ts'
+import { PASSWORD } from './administration.ts'
+import type { LiveMerchant } from './merchants.ts'
+
+/** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
+export async function payOut(
+  { folder, server, svc }: Live,
+  { client, merchantId }: LiveMerchant,
+  ravi: Browser,
+): Promise<void> {
+  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
+  const account = ['--holder', 'Corner Shop', '--number', '000012345678', '--ifsc', 'HDFC0000001']
+  await svc(['payout', 'account', merchantId, ...account, '--gst-state', '29'])
+  await svc(['payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
+  // A business day must be over: these payments were accepted days ago.
+  await server.query(
+    `update payments set created_at = created_at - interval '3 days' where status = 'ACCEPTED'`,
+  )
+  const [{ day }] = (await server.query<{ day: string }>(
+    `select to_char(now() - interval '1 day', 'YYYY-MM-DD') as day`,
+  )) as [{ day: string }]
+  const prepare = async (): Promise<string> => {
+    const [{ payoutId, result }] = await svc(['payout', 'run', '--date', day])
+    expect(result).toBe('prepared')
+    return payoutId
+  }
+  const approve = (payoutId: string) => svc(['payout', 'approve', payoutId], '', asRavi)
+  const cancelled = await prepare()
+  await svc(['payout', 'cancel', cancelled, '--reason', 'wrong account'])
+  const failed = await prepare()
+  await approve(failed)
+  expect(await svc(['payout', 'export'])).toHaveLength(1)
+  await svc(['payout', 'fail', failed, '--reason', 'account closed'])
+  const imported = await prepare()
+  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  expect((await ravi.post(`/payouts/${imported}/approve`)).json).toMatchObject({
+    approvedBy: 'operator ravi',
+  })
+  await svc(['payout', 'export'])
+  const [{ runId }] = await svc(['payout', 'runs'])
+  expect(await svc(['payout', 'export', '--run', runId])).toMatchObject([{ payoutId: imported }])
+  const file = join(folder, 'payouts.csv')
+  await writeFile(file, `payoutId,status,utr,reason\n${imported},PAID,PAYOUT0001,\n`)
+  expect(await svc(['payout', 'import', file])).toMatchObject([{ result: 'PAID' }])
+  await svc(['payout', 'confirm', imported, '--utr', 'PAYOUT0001'])
+  expect(await svc(['payout', 'show', imported])).toMatchObject({ status: 'PAID', utr: 'PAYOUT0001' })
+  expect(await svc(['payout', 'list', '--merchant', merchantId])).toHaveLength(3)
+  const paid = payloadOf(await client.get('/api/v0/payouts?status=PAID')).data
+  expect(paid).toMatchObject([{ payoutId: imported, fees: 2.5 }])
+  payloadOf(await client.get(`/api/v0/payouts/${imported}`))
+  expect(payloadOf(await client.get(`/api/v0/payouts/${imported}/lines`)).data.length).toBeGreaterThan(1)
+  expect((await svc(['payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
+}
