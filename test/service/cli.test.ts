@@ -238,7 +238,7 @@ test('the sandbox’s own keys encrypt and decrypt without a file', async () => 
         accept: 'application/jose',
       })
       const opened = await runHere(
-        ['open', await file('demo.jwe', response.text), '--sandbox', '--partner', 'rewardsPartner'],
+        ['decrypt', await file('demo.jwe', response.text), '--sandbox', '--partner', 'rewardsPartner'],
         { ...env, DATA_DIR: sandbox },
       )
       expect(JSON.parse(opened.stdout).payload.companyId).toBe(companyId)

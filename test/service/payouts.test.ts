@@ -121,7 +121,13 @@ test('what a merchant gets is payments less refunds, fees and GST, to the paisa;
   expect((await balancesOf(service, of.merchantId))['bank']).toBe('-3296')
   const { data } = payloadOf(await of.client.get(`/api/v0/payouts/${payoutId}/lines?limit=2`))
   expect(data).toMatchObject([
-    { kind: 'payment', id: first.paymentId, amount: 100, fee: 1.5, tax: { cgst: 0.14, sgst: 0.14, igst: 0 } },
+    {
+      kind: 'payment',
+      paymentId: first.paymentId,
+      amount: 100,
+      fee: 1.5,
+      tax: { cgst: 0.14, sgst: 0.14, igst: 0 },
+    },
     { kind: 'payment', amount: 49.5, fee: 1, tax: { cgst: 0.09, sgst: 0.09, igst: 0 } },
   ])
   expect(await brokenIn(service)).toEqual([])

@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<string, string>> = {
   DATABASE_OWNER_URL: 'postgresql://u:canary@h/db',
   DATABASE_READ_URL: 'postgresql://u:canary@h/db',
   SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SVC_OPERATOR_PASSWORD: 'the password of asha',
   METRICS_TOKEN: 'canary',
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   RATE_LIMIT_URL: 'redis://:canary@h',

@@ -18,7 +18,7 @@ export interface BusinessDay {
 
 /** A business day ends at the cut-off, in minutes of the day, and begins where the one before ended. */
 export function businessDay(day: string, cutOffMinutes: number, timeZone: string): BusinessDay {
-  const before = new Date(new Date(`${day}T00:00:00Z`).getTime() - DAY_MS).toISOString().slice(0, 10)
+  const before = new Date(instantOfDay(day, 0, 'UTC').getTime() - DAY_MS).toISOString().slice(0, 10)
   return {
     day,
     from: instantOfDay(before, cutOffMinutes, timeZone),

@@ -172,7 +172,8 @@ export const PayoutLineRecord = Type.Object(
     kind: Type.Enum(['payment', 'refund', 'refund_failed'], {
       description: '`refund_failed`: its amount, which an earlier payout had deducted, comes back',
     }),
-    id: Type.String({ description: 'The payment or refund' }),
+    paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
+    refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment or refund'),
     fee: rupees('fee of the payment'),
@@ -186,7 +187,8 @@ export const PayoutLineRecord = Type.Object(
 
 export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   kind: line.kind,
-  id: line.objectId,
+  paymentId: line.kind === 'payment' ? line.objectId : undefined,
+  refundId: line.kind === 'payment' ? undefined : line.objectId,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
   fee: paiseToWire(line.feePaise),

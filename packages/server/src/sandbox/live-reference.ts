@@ -165,7 +165,10 @@ export class LiveExamples {
   }
 
   async #refundAndPayout(demo: SandboxFile, merchant: string) {
-    return { ...(await this.#refund(demo, merchant)), payoutId: await this.#payoutId(merchant) }
+    // The payout first: what is paid out cannot be refunded.
+    await this.#paymentId(demo)
+    const payoutId = await this.#payoutId(merchant)
+    return { ...(await this.#refund(demo, merchant)), payoutId }
   }
 
   async #refund(demo: SandboxFile, merchant: string): Promise<{ paymentId: string; refundId: string }> {
@@ -194,7 +197,7 @@ export class LiveExamples {
   }
 
   async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
-    const utr = `REFERENCE${this.#today().replaceAll('-', '')}`
+    const utr = `REFERENCE${this.#services.clock.now()}`
     const { payload } = await this.#call({
       method: 'POST',
       path: '/sandbox/upi/pay',
