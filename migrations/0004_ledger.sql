@@ -20,7 +20,8 @@ grant select, insert, update on ledger_accounts to svc_operator;
 insert into ledger_accounts (account_id, tenant_id, kind, unit, floor, created_at) values
   ('upi_clearing:house', 'house', 'upi_clearing', 'INR', null, now()),
   ('bank:house', 'house', 'bank', 'INR', null, now()),
-  ('suspense:house', 'house', 'suspense', 'INR', 0, now());
+  ('suspense:house', 'house', 'suspense', 'INR', 0, now()),
+  ('upi_refunds:house', 'house', 'upi_refunds', 'INR', 0, now());
 
 -- A journal is one business fact; its transfers are its legs. Never changed: a mistake is corrected by a journal that
 -- reverses it. The service may insert and read journals and transfers, nothing else.

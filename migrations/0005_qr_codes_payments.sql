@@ -60,7 +60,8 @@ create table payments (
   amount_paise bigint not null check (amount_paise > 0),
   -- null or masked, as the bank reports it
   payer_vpa    text,
-  status       text not null check (status in ('ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE')),
+  -- ASSIGNED: was in the platform's suspense; another payment has it now, of the merchant whom it was assigned to
+  status       text not null check (status in ('ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED')),
   reason       text,
   created_at   timestamptz not null,
   refunded_at  timestamptz,
@@ -70,13 +71,20 @@ create table payments (
   flags          text[] not null default '{}',
   -- what the merchant refunds or has refunded; failed refunds do not count
   refund_paise   bigint not null default 0,
+  -- when it was assigned or returned out of suspense
+  resolved_at    timestamptz,
+  -- the payment in the platform's suspense that it was assigned from
+  assigned_from  text collate "C" constraint assigned_once unique,
   constraint refunds_within_payment check (refund_paise between 0 and amount_paise),
   constraint only_accepted_are_refunded check (refund_paise = 0 or status = 'ACCEPTED'),
+  constraint resolved_out_of_suspense check (resolved_at is null or qr_code_id is null),
+  constraint assigned_is_resolved check (status <> 'ASSIGNED' or resolved_at is not null),
   constraint code_is_the_merchants foreign key (merchant_id, qr_code_id) references qr_codes (merchant_id, qr_code_id)
 );
 create index payments_of_code on payments (merchant_id, qr_code_id, created_at desc, payment_id desc);
 alter table payments add primary key (merchant_id, payment_id);
-alter table payments add constraint one_credit_per_utr unique (utr);
+-- A credit that was assigned out of the platform's suspense has two payments, of which one is live.
+create unique index one_credit_per_utr on payments (utr) where status <> 'ASSIGNED';
 create index payments_by_id on payments (payment_id);
 create index payments_to_refund on payments (created_at) where status = 'REFUND_PENDING';
 -- Payments over all codes of a merchant, newest first; those that need attention are few among very many.
@@ -311,7 +319,12 @@ create function directory_qr_codes(trs text[]) returns table (tr text, merchant_
 -- For the rail, which knows a credit by its bank reference: one reference names one credit among all tenants.
 create function directory_payments(utrs text[]) returns setof payments
   language sql stable security definer set search_path = svc, pg_temp
-  as $$ select * from payments p where p.utr = any (utrs) $$;
+  as $$ select * from payments p where p.utr = any (utrs) and p.status <> 'ASSIGNED' $$;
+
+-- Whose clearing account has the money of a credit: that of the tenant who received it first.
+create function directory_credits(utrs text[]) returns table (utr text, tenant_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select p.utr, p.merchant_id from payments p where p.utr = any (utrs) and p.assigned_from is null $$;
 
 -- The rail of the sandbox reads these and confirms them.
 create function directory_refunds_pending(before timestamptz, most integer) returns table (utr text)
@@ -369,7 +382,7 @@ create function directory_payees(vpas text[])
   as $$ select lower(m.vpa), m.merchant_id from merchants m where lower(m.vpa) collate "C" = any (vpas) $$;
 
 revoke execute on all functions in schema svc from public;
-grant execute on function directory_qr_codes, directory_payments, directory_refunds_pending, directory_merchant_refunds,
+grant execute on function directory_qr_codes, directory_payments, directory_credits, directory_refunds_pending, directory_merchant_refunds,
   directory_merchant_refunds_open, directory_qr_codes_expired,
   directory_qr_codes_to_close, directory_payees, directory_payouts
   to svc_service;

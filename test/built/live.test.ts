@@ -25,7 +25,7 @@ import {
   sellWithCodes,
 } from './merchants.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner } from './partners.ts'
-import { payOut } from './payouts.ts'
+import { payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -91,7 +91,8 @@ test('operators sign in to the console and see what happened', async () => {
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
 })
 
-test('merchants are paid out: one operator prepares, another approves, the bank pays', async () => {
+test('merchants get what was in suspense and are paid out: one operator prepares, another approves, the bank pays', async () => {
+  await resolveSuspense(live, merchant)
   await payOut(live, merchant, new Browser({ client }))
 })
 

@@ -3,11 +3,26 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
-import type { Live } from '../harness/live.ts'
+import { type Live, RAIL_KEY } from '../harness/live.ts'
+import { creditOf } from '../harness/qr-codes.ts'
 import { PASSWORD } from './administration.ts'
 import type { LiveMerchant } from './merchants.ts'
 
 /** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
+/** A credit of the platform's suspense for the merchant, and one that goes back. */
+export async function resolveSuspense(
+  { svc }: Pick<Live, 'svc'>,
+  { client, merchantId }: LiveMerchant,
+): Promise<void> {
+  const stray = () => creditOf('NOSUCHCODE', { amount: 12 })
+  for (const credit of [stray(), stray()])
+    expect(payloadOf(await client.notify('/rails/upi/credits', credit, RAIL_KEY)).status).toBe('SUSPENSE')
+  const [one, two] = await svc(['suspense', 'list'])
+  await svc(['suspense', 'assign', one.paymentId, '--merchant', merchantId, '--reason', 'receipt 1042'])
+  await svc(['suspense', 'return', two.utr, '--reason', 'payer asked for it'])
+  expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
+}
+
 export async function payOut(
   { folder, server, svc }: Live,
   { client, merchantId }: LiveMerchant,

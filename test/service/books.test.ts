@@ -5,6 +5,7 @@ import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -103,6 +104,20 @@ async function completePayout(outcome: PayoutStep): Promise<void> {
   for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
     await run({ merchantId, payoutId, step })
 }
+const suspenseFlows = async (): Promise<string[]> => {
+  const resolve = service.app.services.commands.open(resolveSuspense)
+  const { merchantId, vpa } = merchant
+  const own = await credit('NOSUCHCODE', { utr: 'OWN0000001', payeeVpa: vpa })
+  const platforms = await credit('NOSUCHCODE', { utr: 'PLATFORM01' })
+  const assign = (tenantId: string, paymentId: string) =>
+    resolve.run({ tenantId, paymentId, merchantId, reason: 'receipt 1042' })
+  return [
+    await flow('A credit in suspense is assigned to its merchant', () => assign(merchantId, own.paymentId)),
+    await flow('A credit in the platform’s suspense is assigned to a merchant', () =>
+      assign('house', platforms.paymentId),
+    ),
+  ]
+}
 const payoutFlows = async (): Promise<string[]> => [
   await flow('A payout to the merchant is prepared, less fees and GST', async () => {
     const { merchantId } = merchant
@@ -156,6 +171,7 @@ test('each flow moves money between the accounts that the reference says', async
     ),
     await flow('The bank has returned it to its payer, out of suspense', () => confirmRefund('LOST000001')),
     ...(await payoutFlows()),
+    ...(await suspenseFlows()),
     await flow('A card account is funded', async () => {
       partner = await newPartner(service, { fundsPaise: 1_000_00n })
       issuer = await asPartner(service.client, partner)
@@ -216,7 +232,7 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   expect(await report((tx) => liabilities(tx, { asOf }))).toEqual(owed)
   const { merchantId: tenantId } = merchant
   expect(await report((tx) => liabilities(tx, { tenantId }))).toEqual([
-    { tenantId, kind: 'payable', amountPaise: 499_00n },
+    { tenantId, kind: 'payable', amountPaise: 998_00n },
     { tenantId, kind: 'tax_payable', amountPaise: 90n },
   ])
 })
@@ -255,25 +271,26 @@ test('svc books prints the same as a table, as CSV and as JSON; an asset’s bal
     return stdout
   }
   expect(await books('trial-balance', '--tenant', merchant.merchantId)).toBe(
-    `account              kind                accounts  unit  debit   credit
-UPI clearing         upi_clearing        1         INR   449.50
+    `account              kind                accounts  unit  debit    credit
+UPI clearing         upi_clearing        1         INR   699.00
 Bank                 bank                1         INR   55.39
-Payable to merchant  payable             1         INR           499.00
+Payable to merchant  payable             1         INR            998.00
 Refunds to payers    upi_refunds         1         INR
 Suspense             suspense            1         INR
+Between tenants      inter_tenant        1         INR   249.50
 Payouts in transit   payouts_in_transit  1         INR
-Fee income           fee_income          1         INR           4.99
-Tax payable          tax_payable         1         INR           0.90
-Total                                              INR   504.89  504.89
+Fee income           fee_income          1         INR            4.99
+Tax payable          tax_payable         1         INR            0.90
+Total                                              INR   1003.89  1003.89
 `,
   )
   expect(await books('liabilities', '--tenant', merchant.merchantId, '--csv')).toBe(
-    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,499.00\n${merchant.merchantId},Tax payable,tax_payable,0.90\n`,
+    `tenantId,account,kind,amount\n${merchant.merchantId},Payable to merchant,payable,998.00\n${merchant.merchantId},Tax payable,tax_payable,0.90\n`,
   )
   const lines = JSON.parse(await books('statement', `upi_clearing:${merchant.merchantId}`, '--json'))
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })
   expect(lines.at(1)).toMatchObject({ debit: '249.50', credit: '', balance: '249.50' })
-  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '449.50' })
+  expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '699.00' })
   const wrong = await runHere(['books', 'trial-balance', '--as-of', '2026-04-01'], env)
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('with a time zone') })
 })

@@ -83,6 +83,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_bulk_jobs: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_coins_due: ['svc_service'],
+  directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],
   directory_key_holders: ['svc_service', 'svc_operator'],
   directory_merchant_refunds: ['svc_service'],

@@ -1,6 +1,7 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { EVENT_TYPES } from '@svc/contract/events'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -10,6 +11,7 @@ import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
@@ -56,7 +58,12 @@ async function merchantEvents(): Promise<Json[]> {
   payloadOf(await tenant.post(`/api/v0/payments/${paymentId}/refunds`, refund))
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
-  payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
+  const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
+  const { merchantId } = merchant
+  const assign = service.app.services.commands.open(resolveSuspense)
+  await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
+  await giveAccount(service, merchantId)
+  for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)
   const { database, keyring, random } = service.app.services
   await database.operate(async (tx) => {
@@ -66,7 +73,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 15)
+  return feedOf(await service.as(merchant), 18)
 }
 
 /** The same of a partner. */

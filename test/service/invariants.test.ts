@@ -1,5 +1,6 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,6 +28,13 @@ beforeAll(async () => {
   payloadOf(await notifyCredit(service.client, credit))
   payloadOf(await notifyCredit(service.client, { ...credit, payeeVpa: 'other@words' }))
   const { data } = payloadOf(await merchant.get('/api/v0/payments?status=ACCEPTED'))
+  for (const resolution of [shop.merchantId, undefined]) {
+    const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf('NOSUCHCODE')))
+    if (resolution)
+      await service.app.services.commands
+        .open(resolveSuspense)
+        .run({ tenantId: 'house', paymentId, merchantId: resolution, reason: 'by phone' })
+  }
   const refundId = async (referenceNumber: string): Promise<string> =>
     payloadOf(
       await merchant.post(`/api/v0/payments/${data[0].paymentId}/refunds`, { amount: 1, referenceNumber }),
@@ -110,6 +118,12 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_paid'`],
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_failed'`],
   ['refund_events', `delete from outbox where type = 'payment.refund_failed'`],
+  ['suspense', `update payments set amount_paise = amount_paise + 1 where status = 'SUSPENSE'`],
+  ['assigned_payments', `delete from payments where assigned_from is not null`],
+  [
+    'inter_tenant',
+    `update ledger_accounts set balance = balance + 1 where account_id = 'inter_tenant:house'`,
+  ],
   ['payout_totals', 'update payouts set fee_paise = fee_paise + 1, amount_paise = amount_paise - 1'],
   ['payout_lines', `update payout_lines set released = true where kind = 'payment'`],
   ['payout_lines', 'update payout_lines set amount_paise = amount_paise + 1'],

@@ -1,4 +1,10 @@
-import { CODE_FACTS, type CodeFacts, type Payment, payments } from '@svc/core/qr-codes/payment'
+import {
+  CODE_FACTS,
+  type CodeFacts,
+  PAYMENT_STATUSES,
+  type Payment,
+  payments,
+} from '@svc/core/qr-codes/payment'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
@@ -19,7 +25,6 @@ const FIND = statement<Shown>(
   'cli_payment',
   `select ${payments.columns}, ${CODE_FACTS} from ${OF_CODES} where p.payment_id = $1 or p.utr = $2`,
 )
-const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE'] as const
 const LIST = statement<Shown>(
   'cli_payments',
   `select ${payments.columns}, ${CODE_FACTS} from ${OF_CODES}
@@ -42,8 +47,8 @@ const shown = (payment: Shown) => ({
 })
 
 function readStatus(text: string): string {
-  if (!STATUSES.some((status) => status === text))
-    throw new InvalidArgumentError(`It must be one of ${STATUSES.join(', ')}.`)
+  if (!PAYMENT_STATUSES.some((status) => status === text))
+    throw new InvalidArgumentError(`It must be one of ${PAYMENT_STATUSES.join(', ')}.`)
   return text
 }
 
@@ -63,7 +68,7 @@ export function addPaymentCommands(program: Command): void {
   payment
     .command('list <merchantId>')
     .description('list payments of a merchant, newest first; of the platform itself with "house"')
-    .option('--status <status>', `only these: ${STATUSES.join(', ')}`, readStatus)
+    .option('--status <status>', `only these: ${PAYMENT_STATUSES.join(', ')}`, readStatus)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc payment list mer_… --status REFUND_PENDING')

@@ -27,6 +27,7 @@ import { reconcileAll } from './reconcile-all.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
+import { addSuspenseCommands } from './suspense-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -93,6 +94,7 @@ function addRunCommands(program: Command): void {
   addMigrateCommand(program)
   addBooksCommands(program)
   addSettlementCommands(program)
+  addSuspenseCommands(program)
   addPayoutCommands(program)
 }
 

@@ -113,6 +113,9 @@ const TRIGGERS: Record<EventType, Trigger> = {
     const upi = upiUri.replace(/&tr=[^&]*/, '&tr=unknown')
     return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
   },
+  'payment.assigned': async () => {
+    throw new UsageError('An operator assigns credits: svc suspense assign')
+  },
   'payout.paid': async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`,
   'payout.failed': async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
   'card.created': async (sandbox) => `issued ${await newCard(sandbox)}`,

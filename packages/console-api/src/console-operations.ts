@@ -19,6 +19,7 @@ import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import * as suspense from './suspense-operations.ts'
 import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
 import * as webhooks from './webhook-operations.ts'
@@ -64,6 +65,8 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   payments.listPaymentsInConsole,
   refunds.listRefundsInConsole,
   refunds.completeRefundByOperator,
+  suspense.assignPayment,
+  suspense.returnPayment,
   payouts.listPayoutsInConsole,
   payouts.preparePayoutInConsole,
   payouts.approvePayout,

@@ -1,6 +1,7 @@
 import {
   CODE_FACTS,
   type CodeFacts,
+  PAYMENT_STATUSES,
   type Payment,
   PaymentRecord,
   paymentRecordToWire,
@@ -41,7 +42,7 @@ export const listPaymentsInConsole = query({
   query: listQuery(BY_TIME, {
     q: exact('Id of the payment, or the bank’s reference', 64),
     merchantId: exact('Of this merchant'),
-    status: oneOf(['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE'], 'Only these'),
+    status: oneOf([...PAYMENT_STATUSES], 'Only these'),
     ...createdRange,
   }),
   result: listOf(PaymentRow),

@@ -47,6 +47,10 @@ export const EVENTS = {
       'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
     payload: '`PaymentRecord`',
   },
+  'payment.assigned': {
+    description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
+    payload: '`PaymentRecord`',
+  },
   'payout.paid': { description: 'The bank paid a payout to the merchant', payload: '`Payout`' },
   'payout.failed': {
     description: 'The bank could not pay a payout; what it was made of is due again',

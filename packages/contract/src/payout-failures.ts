@@ -8,6 +8,12 @@ export const PAYOUT_FAILURES = {
     'The refund has another outcome already',
     'A refund is `REFUNDED` or `FAILED` for good. After a failed one, create a new one.',
   ),
+  suspense_resolved: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The payment is not in suspense',
+    'Check the payment: it was assigned or returned before, or never was in suspense.',
+  ),
   payout_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

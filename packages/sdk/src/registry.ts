@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'payment_not_accepted'
   | 'refund_reference_in_use'
   | 'refund_closed'
+  | 'suspense_resolved'
   | 'payout_not_found'
   | 'payout_state'
   | 'nothing_to_pay_out'

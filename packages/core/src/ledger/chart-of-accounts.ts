@@ -54,6 +54,12 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Advances to merchants',
     meaning: 'Refunds beyond what was payable to the merchant, to be deducted from its settlement',
   },
+  inter_tenant: {
+    ...asset,
+    title: 'Between tenants',
+    meaning:
+      'What the platform has received for a merchant, or owes one: all tenants together add up to zero',
+  },
   payouts_in_transit: {
     ...liability,
     title: 'Payouts in transit',

@@ -246,6 +246,8 @@ function decide({ codes, known }: State, command: AcceptPayment, now: Date): Rec
     createdAt: now,
     refundedAt: null,
     refundPaise: paise(0n),
+    resolvedAt: null,
+    assignedFrom: null,
     transactionAt,
     flags,
     noticeDigest: digest,

@@ -22,6 +22,7 @@ const notIn = (kind: PayoutLineKind, row: string) =>
   `not exists (select from payout_lines l
      where l.merchant_id = w.merchant_id and l.object_id = ${row} and l.kind = '${kind}' and not l.released)`
 
+// What an operator assigned out of the platform's suspense is with the platform's bank, not with the merchant's.
 // A refund that failed after a payout had deducted it comes back, once; one that failed before is in no payout.
 const DUE = statement<DueLine>(
   'payout_lines_due',
@@ -31,7 +32,8 @@ const DUE = statement<DueLine>(
    from wanted w left join payout_positions o using (merchant_id), lateral (
      select p.payment_id, p.created_at, p.amount_paise, exists (
        select from settlement_lines s
-       where s.tenant_id = p.merchant_id and s.utr = p.utr and s.status = 'MATCHED') as is_settled
+       where s.tenant_id = p.merchant_id and s.utr = p.utr and s.status = 'MATCHED')
+       or p.assigned_from is not null as is_settled
      from payments p
      where p.merchant_id = w.merchant_id and p.status = 'ACCEPTED' and p.created_at < w.until
        and p.created_at >= coalesce(o.due_from, '-infinity') and ${notIn('payment', 'p.payment_id')}

@@ -7,9 +7,9 @@ import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import type { RecordedSettlement, RecordSettlement } from './record-settlement.ts'
 import type { FileLine, SettlementStatus } from './settlement-line.ts'
 
-const OWNERS = statement<{ utr: string; merchant_id: string }>(
+const OWNERS = statement<{ utr: string; tenant_id: string }>(
   'settlement_owners',
-  'select utr, merchant_id from directory_payments($1)',
+  'select utr, tenant_id from directory_credits($1)',
 )
 
 const LINES_A_CHUNK = 1_000
@@ -46,7 +46,7 @@ export async function importSettlement(
   const conflicting: FileLine[] = []
   const recordChunk = async (chunk: readonly FileLine[]) => {
     const owners = await database.directory(OWNERS, [chunk.map(({ utr }) => utr)])
-    const ownerOf = new Map(owners.map((row) => [row.utr, row.merchant_id]))
+    const ownerOf = new Map(owners.map((row) => [row.utr, row.tenant_id]))
     const ofTenants = groupBy(chunk, ({ utr }) => ownerOf.get(utr) ?? PLATFORM_TENANT)
     const recorded = await Promise.all(
       [...ofTenants].map(([tenantId, its]) => record.run({ tenantId, fileId, lines: its })),

@@ -28,6 +28,10 @@ export type RefusalReason =
   | 'merchant_disabled'
   | 'unknown_code'
 
+/** `ASSIGNED`: out of the platform's suspense; another payment has the credit now. */
+export const PAYMENT_STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED'] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
 /** Credits that the rail reported, whatever became of them (decision Q11). */
 export const payments = table(
   'payments',
@@ -45,7 +49,7 @@ export const payments = table(
     amountPaise: paise,
     /** Absent or masked, as the bank reports it. */
     payerVpa: nullable(text),
-    status: textOf<'ACCEPTED' | 'REFUND_PENDING' | 'REFUNDED' | 'SUSPENSE'>(),
+    status: textOf<PaymentStatus>(),
     reason: nullable(textOf<RefusalReason>()),
     /** When the payer's bank made the transaction; `createdAt` is when we learned of it (decision R4). */
     transactionAt: nullable(instant),
@@ -56,6 +60,10 @@ export const payments = table(
     refundedAt: generated(nullable(instant)),
     /** What its merchant refunds or has refunded; failed refunds do not count. */
     refundPaise: generated(paise),
+    /** When it was assigned or returned out of suspense. */
+    resolvedAt: generated(nullable(instant)),
+    /** The payment in the platform's suspense that it was assigned from. */
+    assignedFrom: nullable(text),
   },
   ['utr'],
 )
@@ -67,7 +75,10 @@ export const PaymentResponse = Type.Object(
     utr: Type.String({ description: 'The bank’s reference' }),
     amount: Type.Number({ description: 'Rupees' }),
     payerVpa: Type.Optional(Type.String({ description: 'As the bank reports it: it may be masked' })),
-    status: Type.Enum(['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE']),
+    status: Type.Enum([...PAYMENT_STATUSES], {
+      description:
+        '`SUSPENSE`: fits no code and waits to be assigned or returned. `ASSIGNED` is seen by operators only',
+    }),
     reason: Type.Optional(
       Type.Enum(
         [
@@ -126,7 +137,7 @@ export const paymentRecordToWire = (payment: Payment & CodeFacts, timeZone: stri
 
 /** An event about a payment; those of one payment are delivered in order. */
 export const paymentEvent = (
-  type: 'refund_pending' | 'refunded' | 'suspended',
+  type: 'refund_pending' | 'refunded' | 'suspended' | 'assigned',
   payment: Payment & CodeFacts,
   eventId: string,
   timeZone: string,
@@ -136,7 +147,7 @@ export const paymentEvent = (
   type: `payment.${type}`,
   objectId: payment.paymentId,
   payload: paymentRecordToWire(payment, timeZone),
-  createdAt: type === 'refunded' ? payment.refundedAt! : payment.createdAt,
+  createdAt: type === 'refunded' ? payment.refundedAt! : (payment.resolvedAt ?? payment.createdAt),
 })
 
 const ID = /^pay_[0-9a-z]{26}$/

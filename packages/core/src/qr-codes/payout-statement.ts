@@ -31,7 +31,14 @@ const SOURCES = {
   upi_credit: {
     title: 'Payments',
     sql: `select count(*), coalesce(sum(p.amount_paise), 0) from payments p
-      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.created_at >= $3 and p.created_at < $4`,
+      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.created_at >= $3 and p.created_at < $4
+        and (p.qr_code_id is not null or p.assigned_from is not null)`,
+  },
+  suspense_assigned: {
+    title: 'Assigned out of suspense',
+    sql: `select count(*), coalesce(sum(p.amount_paise), 0) from payments p
+      where p.merchant_id = $2 and p.status = 'ACCEPTED' and p.qr_code_id is null and p.assigned_from is null
+        and p.resolved_at >= $3 and p.resolved_at < $4`,
   },
   merchant_refund: {
     title: 'Refunds',

@@ -2,6 +2,7 @@ import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
+import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
@@ -19,7 +20,8 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     ) => `select p.payment_id as subject, p.status || ' with ' || count(t.transfer_id) || ' fitting credits' as detail
        from payments p left join ledger_transfers t on t.object_id = p.payment_id and t.kind = 'upi_credit'
          and t.amount = p.amount_paise and t.tenant_id = p.merchant_id
-         and t.credit_account_id = case when p.qr_code_id is null then 'suspense:'
+         and t.credit_account_id = case when p.assigned_from is not null then 'payable:'
+           when p.qr_code_id is null then 'suspense:'
            when p.reason is null then 'payable:' else 'upi_refunds:' end || p.merchant_id
        where ${chosen('p.payment_id')}
        group by p.merchant_id, p.payment_id having count(t.transfer_id) <> 1 limit 100`,
@@ -87,7 +89,8 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     PAYMENTS,
     'Each credit that was not accepted has its event, and each refund of one, from the version on that keeps notices',
     (chosen) => `with happened as (
-         select p.payment_id, (p.qr_code_id is not null and p.reason is not null)::integer as refund_pending,
+         select p.payment_id, (p.qr_code_id is not null and p.reason is not null
+             or p.resolved_at is not null and p.reason is not null and p.status <> 'ASSIGNED')::integer as refund_pending,
            (p.qr_code_id is null)::integer as suspended, (p.status = 'REFUNDED')::integer as refunded
          from payments p
          where ${chosen('p.payment_id')} and p.notice is not null and ${allEventsKept('p.merchant_id', 'p.created_at')}),
@@ -152,6 +155,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where (h.created, h.cancelled, h.credited, h.refunded)
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),
+  ...SUSPENSE_CHECKS,
   ...REFUND_CHECKS,
   ...PAYOUT_CHECKS,
 ]

@@ -1,0 +1,91 @@
+import { findCredit, listSuspense } from '@svc/core/qr-codes/find-suspense'
+import type { Payment } from '@svc/core/qr-codes/payment'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { formatRupees } from '@svc/kernel/money'
+import type { Command } from 'commander'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { readCount } from './payment-commands.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const shown = ({ paymentId, merchantId, utr, tr, amountPaise, payerVpa, status, createdAt }: Payment) => ({
+  paymentId,
+  merchantId,
+  utr,
+  tr,
+  amount: formatRupees(amountPaise),
+  payerVpa,
+  status,
+  createdAt,
+})
+
+const REASON = ['--reason <text>', 'why; it is in the journal'] as const
+
+export function addSuspenseCommands(program: Command): void {
+  const suspense = program
+    .command('suspense')
+    .description('credits that fit no QR code: list them, assign them to a merchant, return them')
+  suspense
+    .command('list')
+    .description('list the credits in suspense, newest first; those of "house" fit no merchant')
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc suspense list')
+    .action(async ({ limit, json = false }: Json & { limit: number }) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate((tx) => listSuspense(tx, limit)),
+      )
+      printRows(found.map(shown), json)
+    })
+  suspense
+    .command('assign <paymentIdOrUtr>')
+    .description('assign a credit to a merchant, who is paid for it')
+    .requiredOption('--merchant <merchantId>', 'whose it is')
+    .requiredOption(...REASON)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc suspense assign pay_… --merchant mer_… --reason "till 4, by phone"',
+    )
+    .action((id: string, { merchant, reason, json }: Json & { merchant: string; reason: string }) =>
+      resolve(id, merchant, reason, json),
+    )
+  suspense
+    .command('return <paymentIdOrUtr>')
+    .description('mark a credit to be returned to its payer; the bank confirms by a notice')
+    .requiredOption(...REASON)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc suspense return pay_… --reason "payer asked for it"')
+    .action((id: string, { reason, json }: Json & { reason: string }) => resolve(id, null, reason, json))
+}
+
+async function resolve(id: string, merchantId: string | null, reason: string, json = false): Promise<void> {
+  const payment = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const found = await context.database.operate(async (tx) => {
+      if (merchantId !== null && !(await findMerchant(tx, merchantId)))
+        throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+      return findCredit(tx, id, canonicalReference(id))
+    })
+    if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc suspense list`)
+    const { merchantId: tenantId, paymentId } = found
+    const resolved = await context.commands.open(resolveSuspense).run(
+      { tenantId, paymentId, merchantId, reason },
+      {
+        actor,
+        action: merchantId === null ? 'suspense.returned' : 'suspense.assigned',
+        target: paymentId,
+        tenantId,
+      },
+    )
+    return resolved.payment
+  })
+  printRecord(shown(payment), json)
+}

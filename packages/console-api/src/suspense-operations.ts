@@ -1,0 +1,81 @@
+import { fail } from '@svc/contract/errors'
+import { findCredit } from '@svc/core/qr-codes/find-suspense'
+import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { type Caller, query, type Services } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { auditOf } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
+
+const TAG = 'Payments'
+const PATH = `${CONSOLE_API}/payments/:paymentId`
+const Reason = Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' })
+const Resolved = record('ResolvedPayment', { payment: PaymentResponse, merchantId: text() })
+
+interface Input {
+  readonly params: { readonly paymentId: string }
+  readonly caller: Caller
+  readonly requestId: string
+}
+
+const resolver = ({ commands, config, database }: Services) => {
+  const { run } = commands.open(resolveSuspense)
+  return async (input: Input, merchantId: string | null, reason: string) => {
+    const { paymentId: id } = input.params
+    const found = await database.operate(async (tx) => {
+      if (merchantId !== null && !(await findMerchant(tx, merchantId))) fail('merchant_not_found')
+      return findCredit(tx, id, canonicalReference(id))
+    })
+    const { merchantId: tenantId, paymentId } = found ?? fail('payment_not_found')
+    const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
+    const audit = auditOf(tenantId, input, { action, target: paymentId })
+    const { payment } = await run({ tenantId, paymentId, merchantId, reason }, audit)
+    return {
+      body: JSON.stringify({
+        payment: paymentToWire(payment, config.BUSINESS_TIME_ZONE),
+        merchantId: payment.merchantId,
+      }),
+    }
+  }
+}
+
+export const assignPayment = query({
+  ...consoleOperation,
+  id: 'console.assignPayment',
+  method: 'POST',
+  path: `${PATH}/assign`,
+  tag: TAG,
+  summary: 'Assign a credit in suspense to a merchant',
+  description:
+    'The merchant is paid for it. Out of the platform’s suspense it becomes a payment of the merchant.',
+  role: 'operator',
+  params: idParam('paymentId'),
+  body: closed({ merchantId: text(), reason: Reason }),
+  result: Resolved,
+  errors: ['payment_not_found', 'merchant_not_found', 'suspense_resolved'],
+  mount(services) {
+    const resolve = resolver(services)
+    return (input) => resolve(input, input.body.merchantId, input.body.reason)
+  },
+})
+
+export const returnPayment = query({
+  ...consoleOperation,
+  id: 'console.returnPayment',
+  method: 'POST',
+  path: `${PATH}/return`,
+  tag: TAG,
+  summary: 'Return a credit in suspense to its payer',
+  description: 'It is `REFUND_PENDING` until the bank confirms the refund by a notice.',
+  role: 'operator',
+  params: idParam('paymentId'),
+  body: closed({ reason: Reason }),
+  result: Resolved,
+  errors: ['payment_not_found', 'suspense_resolved'],
+  mount(services) {
+    const resolve = resolver(services)
+    return (input) => resolve(input, null, input.body.reason)
+  },
+})

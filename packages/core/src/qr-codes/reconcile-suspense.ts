@@ -1,0 +1,44 @@
+import { statement } from '@svc/platform/db/statement'
+import { ACCOUNTS, type Check, check, subjects } from '../ledger/reconcile.ts'
+
+const PAYMENTS = subjects(
+  'payments out of suspense',
+  'payments where resolved_at is not null or assigned_from is not null',
+)
+
+/** What must be true of suspense: what waits there, and what was assigned or returned. */
+export const SUSPENSE_CHECKS: readonly Check[] = [
+  check(
+    'suspense',
+    ACCOUNTS,
+    'A suspense account has what its payments in suspense add up to',
+    (
+      chosen,
+    ) => `select a.account_id as subject, 'balance ' || a.balance || ', payments ' || p.waiting as detail
+       from ledger_accounts a cross join lateral (
+         select coalesce(sum(p.amount_paise), 0) as waiting from payments p
+         where p.merchant_id = a.tenant_id and p.status = 'SUSPENSE') p
+       where a.kind = 'suspense' and a.balance <> p.waiting and ${chosen('a.account_id')} limit 100`,
+  ),
+  check(
+    'assigned_payments',
+    PAYMENTS,
+    'Each payment that was assigned out of the platform’s suspense is one payment of a merchant, of its amount',
+    (chosen) => `select coalesce(p.payment_id, m.payment_id) as subject,
+         'assigned ' || coalesce(p.amount_paise::text, 'nothing') || ', received '
+           || coalesce(m.amount_paise::text, 'nothing') as detail
+       from (select * from payments where status = 'ASSIGNED') p
+         full join (select * from payments where assigned_from is not null) m on m.assigned_from = p.payment_id
+       where ${chosen('coalesce(p.payment_id, m.payment_id)')}
+         and (p.amount_paise, p.utr) is distinct from (m.amount_paise, m.utr) limit 100`,
+  ),
+  {
+    check: 'What is between tenants adds up to zero',
+    of: ACCOUNTS,
+    differences: statement(
+      'reconcile_inter_tenant',
+      `select 'inter_tenant' as subject, 'the balances add up to ' || sum(balance) as detail
+        from ledger_accounts where kind = 'inter_tenant' having sum(balance) <> 0`,
+    ),
+  },
+]
