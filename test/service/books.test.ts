@@ -59,7 +59,7 @@ async function moved(): Promise<Leg[]> {
        from ledger_transfers t
          join ledger_accounts d on d.account_id = t.debit_account_id
          join ledger_accounts c on c.account_id = t.credit_account_id
-       where t.transfer_id <> all ($1) order by t.created_at, t.journal_id, t.leg`,
+       where t.transfer_id <> all ($1) order by t.created_at, t.tenant_id <> 'house', t.journal_id, t.leg`,
       [seen],
     ),
   )

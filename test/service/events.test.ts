@@ -1,9 +1,11 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { EVENT_TYPES } from '@svc/contract/events'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
+import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
+import { paise } from '@svc/kernel/money'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -58,6 +60,12 @@ async function merchantEvents(): Promise<Json[]> {
   payloadOf(await tenant.post(`/api/v0/payments/${paymentId}/refunds`, refund))
   const tooMuch = creditOf(fixed.tr, { amount: 11 })
   payloadOf(await notifyCredit(service.client, tooMuch))
+  const { utr } = payloadOf(await notifyCredit(service.client, creditOf(plain.tr, { amount: 3 })))
+  await service.app.services.commands.open(recordSettlement).run({
+    tenantId: merchant.merchantId,
+    fileId: 'stf_1',
+    lines: [{ utr, line: 1, amountPaise: paise(300n), settledOn: '2026-04-01' }],
+  })
   const stray = payloadOf(await notifyCredit(service.client, creditOf('none', { payeeVpa: merchant.vpa })))
   const { merchantId } = merchant
   const assign = service.app.services.commands.open(resolveSuspense)
@@ -73,7 +81,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 18)
+  return feedOf(await service.as(merchant), 20)
 }
 
 /** The same of a partner. */

@@ -113,6 +113,9 @@ const TRIGGERS: Record<EventType, Trigger> = {
     const upi = upiUri.replace(/&tr=[^&]*/, '&tr=unknown')
     return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
   },
+  'payment.settled': async () => {
+    throw new UsageError('A settlement file of the bank causes it: svc settlement import')
+  },
   'payment.assigned': async () => {
     throw new UsageError('An operator assigns credits: svc suspense assign')
   },

@@ -47,6 +47,10 @@ export const EVENTS = {
       'A credit arrived that fits no QR code; it stays in suspense until it is assigned or returned',
     payload: '`PaymentRecord`',
   },
+  'payment.settled': {
+    description: 'The bank has paid for a payment, as its settlement file says',
+    payload: '`PaymentRecord`',
+  },
   'payment.assigned': {
     description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
     payload: '`PaymentRecord`',

@@ -16,6 +16,7 @@ export interface EventData {
   'payment.refunded': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
   'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
+  'payment.settled': Schemas['PaymentRecord']
   'payment.assigned': Schemas['PaymentRecord']
   'payout.paid': Schemas['Payout']
   'payout.failed': Schemas['Payout']

@@ -46,6 +46,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.refunded': Type.Union([PaymentRecord, PaymentWithRefund]),
   'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
+  'payment.settled': PaymentRecord,
   'payment.assigned': PaymentRecord,
   'payout.paid': PayoutRecord,
   'payout.failed': PayoutRecord,

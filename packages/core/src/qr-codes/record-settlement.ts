@@ -3,8 +3,10 @@ import { byTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import { columns, statement } from '@svc/platform/db/statement'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
+import { CODE_FACTS, type CodeFacts, type Payment, paymentRecordToWire, payments } from './payment.ts'
 import {
   type FileLine,
   type SettlementLine,
@@ -23,16 +25,18 @@ export interface RecordSettlement {
 interface Known {
   readonly tenantId: string
   readonly utr: string
-  readonly paymentId: string | null
-  readonly amountPaise: Paise | null
+  readonly payment: (Payment & CodeFacts) | undefined
   readonly recordedPaise: Paise | null
 }
-const KNOWN = statement<Known>(
+/** Its reference and tenant, beside the columns of its payment, which are null where there is none. */
+type KnownRow = Payment & CodeFacts & { lineTenant: string; lineUtr: string; recordedPaise: Paise | null }
+const KNOWN = statement<KnownRow>(
   'settlement_known',
-  `select w.tenant_id as "tenantId", w.utr, p.payment_id as "paymentId", p.amount_paise as "amountPaise",
-     l.amount_paise as "recordedPaise"
+  `select w.tenant_id as "lineTenant", w.utr as "lineUtr", l.amount_paise as "recordedPaise",
+     ${payments.columns}, ${CODE_FACTS}
    from unnest($1::text[], $2::text[]) as w (tenant_id, utr)
-     left join payments p on p.merchant_id = w.tenant_id and p.utr = w.utr
+     left join payments p on p.merchant_id = w.tenant_id and p.utr = w.utr and p.assigned_from is null
+     left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id
      left join settlement_lines l on l.tenant_id = w.tenant_id and l.utr = w.utr`,
 )
 
@@ -43,6 +47,8 @@ export interface RecordedSettlement {
   /** Lines whose reference was recorded before with another amount; they change nothing. */
   readonly conflicting: readonly FileLine[]
   readonly journal: Journal | undefined
+  /** Of the payments that were matched. */
+  readonly events: readonly OutboxEvent[]
   readonly timeZone: string
 }
 
@@ -58,6 +64,7 @@ export const recordSettlement = command({
     (ask: RecordSettlement) => ({
       ...ask,
       transferId: newId('trf', clock.now(), random),
+      eventId: () => newId('evt', clock.now(), random),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
@@ -81,13 +88,18 @@ export const recordSettlement = command({
     ])
     return byTenant(
       known,
-      ({ tenantId }) => tenantId,
-      ({ utr }) => utr,
-      (each) => each,
+      ({ lineTenant }) => lineTenant,
+      ({ lineUtr }) => lineUtr,
+      ({ lineTenant, lineUtr, recordedPaise, ...payment }): Known => ({
+        tenantId: lineTenant,
+        utr: lineUtr,
+        payment: (payment.paymentId as string | null) === null ? undefined : payment,
+        recordedPaise,
+      }),
     )
   },
 
-  decide(known, { tenantId, fileId, lines, transferId, timeZone }, now): RecordedSettlement {
+  decide(known, { tenantId, fileId, lines, transferId, timeZone, eventId }, now): RecordedSettlement {
     const recorded = new Map<string, Paise>()
     const fresh: FileLine[] = []
     const conflicting: FileLine[] = []
@@ -98,8 +110,8 @@ export const recordSettlement = command({
       recorded.set(line.utr, former ?? line.amountPaise)
     }
     const statusOf = ({ utr, amountPaise }: FileLine): SettlementStatus => {
-      const payment = known.get(utr)
-      if (!payment?.paymentId) return 'UNKNOWN'
+      const payment = known.get(utr)?.payment
+      if (!payment) return 'UNKNOWN'
       return payment.amountPaise === amountPaise ? 'MATCHED' : 'DIFFERS'
     }
     const matched = fresh.filter((line) => statusOf(line) === 'MATCHED')
@@ -127,7 +139,7 @@ export const recordSettlement = command({
           tenantId,
           fileId,
           status,
-          paymentId: known.get(line.utr)?.paymentId ?? null,
+          paymentId: known.get(line.utr)?.payment?.paymentId ?? null,
           journalId: status === 'MATCHED' ? journal!.journalId : null,
           recordedAt: now,
         }
@@ -135,6 +147,7 @@ export const recordSettlement = command({
       repeated: lines.length - fresh.length - conflicting.length,
       conflicting,
       journal,
+      events: matched.map(({ utr }) => settledEvent(known.get(utr)!.payment!, eventId(), now, timeZone)),
       timeZone,
     }
   },
@@ -154,5 +167,24 @@ export const recordSettlement = command({
       tx,
       decisions.flatMap(({ lines }) => lines),
     )
+    saveEvents(
+      tx,
+      decisions.flatMap(({ events }) => events),
+    )
   },
+})
+
+/** The merchant's money is with our bank. */
+const settledEvent = (
+  payment: Payment & CodeFacts,
+  eventId: string,
+  now: Date,
+  timeZone: string,
+): OutboxEvent => ({
+  eventId,
+  tenantId: payment.merchantId,
+  type: 'payment.settled',
+  objectId: payment.paymentId,
+  payload: paymentRecordToWire(payment, timeZone),
+  createdAt: now,
 })
