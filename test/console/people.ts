@@ -67,7 +67,7 @@ export function people(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: '999912XXXXXX' }).waitFor()
     await tabTo(page, 'Lock')
     await page.keyboard.press('Enter')
-    await dialog(page).waitFor()
+    await dialog(page).locator('input:focus, textarea:focus').waitFor()
     await page.keyboard.type('lost at the station')
     await page.keyboard.press('Enter')
     await page.getByText('an operator: lost at the station').waitFor()
