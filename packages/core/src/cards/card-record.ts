@@ -19,6 +19,8 @@ export interface CardView {
   readonly card: Card
   readonly account: Pick<CardAccount, 'companyName' | 'accountType' | 'binType' | 'programme'>
   readonly balancePaise: bigint
+  /** Open holds of the card network; beyond the balance only where the network forced one. */
+  readonly heldPaise: bigint
   readonly usage: Usage
 }
 
@@ -112,9 +114,17 @@ function statusFields(card: Card, timeZone: string) {
 /** Of a period: what was spent in it less what came back in it, but not less than nothing where that was spent before. */
 export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
 
-function moneyFields({ card, balancePaise, usage }: CardView) {
+/** Open to buy: the balance less open holds. */
+export const openToBuy = ({
+  balancePaise,
+  heldPaise,
+}: Pick<CardView, 'balancePaise' | 'heldPaise'>): bigint =>
+  heldPaise > balancePaise ? 0n : balancePaise - heldPaise
+
+function moneyFields(view: CardView) {
+  const { card, balancePaise, heldPaise, usage } = view
   return {
-    otbBalance: wholeRupees(balancePaise),
+    otbBalance: wholeRupees(openToBuy(view)),
     accountBalance: wholeRupees(balancePaise),
     loadAmount: String(wholeRupees(card.loadPaise)),
     lastAllocatedAmount: wholeRupees(card.loadPaise),
@@ -124,9 +134,9 @@ function moneyFields({ card, balancePaise, usage }: CardView) {
     usedYtd: rupees(usedPaise(usage.yearPaise)),
     usedLtd: rupees(usedPaise(usage.lifePaise)),
     limitAllocatedLtd: rupees(card.loadPaise),
-    // Cards here have no surcharges and no holds.
+    // Cards here have no surcharges.
     surchargeAmt: 0,
-    holdBalance: 0,
+    holdBalance: rupees(heldPaise),
     unAllocateHoldBalance: 0,
   }
 }
@@ -186,7 +196,8 @@ export const toIncentiveRecord = (view: CardView, timeZone: string) => ({
 })
 
 /** Spec section 2.5: exactly twelve fields; here the balance is a number and exact (decision C8). */
-export function toReducedRecord({ card, balancePaise }: Pick<CardView, 'card' | 'balancePaise'>) {
+export function toReducedRecord(view: Pick<CardView, 'card' | 'balancePaise' | 'heldPaise'>) {
+  const { card } = view
   const { holder } = card
   return {
     svcCardId: card.svcCardId,
@@ -199,7 +210,7 @@ export function toReducedRecord({ card, balancePaise }: Pick<CardView, 'card' | 
     title: holder.title ?? '',
     firstName: holder.firstName ?? '',
     lastName: holder.lastName ?? '',
-    otbBalance: rupees(balancePaise),
+    otbBalance: rupees(openToBuy(view)),
     companyId: card.companyId,
   }
 }

@@ -18,7 +18,7 @@ import {
   readLocked,
   viewOf,
 } from './card-changes.ts'
-import type { CardView } from './card-record.ts'
+import { type CardView, openToBuy } from './card-record.ts'
 import { cardPartnerLookup } from './find-card-partner.ts'
 
 /**
@@ -71,7 +71,7 @@ export const receiptToWire = ({ view, transfer, command }: Used) => ({
   amount: rupees(transfer.amountPaise),
   ...(command.channel && { channel: command.channel }),
   ...(command.merchantName !== undefined && { merchantName: command.merchantName }),
-  otbBalance: rupees(view.balancePaise),
+  otbBalance: rupees(openToBuy(view)),
   createdOn: rfc3339(transfer.createdAt, command.timeZone),
 })
 
