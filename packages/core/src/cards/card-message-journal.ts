@@ -18,7 +18,7 @@ const referenceOf = ({ acquirerId, stan, transmissionAt }: StoredMessage): strin
 export function messageJournal(
   message: StoredMessage,
   { debitPaise, creditPaise, exception }: Effect,
-  transferIds: readonly [string, string],
+  transferIds: readonly string[],
 ): Journal | undefined {
   const { partnerId: tenantId, svcCardId, type, createdAt } = message
   if (svcCardId === null || !(type in KINDS)) return undefined

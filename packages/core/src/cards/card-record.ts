@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
 import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
+import { openToBuy } from './open-to-buy.ts'
 
 /** What a card spent less what was refunded, in paise, in the business zone's calendar. */
 export interface Usage {
@@ -113,13 +114,6 @@ function statusFields(card: Card, timeZone: string) {
 
 /** Of a period: what was spent in it less what came back in it, but not less than nothing where that was spent before. */
 export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
-
-/** Open to buy: the balance less open holds. */
-export const openToBuy = ({
-  balancePaise,
-  heldPaise,
-}: Pick<CardView, 'balancePaise' | 'heldPaise'>): bigint =>
-  heldPaise > balancePaise ? 0n : balancePaise - heldPaise
 
 function moneyFields(view: CardView) {
   const { card, balancePaise, heldPaise, usage } = view

@@ -18,8 +18,9 @@ import {
   readLocked,
   viewOf,
 } from './card-changes.ts'
-import { type CardView, openToBuy } from './card-record.ts'
+import type { CardView } from './card-record.ts'
 import { cardPartnerLookup } from './find-card-partner.ts'
+import { openToBuy } from './open-to-buy.ts'
 
 /**
  * Money that a terminal takes from a card, or gives back to it. The terminal knows the card and not its partner: like
