@@ -25,7 +25,7 @@ export interface CardView {
   readonly usage: Usage
 }
 
-const rupees = (paise: bigint): number => Number(paise) / 100
+export const rupees = (paise: bigint): number => Number(paise) / 100
 /** Decision C8: rounded down when a spend left paise. */
 const wholeRupees = (paise: bigint): number => Number(paise / 100n)
 const named = <L extends Record<string, string>>(labels: L, name: keyof L & string) => ({
@@ -189,27 +189,7 @@ export const toIncentiveRecord = (view: CardView, timeZone: string) => ({
   rewardPointsReceived: 0,
 })
 
-/** Spec section 2.5: exactly twelve fields; here the balance is a number and exact (decision C8). */
-export function toReducedRecord(view: Pick<CardView, 'card' | 'balancePaise' | 'heldPaise'>) {
-  const { card } = view
-  const { holder } = card
-  return {
-    svcCardId: card.svcCardId,
-    userId: card.userId,
-    cardAccountId: card.cardAccountId,
-    expiryMonth: String(card.expiryMonth).padStart(2, '0'),
-    expiryYear: String(card.expiryYear),
-    email: holder.email ?? '',
-    mobile: holder.mobile ?? '',
-    title: holder.title ?? '',
-    firstName: holder.firstName ?? '',
-    lastName: holder.lastName ?? '',
-    otbBalance: rupees(openToBuy(view)),
-    companyId: card.companyId,
-  }
-}
-
-const strings = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.String()]))
+export const strings = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.String()]))
 const booleans = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.Boolean()]))
 const numbers = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.Number()]))
 const choice = (names: string[], more: Record<string, TSchema> = {}) =>
@@ -314,22 +294,4 @@ export const IncentiveRecord = Type.Object(
     ...numbers('minTransactionAmount', 'totalRewardsReceived', 'rewardPointsReceived'),
   },
   { title: 'IncentiveCard', additionalProperties: false },
-)
-
-export const ReducedRecord = Type.Object(
-  {
-    ...strings(
-      'svcCardId',
-      'userId',
-      'cardAccountId',
-      'expiryMonth',
-      'expiryYear',
-      'email',
-      'mobile',
-      'title',
-    ),
-    ...strings('firstName', 'lastName', 'companyId'),
-    otbBalance: Type.Number({ description: 'Rupees, exact' }),
-  },
-  { title: 'RewardsCard', additionalProperties: false },
 )
