@@ -39,7 +39,7 @@ const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
 const holdOf = ({ authorizationId }: Json) => ({ authorizationId })
 const exceptionsOf = (svcCardId: string) =>
   sql<{ reason: string; debit_paise: string; credit_paise: string }>(
-    'select reason, debit_paise, credit_paise from card_exceptions where svc_card_id = $1 order by exception_id',
+    'select reason, debit_paise, credit_paise from card_exceptions where svc_card_id = $1 order by reason',
     [svcCardId],
   )
 const reasonsOf = async (svcCardId: string) => (await exceptionsOf(svcCardId)).map(({ reason }) => reason)

@@ -50,6 +50,8 @@ export const API_DOCUMENT: About = {
     partner,
     partnerWithId: partner,
     partnerSession: partner,
+    // Signed alike, with keys of its own.
+    cardRail: () => [{ rail: [] }],
     tenant: (scopes) => [{ merchant: [] }, { partner: scopes }],
   },
   tags: {

@@ -177,7 +177,7 @@ export interface MessageOutcome {
   readonly creditedPaise: bigint
   readonly releasedPaise: bigint
   readonly exceptionPaise: bigint
-  /** Of the card after it; absent where it is not known or not told. */
+  /** Of the card after it; absent where it is not known, or the message is declined. */
   readonly balances?: { readonly otbPaise: bigint; readonly accountPaise: bigint } | undefined
 }
 

@@ -17,7 +17,7 @@ export const CARD_RAIL_CHECKS: readonly Check[] = [
     (chosen) => `select c.svc_card_id as subject, 'balance ' || l.balance || ', held ' || h.held as detail
        from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
        cross join lateral (
-         select coalesce(sum(a.held_paise), 0) as held, coalesce(bool_or(a.forced), false) as forced
+         select coalesce(sum(a.held_paise), 0) as held, coalesce(bool_or(a.forced and a.status = 'OPEN'), false) as forced
          from card_authorizations a where a.partner_id = c.partner_id and a.svc_card_id = c.svc_card_id) h
        where h.held > l.balance and not h.forced and ${chosen('c.svc_card_id')} limit 100`,
   ),
