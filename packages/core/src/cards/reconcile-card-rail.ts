@@ -1,6 +1,6 @@
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
-const CARDS = subjects('cards', 'cards')
+export const CARDS = subjects('cards', 'cards')
 const AUTHORIZATIONS = subjects('card authorisations', 'card_authorizations')
 const MESSAGES = subjects('card messages', 'card_messages')
 const EXCEPTION_ACCOUNTS = subjects(

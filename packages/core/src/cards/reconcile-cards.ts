@@ -1,7 +1,6 @@
 import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
-import { CARD_RAIL_CHECKS } from './reconcile-card-rail.ts'
+import { CARD_RAIL_CHECKS, CARDS } from './reconcile-card-rail.ts'
 
-const CARDS = subjects('cards', 'cards')
 // The journals of the card rail have kinds of their own.
 const atTerminal = (kind: string) =>
   `exists (select from journals j where j.tenant_id = t.tenant_id and j.journal_id = t.journal_id and j.kind = '${kind}')`
