@@ -66,6 +66,8 @@ create table cards (
 create index cards_of_account on cards (partner_id, company_id, card_account_id, svc_card_id);
 alter table cards add primary key (partner_id, svc_card_id);
 create index cards_by_id on cards (svc_card_id);
+-- The card network names a card by its token.
+create unique index cards_by_token on cards (token);
 create unique index cards_one_per_ciphertext on cards (partner_id, ciphertext_hash) where ciphertext_hash is not null;
 create index cards_of_user on cards (user_id);
 -- Nearly all cards are unlocked; the others are what people search for.
@@ -96,6 +98,122 @@ create index card_changes_of_card on card_changes (svc_card_id, change_id);
 select secure_tenants('card_changes', 'partner_id');
 grant select, insert on card_changes to svc_service;
 grant select on card_changes to svc_operator;
+
+-- Holds on cards: of approved authorisations, and of stand-in advices of the card network.
+create table card_authorizations (
+  partner_id         text collate "C" not null,
+  authorization_id   text collate "C" not null,
+  svc_card_id        text collate "C" not null,
+  -- the message that placed it, as the network identifies it
+  acquirer_id        text collate "C" not null,
+  stan               text collate "C" not null,
+  transmission_at    timestamptz not null,
+  authorization_code text not null,
+  amount_paise       bigint not null check (amount_paise > 0),
+  captured_paise     bigint not null default 0 check (captured_paise >= 0),
+  voided_paise       bigint not null default 0 check (voided_paise >= 0),
+  -- what is held now; nothing once it is closed
+  held_paise         bigint not null check (held_paise >= 0),
+  status             text not null check (status in ('OPEN', 'CAPTURED', 'VOIDED', 'EXPIRED')),
+  -- placed by the network while it stood in, whatever the card had left
+  forced             boolean not null,
+  created_at         timestamptz not null,
+  expires_at         timestamptz not null,
+  closed_at          timestamptz,
+  primary key (partner_id, authorization_id),
+  constraint open_while_held check ((status = 'OPEN') = (held_paise > 0)),
+  constraint closed_has_time check ((status = 'OPEN') = (closed_at is null)),
+  constraint held_is_what_is_left check (status <> 'OPEN' or held_paise = amount_paise - captured_paise - voided_paise),
+  constraint voided_within_amount check (voided_paise <= amount_paise),
+  constraint card_is_the_partners foreign key (partner_id, svc_card_id) references cards (partner_id, svc_card_id)
+);
+create index card_authorizations_of_card on card_authorizations (partner_id, svc_card_id, authorization_id);
+create index card_authorizations_to_expire on card_authorizations (expires_at) where status = 'OPEN';
+select secure_tenants('card_authorizations', 'partner_id');
+grant select, insert on card_authorizations to svc_service;
+grant update (captured_paise, voided_paise, held_paise, status, closed_at) on card_authorizations to svc_service;
+grant select on card_authorizations to svc_operator;
+
+-- Every message of the card network that could be read, with its response: a repeat gets the same bytes.
+create table card_messages (
+  -- of the card, or the platform for a card that is not known
+  partner_id      text collate "C" not null references tenants,
+  message_id      text collate "C" not null,
+  type            text not null
+    check (type in ('authorization', 'capture', 'void', 'refund', 'advice', 'balance_inquiry')),
+  acquirer_id     text collate "C" not null,
+  stan            text collate "C" not null,
+  transmission_at timestamptz not null,
+  -- of what it asks for: a message of the same identity with another digest contradicts it
+  content_digest  bytea not null,
+  svc_card_id     text collate "C",
+  -- what it refers to, where that was found
+  authorization_id text collate "C",
+  capture_id      text collate "C",
+  -- the message that it refers to, as the network identifies it
+  original_stan   text collate "C",
+  original_transmission_at timestamptz,
+  amount_paise    bigint check (amount_paise > 0),
+  debited_paise   bigint not null check (debited_paise >= 0),
+  credited_paise  bigint not null check (credited_paise >= 0),
+  -- of a capture: what refunds have given back
+  refunded_paise  bigint not null default 0,
+  -- for people
+  rrn             text,
+  mcc             text,
+  merchant_name   text,
+  merchant_place  text,
+  channel         text check (channel in ('pos', 'atm', 'ecommerce')),
+  -- as the terminal wrote it
+  local_time      text,
+  -- ISO 8583 field 39
+  response_code   text not null check (response_code ~ '^[0-9A-Z]{2}$'),
+  -- the event that it caused
+  event_type      text,
+  response        text not null,
+  created_at      timestamptz not null,
+  primary key (partner_id, message_id),
+  -- Never by the RRN: acquirers use one again.
+  constraint one_response_per_message unique (acquirer_id, stan, transmission_at, type),
+  constraint refunded_within_debited check (refunded_paise between 0 and debited_paise),
+  constraint moves_within_amount check (debited_paise + credited_paise <= coalesce(amount_paise, 0)),
+  constraint moves_need_a_card check (svc_card_id is not null or debited_paise + credited_paise = 0),
+  constraint card_is_the_partners foreign key (partner_id, svc_card_id) references cards (partner_id, svc_card_id),
+  constraint authorization_is_the_partners foreign key (partner_id, authorization_id)
+    references card_authorizations (partner_id, authorization_id),
+  constraint capture_is_the_partners foreign key (partner_id, capture_id)
+    references card_messages (partner_id, message_id)
+);
+create index card_messages_of_card on card_messages (partner_id, svc_card_id, type, message_id);
+select secure_tenants('card_messages', 'partner_id');
+grant select, insert on card_messages to svc_service;
+grant update (refunded_paise) on card_messages to svc_service;
+grant select on card_messages to svc_operator;
+
+-- What an operator has to look at: messages that could not be read, and money that fits no card or authorisation.
+create table card_exceptions (
+  partner_id   text collate "C" not null references tenants,
+  exception_id text collate "C" not null,
+  reason       text not null,
+  svc_card_id  text collate "C",
+  message_id   text collate "C",
+  -- what the network took beyond the card, or gave back beyond the capture; in the account of exceptions
+  debit_paise  bigint not null check (debit_paise >= 0),
+  credit_paise bigint not null check (credit_paise >= 0),
+  -- the message as it was signed, without card numbers
+  body         bytea,
+  created_at   timestamptz not null,
+  primary key (partner_id, exception_id),
+  constraint one_side check (debit_paise = 0 or credit_paise = 0),
+  constraint message_or_body check (message_id is not null or body is not null),
+  constraint message_is_the_partners foreign key (partner_id, message_id)
+    references card_messages (partner_id, message_id)
+);
+create index card_exceptions_newest on card_exceptions (created_at desc, exception_id desc);
+create index card_exceptions_of_message on card_exceptions (partner_id, message_id);
+select secure_tenants('card_exceptions', 'partner_id');
+grant select, insert on card_exceptions to svc_service;
+grant select on card_exceptions to svc_operator;
 
 -- Uploads of many encrypted orders (issue of cards in bulk), carried out in the background.
 create table bulk_jobs (
@@ -169,5 +287,35 @@ create function directory_bulk_jobs(most integer) returns table (partner_id text
     order by random() limit most
   $$;
 
+-- For the card rail, which names a card by its token or number and knows no partner.
+create function directory_cards(tokens text[], digests bytea[])
+  returns table (token text, number_digest bytea, partner_id text, svc_card_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select c.token, c.number_digest, c.partner_id, c.svc_card_id from cards c where c.token = any (tokens)
+    union
+    select c.token, c.number_digest, c.partner_id, c.svc_card_id from cards c where c.number_digest = any (digests)
+  $$;
+
+-- A message is identified among all tenants.
+create function directory_card_messages(acquirers text[], stans text[], times timestamptz[], types text[])
+  returns table (acquirer_id text, stan text, transmission_at timestamptz, type text, content_digest bytea, response text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select m.acquirer_id, m.stan, m.transmission_at, m.type, m.content_digest, m.response
+    from unnest(acquirers, stans, times, types) as k (acquirer_id, stan, transmission_at, type)
+    join card_messages m using (acquirer_id, stan, transmission_at, type)
+  $$;
+
+create function directory_card_holds_expired(now timestamptz, most integer)
+  returns table (partner_id text, svc_card_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select distinct e.partner_id, e.svc_card_id from (
+      select a.partner_id, a.svc_card_id from card_authorizations a
+      where a.status = 'OPEN' and a.expires_at <= now order by a.expires_at limit most) e
+  $$;
+
 revoke execute on all functions in schema svc from public;
-grant execute on function directory_card_numbers, directory_bulk_jobs to svc_service;
+grant execute on function directory_card_numbers, directory_bulk_jobs, directory_cards, directory_card_messages,
+  directory_card_holds_expired to svc_service;

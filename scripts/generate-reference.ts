@@ -9,6 +9,7 @@ import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { SETTINGS } from '@svc/contract/config'
 import { eventTable } from '@svc/contract/events'
 import { INTERPRETATIONS } from '@svc/contract/interpretations'
+import { responseCodeTable } from '@svc/core/cards/response-codes'
 import { ACCOUNT_KINDS, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { type About, openApiDocument } from '@svc/server/http/openapi'
@@ -56,6 +57,13 @@ ${GENERATED}
 Every event is written in the transaction of its cause: none for what did not happen, one for what did. Which they are, when they come, and what \`data\` holds:
 
 ${eventTable()}`
+
+const cardResponseCodes = (): string => `# Response codes of the card rail
+
+${GENERATED}
+Authorisations and balance inquiries are decided at once: \`approved\`, or \`declined\` with an ISO 8583 response code (field 39) and a \`reason\`. Both are HTTP 200. All other messages report what has happened, and are recorded with \`00\`.
+
+${responseCodeTable()}`
 
 const sandbox = (): string => `# The sandbox
 
@@ -202,6 +210,7 @@ const files: Record<string, string> = {
   'docs/reference/settings.md': settings(),
   'docs/reference/errors.md': errors(),
   'docs/reference/events.md': events(),
+  'docs/reference/card-response-codes.md': cardResponseCodes(),
   'docs/reference/sandbox.md': sandbox(),
   'docs/reference/conformance.md': conformance(),
   'docs/reference/chart-of-accounts.md': chartOfAccounts(),

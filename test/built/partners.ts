@@ -1,9 +1,10 @@
 import { createSecretKey } from 'node:crypto'
 import { expect } from 'vitest'
 import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
+import { Terminal } from '../harness/card-rail.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
-import type { Live } from '../harness/live.ts'
+import { CARD_RAIL_KEY, type Live } from '../harness/live.ts'
 import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
 
 export interface LivePartner extends TestPartner {
@@ -54,6 +55,23 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])
   return { inUse: svcCardId, waiting }
+}
+
+/** Every message of the card network, and what an operator sees of those that fit nothing. */
+export async function useCard(
+  { svc }: Pick<Live, 'svc'>,
+  { client }: LivePartner,
+  svcCardId: string,
+): Promise<void> {
+  const { token } = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
+  const terminal = new Terminal(client, token, CARD_RAIL_KEY)
+  const { authorizationId } = await terminal.authorize(100)
+  const { messageId: captureId } = await terminal.capture(60, { authorizationId })
+  expect(await terminal.void({ authorizationId })).toMatchObject({ releasedAmount: 40 })
+  expect(await terminal.refund(10, { captureId })).toMatchObject({ creditedAmount: 10 })
+  expect(await terminal.advise('forced_post', 1_000)).toMatchObject({ exceptionAmount: 550 })
+  expect(await terminal.balance()).toMatchObject({ accountBalance: 0 })
+  expect(await svc(['card', 'exceptions', '--card', svcCardId])).toHaveLength(1)
 }
 
 /** A configuration from its creation to its end, and coins that are earned and spent. */

@@ -11,6 +11,7 @@ import { freePort, runCli } from './processes.ts'
 import { REDIS, RedisServer } from './redis.ts'
 
 export const RAIL_KEY = 'rail-key-of-the-built-program-0123456789'
+export const CARD_RAIL_KEY = 'card-rail-key-of-the-built-program-01234'
 export const METRICS_TOKEN = 'figures-0123456789'
 
 /** What a production has: a PostgreSQL with separate logins, a store for rate limits, somebody who takes webhooks. */
@@ -107,6 +108,12 @@ const CHOSEN: Readonly<Record<string, string>> = {
   BUSINESS_TIME_ZONE: 'Asia/Dubai',
   TOKEN_TTL_SECONDS: '1800',
   UPI_RAIL_KEYS: `${RAIL_KEY},the-next-rail-key-0123456789-0123456789`,
+  CARD_RAIL_KEYS: `${CARD_RAIL_KEY},the-next-card-rail-key-0123456789-0123456789`,
+  CARD_HOLD_DAYS: '5',
+  CARD_OVER_CAPTURE_PERCENT: '15',
+  CARD_TRANSACTION_MAX_RUPEES: '5000',
+  CARD_DAY_MAX_RUPEES: '6000',
+  CARD_MONTH_MAX_RUPEES: '20000',
   RAIL_GRACE_SECONDS: '60',
   RAIL_ADAPTERS: '{}',
   REFUNDS_BEYOND_BALANCE: 'allow',

@@ -22,6 +22,9 @@ export const MASTER_KEY = randomBytes(32).toString('base64')
 /** Key with which tests sign notices of the UPI rail. */
 export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
+/** Key with which tests sign messages of the card network. */
+export const CARD_RAIL_KEY = 'card-rail-key-of-the-tests-0123456789ab'
+
 export interface TestDatabase {
   readonly host: string
   readonly port: number
@@ -109,6 +112,7 @@ export async function openService({
     PORT: '0',
     DATA_DIR: dataDir,
     UPI_RAIL_KEYS: RAIL_KEY,
+    CARD_RAIL_KEYS: CARD_RAIL_KEY,
     DATABASE_URL: db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     // Tests ask much at once, and not of several processes.

@@ -9,6 +9,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
@@ -146,6 +147,23 @@ const atCard = async (path: string, amount: number) =>
     }),
   )
 
+/** An authorisation alone moves nothing: it holds. */
+async function cardRailFlows(svcCardId: string): Promise<string[]> {
+  const { token } = payloadOf(await issuer.get(`/api/v0/partner/svcCard/${svcCardId}`))
+  const terminal = new Terminal(service.client, token)
+  const { authorizationId } = await terminal.authorize(100)
+  let captureId = ''
+  return [
+    await flow('The card network captures an authorisation', async () => {
+      ;({ messageId: captureId } = await terminal.capture(100, { authorizationId }))
+    }),
+    await flow('It refunds more than the capture', () => terminal.refund(120, { captureId })),
+    await flow('It captures more than the card has, by a forced post', () =>
+      terminal.advise('forced_post', 450),
+    ),
+  ]
+}
+
 test('each flow moves money between the accounts that the reference says', async () => {
   const code = await newCode(service, shop, { multipleUse: true })
   const cancelled = await newCode(service, shop)
@@ -181,6 +199,7 @@ test('each flow moves money between the accounts that the reference says', async
     }),
     await flow('The card is spent from', () => atCard(`${svcCardId}/spend`, 120.5)),
     await flow('A shop refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
+    ...(await cardRailFlows(svcCardId)),
     await flow('Coins are awarded', async () => {
       ;[userId] = (await newUsers(service, partner, 1)) as [string]
       ;({ event } = await newConfig(issuer, { amount: 25, coinsExpireAfterDays: 10 }))

@@ -81,7 +81,10 @@ const CALLERS: Record<string, readonly Login[]> = {
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
   directory_access_keys: ['svc_service', 'svc_operator'],
   directory_bulk_jobs: ['svc_service'],
+  directory_card_holds_expired: ['svc_service'],
+  directory_card_messages: ['svc_service'],
   directory_card_numbers: ['svc_service'],
+  directory_cards: ['svc_service'],
   directory_coins_due: ['svc_service'],
   directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],

@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 let checkout: Checkout
 beforeAll(async () => {
-  checkout = await openCheckout({ UPI_RAIL_KEYS: RAIL_KEY })
+  checkout = await openCheckout({ UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: RAIL_KEY })
 })
 afterAll(() => checkout?.close())
 
@@ -30,6 +30,14 @@ test('the guide to the UPI rail runs as it is printed: a signed credit, refunds 
   for (const status of ['SUSPENSE', 'REFUNDED']) expect(printed).toContain(`"status":"${status}"`)
   expect(printed).toMatch(/amount +49\.50/)
   expect(printed).toMatch(/status +REFUNDED/)
+})
+
+test('the guide to the card rail runs as it is printed: an authorisation, captures, a void, a refund and an exception', async () => {
+  const printed = await checkout.runGuide('guides/card-rail.md')
+  for (const status of ['approved', 'declined', 'recorded', 'quarantined'])
+    expect(printed).toContain(`"status":"${status}"`)
+  expect(printed).toContain('"reason":"insufficient_funds"')
+  expect(printed).toContain('unmatched_refund')
 })
 
 test('the guide to the books runs as it is printed: a payment, its statement, the trial balance, a settlement file', async () => {
@@ -68,6 +76,8 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   'guides/high-availability.md': 2,
   // `npm start`, which the tests run as a process of their own, and an installation without development packages.
   'guides/operate.md': 2,
+  // `npm start`.
+  'guides/card-rail.md': 1,
   // ... and the other outcome of the refund.
   'guides/upi-rail.md': 2,
   'tutorial/first-token-and-qr-code.md': 1,
@@ -80,6 +90,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/backup.md': 'guides-operators',
   'guides/conformance.md': 'guides',
   'guides/books.md': 'guides-operators',
+  'guides/card-rail.md': 'guides-operators',
   'guides/console.md': 'guides-operators',
   'guides/encrypt-a-request.md': 'guides',
   'guides/operate.md': 'guides-operators',

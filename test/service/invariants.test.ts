@@ -4,6 +4,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
@@ -52,6 +53,11 @@ beforeAll(async () => {
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner, {}, { 'idempotency-key': 'first' }))
   payloadOf(await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' }))
+  const { token } = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`))
+  const terminal = new Terminal(service.client, token)
+  const { authorizationId } = await terminal.authorize(20)
+  const { messageId: captureId } = await terminal.capture(5, { authorizationId })
+  await terminal.refund(6, { captureId })
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
   const { event } = await newConfig(client, { coinsExpireAfterDays: 1, perUserDailyLimit: 10 })
   const { userId, companyId } = partner
@@ -139,6 +145,18 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
   ['card_history', `update cards set status = 'UL'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
+  [
+    'card_holds',
+    `update card_authorizations set amount_paise = 1000000, held_paise = 1000000 - captured_paise`,
+  ],
+  [
+    'card_authorizations',
+    'update card_authorizations set captured_paise = captured_paise + 1, held_paise = held_paise - 1',
+  ],
+  ['card_messages', `update card_messages set refunded_paise = refunded_paise - 1 where type = 'capture'`],
+  ['card_messages', `delete from ledger_transfers where kind = 'card_refund'`],
+  ['card_exceptions', 'delete from card_exceptions'],
+  ['card_message_events', `delete from outbox where type = 'card.captured'`],
   ['card_answers', 'update cards set ciphertext_hash = null'],
   ['coin_balances', `update ledger_accounts set balance = balance + 1 where kind = 'coins'`],
   ['coin_wallets', 'update coin_wallets set allocated = allocated + 1'],
@@ -166,6 +184,7 @@ const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
   union all select notice_id from rail_notices union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
+  union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`
 

@@ -5,6 +5,7 @@ import { mountConsole } from '@svc/console-api/mount-console'
 import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { CoinSweep } from '@svc/core/coins/expire-coins'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
@@ -31,6 +32,7 @@ import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
 import { API_DOCUMENT } from '@svc/server/api-document'
+import { cardRailAuthenticator } from '@svc/server/cards/authenticate-card-rail'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
 import type { SelfCall, Services } from '@svc/server/http/operation'
@@ -106,6 +108,7 @@ export class App {
 
     const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
     const expireQrCodes = expireQrCodesLoop(services)
+    const expireHolds = expireCardHoldsLoop(services)
     const auditAnchors = new AuditAnchors(services).loop
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
@@ -116,6 +119,7 @@ export class App {
     this.#background = [
       ...upiSwitch,
       expireQrCodes,
+      expireHolds,
       requestLog.loop,
       auditAnchors,
       relay,
@@ -128,7 +132,11 @@ export class App {
     this.#epoch = watchEpoch(database, keyring.epoch, services)
     this.#drainSteps = [
       () => stopAll([...upiSwitch, expireCoins, bulkJobs]),
-      () => Promise.all([this.#endRequests(), stopAll([expireQrCodes, relay, deliveries, webhookRetention])]),
+      () =>
+        Promise.all([
+          this.#endRequests(),
+          stopAll([expireQrCodes, expireHolds, relay, deliveries, webhookRetention]),
+        ]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, auditAnchors]),
       // Together: on a frozen connection, each of them waits until it is closed.
@@ -222,6 +230,7 @@ export class App {
       authenticators: {
         ...Object.fromEntries(byHeaders),
         rail: { needs: 'body', ...railAuthenticator(this.services) },
+        cardRail: { needs: 'body', ...cardRailAuthenticator(this.services) },
       },
       admit: ({ headers }) => {
         if (this.#draining && headers[INSIDE] !== this.#inside) fail('temporarily_unavailable', SHUTTING_DOWN)

@@ -73,6 +73,12 @@ async function payOut(sandbox: SandboxFile, outcome: 'PAID' | 'FAILED'): Promise
   return payoutId
 }
 
+const byTheNetwork = async (): Promise<string> => {
+  throw new UsageError(
+    'Signed messages of the card network cause this event; the guide of the card rail shows how to send one',
+  )
+}
+
 const TRIGGERS: Record<EventType, Trigger> = {
   'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
   async 'qr_code.credited'(sandbox) {
@@ -133,6 +139,11 @@ const TRIGGERS: Record<EventType, Trigger> = {
     await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/refund`, { amount: 25 })
     return `refunded to ${svcCardId}`
   },
+  'card.authorized': byTheNetwork,
+  'card.declined': byTheNetwork,
+  'card.captured': byTheNetwork,
+  'card.voided': byTheNetwork,
+  'card.hold_expired': byTheNetwork,
   'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
   async 'coins.redeemed'(sandbox) {
     const userId = await allocate(sandbox)

@@ -1,6 +1,7 @@
 import type { Operation } from '@svc/server/http/operation'
 import * as audit from './audit-operations.ts'
 import * as accounts from './card-account-operations.ts'
+import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
@@ -79,6 +80,7 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   cards.changeCardStatusInConsole,
   cards.spendFromCard,
   cards.refundToCard,
+  cardExceptions.listCardExceptions,
   coins.listCoinConfigs,
   coins.showCoinConfig,
   coins.tryAllocation,

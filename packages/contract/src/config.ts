@@ -89,7 +89,9 @@ export const SETTINGS = {
   TRUST_PROXY: trustedProxies,
   BUSINESS_TIME_ZONE: timeZone,
   TOKEN_TTL_SECONDS: whole(3_600, 30, 86_400, 'Life of an access token.'),
-  UPI_RAIL_KEYS: railKeys,
+  UPI_RAIL_KEYS: railKeys(
+    'Keys with which the UPI rail signs its notices; two while one replaces the other. Without one, live mode takes no notices; sandbox mode makes its own.',
+  ),
   RAIL_ADAPTERS: adapters,
   RAIL_GRACE_SECONDS: whole(
     120,
@@ -113,6 +115,34 @@ export const SETTINGS = {
     'Largest load of a gift card, in rupees (the regulator’s limit by default).',
   ),
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  CARD_RAIL_KEYS: railKeys(
+    'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
+  ),
+  CARD_HOLD_DAYS: whole(
+    7,
+    1,
+    60,
+    'Days after which the hold of an authorisation that was not captured expires.',
+  ),
+  CARD_OVER_CAPTURE_PERCENT: whole(
+    20,
+    0,
+    100,
+    'How far captures may exceed their authorisation, in percent of it, before the excess goes to the exceptions account (tips, fuel).',
+  ),
+  CARD_TRANSACTION_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest amount of one authorisation, in rupees.'),
+  CARD_DAY_MAX_RUPEES: whole(
+    10_000,
+    1,
+    1_000_000,
+    'What a card may spend in a day of the business zone, open holds included, in rupees.',
+  ),
+  CARD_MONTH_MAX_RUPEES: whole(
+    10_000,
+    1,
+    10_000_000,
+    'What a card may spend in a month of the business zone, open holds included, in rupees.',
+  ),
   BULK_ROWS_MAX: whole(50_000, 1, 200_000, 'Orders in one bulk upload.'),
   BULK_WAITING_ROWS_MAX: whole(
     1_000_000,

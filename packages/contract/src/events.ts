@@ -66,7 +66,27 @@ export const EVENTS = {
     payload: '`Card`',
   },
   'card.spent': { description: 'Money was spent from a card', payload: '`CardReceipt`' },
-  'card.refunded': { description: 'Money that was spent came back to a card', payload: '`CardReceipt`' },
+  'card.refunded': {
+    description: 'Money that was spent came back to a card',
+    payload: '`CardReceipt`, or `CardMessage`',
+  },
+  'card.authorized': { description: 'The card network placed a hold on a card', payload: '`CardMessage`' },
+  'card.declined': {
+    description: 'An authorisation of a card was declined, with `responseCode` and `reason`',
+    payload: '`CardMessage`',
+  },
+  'card.captured': {
+    description: 'The card network captured an amount, with or without an authorisation',
+    payload: '`CardMessage`',
+  },
+  'card.voided': {
+    description: 'The card network released a hold on a card, wholly or in part',
+    payload: '`CardMessage`',
+  },
+  'card.hold_expired': {
+    description: 'A hold on a card expired before it was captured',
+    payload: '`CardHold`',
+  },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
   'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },

@@ -149,19 +149,19 @@ export const trustedProxies: Setting<TrustedProxies> = {
   },
 }
 
-export const railKeys: Setting<Secret[], undefined> = {
+/** Keys with which a rail signs what it sends. */
+export const railKeys = (meaning: string): Setting<Secret[], undefined> => ({
   type: 'text of 32 characters or more, comma-separated',
   secret: true,
   default: undefined,
-  meaning:
-    'Keys with which the UPI rail signs its notices; two while one replaces the other. Without one, live mode takes no notices; sandbox mode makes its own.',
+  meaning,
   read: (value) =>
     value
       .split(',')
       .map((part) =>
         part.trim().length >= 32 ? new Secret(part.trim()) : bad('each key must have 32 characters or more'),
       ),
-}
+})
 
 /** A network in CIDR notation. */
 export interface Network {

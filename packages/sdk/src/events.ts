@@ -23,7 +23,12 @@ export interface EventData {
   'card.created': Schemas['Card']
   'card.status_changed': Schemas['Card']
   'card.spent': Schemas['CardReceipt']
-  'card.refunded': Schemas['CardReceipt']
+  'card.refunded': Schemas['CardReceipt'] | Schemas['CardMessage']
+  'card.authorized': Schemas['CardMessage']
+  'card.declined': Schemas['CardMessage']
+  'card.captured': Schemas['CardMessage']
+  'card.voided': Schemas['CardMessage']
+  'card.hold_expired': Schemas['CardHold']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.redeemed': Schemas['CoinRedemption']
   'coins.expired': {

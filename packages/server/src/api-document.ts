@@ -50,6 +50,8 @@ export const API_DOCUMENT: About = {
     partner,
     partnerWithId: partner,
     partnerSession: partner,
+    // Signed alike, with keys of its own.
+    cardRail: () => [{ rail: [] }],
     tenant: (scopes) => [{ merchant: [] }, { partner: scopes }],
   },
   tags: {
@@ -62,6 +64,7 @@ export const API_DOCUMENT: About = {
     Events: 'Poll or stream the event feed. For merchants and partners.',
     Webhooks: 'Register endpoints that receive events, and send events again. For merchants and partners.',
     'UPI rail': 'Signed notices of the bank: credits and refunds.',
+    'Card rail': 'Signed messages of the card network: authorisations, captures, voids, refunds and advices.',
     Sandbox: 'Simulated payers, bank and card terminal. In sandbox mode only.',
     [HEALTH]: 'For load balancers and monitoring.',
   },

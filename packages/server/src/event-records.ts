@@ -1,4 +1,6 @@
 import { EVENT_TYPES, EVENTS, type EventType } from '@svc/contract/events'
+import { CardHoldRecord } from '@svc/core/cards/card-authorization'
+import { CardMessageRecord } from '@svc/core/cards/card-message'
 import { CardRecord } from '@svc/core/cards/card-record'
 import { CardReceipt } from '@svc/core/cards/card-use'
 import { AllocationRecord } from '@svc/core/coins/allocation'
@@ -53,7 +55,12 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card.created': CardRecord,
   'card.status_changed': CardRecord,
   'card.spent': CardReceipt,
-  'card.refunded': CardReceipt,
+  'card.refunded': Type.Union([CardReceipt, CardMessageRecord]),
+  'card.authorized': CardMessageRecord,
+  'card.declined': CardMessageRecord,
+  'card.captured': CardMessageRecord,
+  'card.voided': CardMessageRecord,
+  'card.hold_expired': CardHoldRecord,
   'coins.allocated': AllocationRecord,
   'coins.redeemed': RedemptionRecord,
   'coins.expired': ExpiredCoins,

@@ -10,6 +10,14 @@ import {
   changeCardStatusOperation,
   setCardFlagsOperation,
 } from './cards/card-changes.ts'
+import {
+  adviseCard,
+  authorizeCard,
+  captureCard,
+  inquireBalance,
+  refundCardMessage,
+  voidCard,
+} from './cards/card-rail.ts'
 import { getCard } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
@@ -110,6 +118,12 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   publishedWebhookKeys,
   acceptPaymentOperation,
   confirmRefundOperation,
+  authorizeCard,
+  captureCard,
+  voidCard,
+  refundCardMessage,
+  adviseCard,
+  inquireBalance,
   payQrCode,
   payOut,
   spendAtTerminal,

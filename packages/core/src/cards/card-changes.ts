@@ -117,11 +117,13 @@ export function cardPreparation({
   }
 }
 
+type OfCard = Pick<PreparedForCard, 'tenantId' | 'svcCardId'>
+
 /** Locks the partners’ cards in order of id. */
-export async function lockCards(tx: BatchTx, commands: readonly PreparedForCard[]): Promise<CardKey[]> {
+export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promise<CardKey[]> {
   // Ids that cannot be ours get the response of missing ones (decision A12), without a lookup.
-  const tenantOf = (command: PreparedForCard) => command.tenantId
-  const idOf = (command: PreparedForCard) => command.svcCardId
+  const tenantOf = (command: OfCard) => command.tenantId
+  const idOf = (command: OfCard) => command.svcCardId
   const wanted = lastOfEach(
     commands.filter((command) => looksLikeCardId(command.svcCardId)),
     tenantOf,
@@ -134,7 +136,7 @@ export async function lockCards(tx: BatchTx, commands: readonly PreparedForCard[
 export async function readLocked(
   tx: Tx,
   locked: readonly CardKey[],
-  commands: readonly PreparedForCard[],
+  commands: readonly Pick<PreparedForCard, 'at' | 'timeZone'>[],
 ): Promise<ByTenant<CardViews>> {
   if (locked.length === 0) return new ByTenant(() => new Map())
   const { at, timeZone } = commands.at(-1)!

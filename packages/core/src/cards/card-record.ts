@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
 import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
+import { openToBuy } from './open-to-buy.ts'
 
 /** What a card spent less what was refunded, in paise, in the business zone's calendar. */
 export interface Usage {
@@ -19,10 +20,12 @@ export interface CardView {
   readonly card: Card
   readonly account: Pick<CardAccount, 'companyName' | 'accountType' | 'binType' | 'programme'>
   readonly balancePaise: bigint
+  /** Open holds of the card network; beyond the balance only where the network forced one. */
+  readonly heldPaise: bigint
   readonly usage: Usage
 }
 
-const rupees = (paise: bigint): number => Number(paise) / 100
+export const rupees = (paise: bigint): number => Number(paise) / 100
 /** Decision C8: rounded down when a spend left paise. */
 const wholeRupees = (paise: bigint): number => Number(paise / 100n)
 const named = <L extends Record<string, string>>(labels: L, name: keyof L & string) => ({
@@ -112,9 +115,10 @@ function statusFields(card: Card, timeZone: string) {
 /** Of a period: what was spent in it less what came back in it, but not less than nothing where that was spent before. */
 export const usedPaise = (net: bigint): bigint => (net > 0n ? net : 0n)
 
-function moneyFields({ card, balancePaise, usage }: CardView) {
+function moneyFields(view: CardView) {
+  const { card, balancePaise, heldPaise, usage } = view
   return {
-    otbBalance: wholeRupees(balancePaise),
+    otbBalance: wholeRupees(openToBuy(view)),
     accountBalance: wholeRupees(balancePaise),
     loadAmount: String(wholeRupees(card.loadPaise)),
     lastAllocatedAmount: wholeRupees(card.loadPaise),
@@ -124,9 +128,9 @@ function moneyFields({ card, balancePaise, usage }: CardView) {
     usedYtd: rupees(usedPaise(usage.yearPaise)),
     usedLtd: rupees(usedPaise(usage.lifePaise)),
     limitAllocatedLtd: rupees(card.loadPaise),
-    // Cards here have no surcharges and no holds.
+    // Cards here have no surcharges.
     surchargeAmt: 0,
-    holdBalance: 0,
+    holdBalance: rupees(heldPaise),
     unAllocateHoldBalance: 0,
   }
 }
@@ -185,26 +189,7 @@ export const toIncentiveRecord = (view: CardView, timeZone: string) => ({
   rewardPointsReceived: 0,
 })
 
-/** Spec section 2.5: exactly twelve fields; here the balance is a number and exact (decision C8). */
-export function toReducedRecord({ card, balancePaise }: Pick<CardView, 'card' | 'balancePaise'>) {
-  const { holder } = card
-  return {
-    svcCardId: card.svcCardId,
-    userId: card.userId,
-    cardAccountId: card.cardAccountId,
-    expiryMonth: String(card.expiryMonth).padStart(2, '0'),
-    expiryYear: String(card.expiryYear),
-    email: holder.email ?? '',
-    mobile: holder.mobile ?? '',
-    title: holder.title ?? '',
-    firstName: holder.firstName ?? '',
-    lastName: holder.lastName ?? '',
-    otbBalance: rupees(balancePaise),
-    companyId: card.companyId,
-  }
-}
-
-const strings = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.String()]))
+export const strings = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.String()]))
 const booleans = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.Boolean()]))
 const numbers = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Type.Number()]))
 const choice = (names: string[], more: Record<string, TSchema> = {}) =>
@@ -309,22 +294,4 @@ export const IncentiveRecord = Type.Object(
     ...numbers('minTransactionAmount', 'totalRewardsReceived', 'rewardPointsReceived'),
   },
   { title: 'IncentiveCard', additionalProperties: false },
-)
-
-export const ReducedRecord = Type.Object(
-  {
-    ...strings(
-      'svcCardId',
-      'userId',
-      'cardAccountId',
-      'expiryMonth',
-      'expiryYear',
-      'email',
-      'mobile',
-      'title',
-    ),
-    ...strings('firstName', 'lastName', 'companyId'),
-    otbBalance: Type.Number({ description: 'Rupees, exact' }),
-  },
-  { title: 'RewardsCard', additionalProperties: false },
 )

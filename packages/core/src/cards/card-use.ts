@@ -20,6 +20,7 @@ import {
 } from './card-changes.ts'
 import type { CardView } from './card-record.ts'
 import { cardPartnerLookup } from './find-card-partner.ts'
+import { openToBuy } from './open-to-buy.ts'
 
 /**
  * Money that a terminal takes from a card, or gives back to it. The terminal knows the card and not its partner: like
@@ -71,7 +72,7 @@ export const receiptToWire = ({ view, transfer, command }: Used) => ({
   amount: rupees(transfer.amountPaise),
   ...(command.channel && { channel: command.channel }),
   ...(command.merchantName !== undefined && { merchantName: command.merchantName }),
-  otbBalance: rupees(view.balancePaise),
+  otbBalance: rupees(openToBuy(view)),
   createdOn: rfc3339(transfer.createdAt, command.timeZone),
 })
 

@@ -5,10 +5,17 @@ import { statement } from '@svc/platform/db/statement'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import type { CardView, Usage } from './card-record.ts'
 
-type ViewRow = Card & CardView['account'] & Usage & { readonly balancePaise: bigint }
+type ViewRow = Card &
+  CardView['account'] &
+  Usage & { readonly balancePaise: bigint; readonly heldPaise: bigint }
 
 const spentSince = (unit: string) =>
   `coalesce(sum(amount) filter (where at >= date_trunc('${unit}', $3::timestamptz, $4)), 0)::bigint`
+
+/** What open holds of the card `c` add up to. */
+const HELD = `(
+  select coalesce(sum(h.held_paise), 0)::bigint from card_authorizations h
+  where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.status = 'OPEN')`
 
 // The balance is a subquery, not a join: `||` is not leakproof, so row-level security keeps a join on it from using the
 // index of the accounts, and all of a partner's were read for one card.
@@ -17,7 +24,7 @@ const VIEWS = statement<ViewRow>(
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
      used.*, (
        select l.balance from ledger_accounts l
-       where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as "balancePaise"
+       where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as "balancePaise", ${HELD} as "heldPaise"
    from cards c
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
    join companies co on co.company_id = c.company_id and co.partner_id = c.partner_id
@@ -33,12 +40,13 @@ const VIEWS = statement<ViewRow>(
 )
 
 function toView(row: ViewRow): CardView {
-  const { companyName, accountType, binType, programme, balancePaise, ...rest } = row
+  const { companyName, accountType, binType, programme, balancePaise, heldPaise, ...rest } = row
   const { dayPaise, monthPaise, yearPaise, lifePaise, ...card } = rest
   return {
     card,
     account: { companyName, accountType, binType, programme },
     balancePaise,
+    heldPaise,
     usage: { dayPaise, monthPaise, yearPaise, lifePaise },
   }
 }

@@ -1,3 +1,4 @@
+import { plainTimestamp } from '@svc/kernel/time'
 import {
   bytes,
   flag,
@@ -79,3 +80,13 @@ export type CardKey = Pick<Card, 'partnerId' | 'svcCardId'>
 const ID = /^card_[0-9a-z]{26}$/
 /** Whether the id has the form of our ids; any other gets the response for a missing one (decision A12). */
 export const looksLikeCardId = (id: string): boolean => ID.test(id)
+
+/** A card is good through the last day of its month, in the business zone. */
+export function isExpired(
+  { expiryYear, expiryMonth }: Pick<Card, 'expiryYear' | 'expiryMonth'>,
+  now: Date,
+  timeZone: string,
+): boolean {
+  const lastMonth = `${expiryYear}-${String(expiryMonth).padStart(2, '0')}`
+  return plainTimestamp(now, timeZone).slice(0, lastMonth.length) > lastMonth
+}

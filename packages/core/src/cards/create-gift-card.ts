@@ -137,7 +137,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
     createdAt: now,
   }
   const card = newCard(command, { user, loadPaise, masked: number.masked, now })
-  const view = { card, account: cardAccount, balancePaise: loadPaise, usage: UNUSED }
+  const view = { card, account: cardAccount, balancePaise: loadPaise, heldPaise: 0n, usage: UNUSED }
   return {
     card,
     number,

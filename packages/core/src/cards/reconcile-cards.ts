@@ -1,6 +1,9 @@
 import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { CARD_RAIL_CHECKS, CARDS } from './reconcile-card-rail.ts'
 
-const CARDS = subjects('cards', 'cards')
+// The journals of the card rail have kinds of their own.
+const atTerminal = (kind: string) =>
+  `exists (select from journals j where j.tenant_id = t.tenant_id and j.journal_id = t.journal_id and j.kind = '${kind}')`
 const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where ciphertext_hash is not null')
 
 /** What must be true between cards and the ledger; the checks that `svc reconcile` adds for this area. */
@@ -87,8 +90,10 @@ export const CARD_CHECKS: readonly Check[] = [
     (chosen) => `with happened as (
          select c.svc_card_id, 1 as created,
            (select count(*) from card_changes h where h.svc_card_id = c.svc_card_id and h.field = 'cardStatus') as changed,
-           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_spend') as spent,
-           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and t.kind = 'card_refund') as refunded
+           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and ${atTerminal('card_spend')}) as spent,
+           (select count(*) from ledger_transfers t where t.object_id = c.svc_card_id and ${atTerminal('card_refund')})
+             + (select count(*) from card_messages m where m.svc_card_id = c.svc_card_id and m.event_type = 'card.refunded')
+             as refunded
          from cards c
          where ${chosen('c.svc_card_id')} and ${allEventsKept('c.partner_id', 'c.created_at')}),
        published as (
@@ -101,6 +106,7 @@ export const CARD_CHECKS: readonly Check[] = [
        where (h.created, h.changed, h.spent, h.refunded) is distinct from (t.created, t.changed, t.spent, t.refunded)
        limit 100`,
   ),
+  ...CARD_RAIL_CHECKS,
   check(
     'card_answers',
     KEPT_ORDERS,

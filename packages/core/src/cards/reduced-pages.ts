@@ -30,7 +30,10 @@ const PAGE = statement<Page>(
      || ',"mobile":' || ${jsonText('mobile')} || ',"title":' || ${jsonText('title')}
      || ',"firstName":' || ${jsonText('firstName')} || ',"lastName":' || ${jsonText('lastName')}
      || ',"otbBalance":' || (
-       select trim_scale(l.balance / 100.0) from ledger_accounts l
+       select trim_scale(greatest(l.balance - (
+         select coalesce(sum(h.held_paise), 0) from card_authorizations h
+         where h.partner_id = $1 and h.svc_card_id = p.svc_card_id and h.status = 'OPEN'), 0) / 100.0)
+       from ledger_accounts l
        where l.account_id = 'card:' || p.svc_card_id and l.tenant_id = $1)
      || ',"companyId":"' || p.company_id || '"}' as record
    from (

@@ -92,6 +92,12 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Card settlement',
     meaning: 'What cards have spent, owed to the card network',
   },
+  card_exceptions: {
+    ...asset,
+    title: 'Card exceptions',
+    meaning:
+      'What the card network took beyond a card or an authorisation, less refunds that match no capture, until it is resolved',
+  },
   coins_issued: {
     ...coins,
     side: 'debit',

@@ -76,7 +76,11 @@ export async function createPartner(
   const partnerId = newId('par', Date.now(), maker.random)
   insertTenant(tx, partnerId, 'partner')
   partners.insert(tx, [{ partnerId, name, products, plainRequests }])
-  openAccounts(tx, [account('funding_clearing', partnerId), account('card_settlement', partnerId)])
+  const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions'] as const
+  openAccounts(
+    tx,
+    kinds.map((kind) => account(kind, partnerId)),
+  )
   const client = await issueOAuthClient(tx, maker, partnerId, 'first client')
   return { partner: required(await findPartner(tx, partnerId), 'a new partner is found'), client }
 }

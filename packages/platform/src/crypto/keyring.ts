@@ -54,6 +54,7 @@ const MAKE = {
   token_signing: secret,
   session: secret,
   upi_rail: secret,
+  card_rail: secret,
   partner_key: secret,
   card_number: secret,
   card_number_digest: secret,

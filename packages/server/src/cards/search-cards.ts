@@ -2,14 +2,10 @@ import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { looksLikeCardId } from '@svc/core/cards/card'
 import type { CardProduct } from '@svc/core/cards/card-account'
-import {
-  IncentiveRecord,
-  ReducedRecord,
-  toIncentiveRecord,
-  toReducedRecord,
-} from '@svc/core/cards/card-record'
+import { IncentiveRecord, toIncentiveRecord } from '@svc/core/cards/card-record'
 import { cardLookup } from '@svc/core/cards/card-view'
 import { reducedPages } from '@svc/core/cards/reduced-pages'
+import { ReducedRecord, toReducedRecord } from '@svc/core/cards/reduced-record'
 import { BatchedLookup, type PointKey } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
 import { type Statement, statement } from '@svc/platform/db/statement'

@@ -119,7 +119,8 @@ export const RESPONSE_HEADERS: Readonly<
   },
 }
 
-const isPublic = ({ auth }: Operation): boolean => auth === 'none' || auth === 'rail' || auth === 'loopback'
+const PUBLIC = new Set<Operation['auth']>(['none', 'rail', 'cardRail', 'loopback'])
+const isPublic = ({ auth }: Operation): boolean => PUBLIC.has(auth)
 
 function headersOf(operation: Operation, status: number): Json {
   return {

@@ -95,7 +95,7 @@ export type Access =
       readonly scope: Scope
     }
   | {
-      readonly auth: 'none' | 'merchant' | 'rail' | 'operator' | 'loopback'
+      readonly auth: 'none' | 'merchant' | 'rail' | 'cardRail' | 'operator' | 'loopback'
       readonly scope?: never
     }
 

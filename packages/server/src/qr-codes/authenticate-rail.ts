@@ -3,7 +3,7 @@ import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import type { FastifyRequest } from 'fastify'
 import { isMacOf, signedAtMs } from '../http/notice-signature.ts'
 import type { Caller, Services } from '../http/operation.ts'
-import { RejectedNotices } from './rejected-notices.ts'
+import { RejectedNotices } from '../http/rejected-notices.ts'
 
 /** Keys with which the rail may sign: the operator's, or the sandbox's own. The first one signs. */
 export function railKeys({ config, keyring }: Services): string[] {

@@ -1,12 +1,11 @@
 import { createSecretKey } from 'node:crypto'
 import { encrypt } from '@svc/jwe/jwe'
 import { invariant, required } from '@svc/kernel/invariant'
-import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
-import { railKeys } from '../qr-codes/authenticate-rail.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
+import { cardMessages, signedExamples } from './signed-examples.ts'
 
 /** Fills the recorded examples with the credentials and records of this sandbox. */
 export class LiveExamples {
@@ -44,7 +43,7 @@ export class LiveExamples {
     )
     const { clientId, clientSecret } = demo.incentivePartner
     return {
-      examples: this.#signed(examples),
+      examples: signedExamples(examples, this.#services),
       secrets: {
         merchant: { 'x-scalar-secret-token': merchant },
         partner: {
@@ -154,6 +153,7 @@ export class LiveExamples {
       ...(await this.#refundAndPayout(demo, merchant)),
       cancelledCodeId: required(code['qrCodeId'], 'a code'),
       svcCardId: required(card['svcCardId'], 'a card'),
+      cardToken: required(card['token'], 'the token of a card'),
       lockedCardId: required(locked['svcCardId'], 'a card'),
       physicalCardId: required(inactive['svcCardId'], 'a physical card'),
       jobId: required(bulk['jobId'], 'a bulk job'),
@@ -257,28 +257,10 @@ export class LiveExamples {
       deleteWebhookEndpoint: { params: { endpointId: props.deletedEndpointId } },
       updateWebhookEndpoint: { body: { description: 'Updated from the reference' } },
       replayWebhookEvents: { body: { from: at(-3_600_000), to: at(0) } },
+      ...cardMessages(props.cardToken, now),
       sandboxPay: { body: { qrCodeId: demo.qrCodeId, amount: 249.5, payerVpa: 'asha@bank' } },
       sandboxSpend: { body: { amount: 1, channel: 'pos', merchantName: 'Corner Shop' } },
       sandboxRefund: { body: { amount: 1 } },
     }
-  }
-
-  /** The notices of the bank, signed over the text that "Test Request" sends and the one in the page's code samples. */
-  #signed(examples: Examples): Examples {
-    const now = this.#services.clock.now()
-    const [key] = railKeys(this.#services)
-    const sign = (list: Examples[string]) =>
-      list.map((example) => {
-        if (example.status >= 400 || !key) return example
-        const { body } = example.request
-        const [sent, shown] = [JSON.stringify(body), JSON.stringify(body, null, 2)].map((text) =>
-          signNotice(Buffer.from(text), key, now),
-        )
-        const signature = `${sent},${shown!.replace(/^t=\d+,/, '')}`
-        const headers = { ...example.request.headers, [SIGNATURE_HEADER]: signature }
-        return { ...example, request: { ...example.request, headers } }
-      })
-    const { acceptPayment = [], confirmRefund = [] } = examples
-    return { ...examples, acceptPayment: sign(acceptPayment), confirmRefund: sign(confirmRefund) }
   }
 }

@@ -10,6 +10,7 @@ export interface Props {
   readonly payoutId: string
   readonly cancelledCodeId: string
   readonly svcCardId: string
+  readonly cardToken: string
   readonly physicalCardId: string
   readonly lockedCardId: string
   readonly jobId: string
@@ -35,6 +36,7 @@ export function valuesOf(demo: SandboxFile, props: Props): Readonly<Record<strin
     ccf_: demo.coinConfigId,
     qr_: demo.qrCodeId,
     card_: props.svcCardId,
+    crd_: props.cardToken,
     blk_: props.jobId,
     whe_: props.endpointId,
     evt_: props.eventId,

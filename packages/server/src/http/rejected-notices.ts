@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Services } from '../http/operation.ts'
+import type { Services } from './operation.ts'
 
 const KEPT_MAX = 256
 /** A stranger who sends many fills no log. */

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '@svc/kernel/canonical-json'
+import { paise as inPaise, type Paise } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import {
+  bytes,
+  instant,
+  nullable,
+  paise,
+  type RowOf,
+  secret,
+  table,
+  text,
+  textOf,
+} from '@svc/platform/db/table'
+import { type TSchema, Type } from 'typebox'
+import type { Channel } from './card.ts'
+import { APPROVED, DECLINES, type DeclineReason } from './response-codes.ts'
+
+export const MESSAGE_TYPES = [
+  'authorization',
+  'capture',
+  'void',
+  'refund',
+  'advice',
+  'balance_inquiry',
+] as const
+export type MessageType = (typeof MESSAGE_TYPES)[number]
+
+/** Channels under the names that card networks use. */
+export const NETWORK_CHANNELS = ['pos', 'atm', 'ecommerce'] as const
+export type NetworkChannel = (typeof NETWORK_CHANNELS)[number]
+export const channelOf = (channel: NetworkChannel): Channel => (channel === 'ecommerce' ? 'online' : channel)
+
+export const ADVICES = ['stand_in', 'forced_post'] as const
+
+/** What identifies a message: never its RRN, which acquirers use again (decision R1). */
+export interface MessageIdentity {
+  readonly type: MessageType
+  readonly acquirerId: string
+  readonly stan: string
+  readonly transmissionAt: Date
+}
+
+/** A message of the card network, in our terms. */
+export interface CardMessage extends MessageIdentity {
+  /** How the message names its card. */
+  readonly card: { readonly token: string } | { readonly cardNumber: string }
+  /** Absent in balance inquiries, and in voids of all that is held. */
+  readonly amountPaise: Paise | null
+  readonly channel: NetworkChannel | null
+  /** What it refers to, by our ids or by the network's reference. */
+  readonly authorizationId: string | null
+  readonly captureId: string | null
+  readonly original: { readonly stan: string; readonly transmissionAt: Date } | null
+  /** Of a capture: what is left of the hold is released. */
+  readonly isFinal: boolean
+  readonly advice: (typeof ADVICES)[number] | null
+  /** For people, as the network wrote them. */
+  readonly rrn: string | null
+  readonly mcc: string | null
+  readonly merchantName: string | null
+  readonly merchantPlace: string | null
+  readonly localTime: string | null
+}
+
+export const CARD_MESSAGE_EVENTS = [
+  'card.authorized',
+  'card.declined',
+  'card.captured',
+  'card.voided',
+  'card.refunded',
+] as const
+export type CardMessageEvent = (typeof CARD_MESSAGE_EVENTS)[number]
+
+/** Messages of the card network with their responses. Only `refundedPaise` ever changes. */
+export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId'], {
+  partnerId: text,
+  messageId: text,
+  type: textOf<MessageType>(),
+  acquirerId: text,
+  stan: text,
+  transmissionAt: instant,
+  contentDigest: secret(bytes),
+  svcCardId: nullable(text),
+  authorizationId: nullable(text),
+  captureId: nullable(text),
+  originalStan: nullable(text),
+  originalTransmissionAt: nullable(instant),
+  amountPaise: nullable(paise),
+  debitedPaise: paise,
+  creditedPaise: paise,
+  /** Of a capture: what refunds have given back. */
+  refundedPaise: paise,
+  rrn: nullable(text),
+  mcc: nullable(text),
+  merchantName: nullable(text),
+  merchantPlace: nullable(text),
+  channel: nullable(textOf<NetworkChannel>()),
+  localTime: nullable(text),
+  responseCode: text,
+  eventType: nullable(textOf<CardMessageEvent>()),
+  /** The payload of its response: a repeat gets the same bytes. */
+  response: secret(text),
+  createdAt: instant,
+})
+export type StoredMessage = RowOf<typeof cardMessages>
+
+export const identityKey = ({ type, acquirerId, stan, transmissionAt }: MessageIdentity): string =>
+  JSON.stringify([type, acquirerId, stan, transmissionAt.getTime()])
+
+/** SHA-256 of what a message asks for; texts for people do not count. `card`: our id of it, or how it was named. */
+export function contentDigest(message: CardMessage, card: string): Buffer {
+  const { amountPaise, channel, authorizationId, captureId, original, isFinal, advice } = message
+  const content = [
+    card,
+    amountPaise === null ? null : String(amountPaise),
+    channel,
+    authorizationId,
+    captureId,
+    original && [original.stan, original.transmissionAt.getTime()],
+    isFinal,
+    advice,
+  ]
+  return createHash('sha256').update(canonicalJson(content)).digest()
+}
+
+const optional = (type: TSchema) => Type.Optional(type)
+const rupeesField = (description: string) => optional(Type.Number({ description: `Rupees: ${description}` }))
+
+/** The response to a message, and what its event contains. */
+export const CardMessageRecord = Type.Object(
+  {
+    messageId: Type.String(),
+    type: Type.Enum([...MESSAGE_TYPES]),
+    status: Type.Enum(['approved', 'declined', 'recorded'], {
+      description: '`recorded`: the message reports what has happened, so nothing is decided',
+    }),
+    responseCode: Type.String({ description: 'ISO 8583 field 39' }),
+    reason: optional(
+      Type.Enum(Object.keys(DECLINES) as DeclineReason[], { description: 'Why it was declined' }),
+    ),
+    svcCardId: optional(Type.String()),
+    acquirerId: Type.String(),
+    stan: Type.String(),
+    transmissionTime: Type.String({ description: 'RFC 3339' }),
+    rrn: optional(Type.String()),
+    amount: rupeesField('what the message asks for'),
+    channel: optional(Type.Enum([...NETWORK_CHANNELS])),
+    mcc: optional(Type.String()),
+    merchantName: optional(Type.String()),
+    merchantPlace: optional(Type.String()),
+    authorizationId: optional(Type.String({ description: 'The authorisation that it created or refers to' })),
+    authorizationCode: optional(Type.String({ description: 'ISO 8583 field 38' })),
+    captureId: optional(Type.String({ description: 'Of a refund: the capture that it gives back' })),
+    debitedAmount: rupeesField('taken from the card'),
+    creditedAmount: rupeesField('given back to the card'),
+    releasedAmount: rupeesField('no longer held'),
+    exceptionAmount: rupeesField('in the account of exceptions'),
+    otbBalance: rupeesField('the balance less open holds'),
+    accountBalance: rupeesField('the balance'),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'CardMessage', additionalProperties: false },
+)
+
+/** What a decision adds to a message for its record. */
+export interface MessageOutcome {
+  readonly messageId: string
+  readonly svcCardId: string | undefined
+  readonly status: 'approved' | 'declined' | 'recorded'
+  readonly reason?: DeclineReason | undefined
+  readonly authorizationId?: string | undefined
+  readonly authorizationCode?: string | undefined
+  readonly captureId?: string | undefined
+  readonly debitedPaise: bigint
+  readonly creditedPaise: bigint
+  readonly releasedPaise: bigint
+  readonly exceptionPaise: bigint
+  /** Of the card after it; absent where it is not known, or the message is declined. */
+  readonly balances?: { readonly otbPaise: bigint; readonly accountPaise: bigint } | undefined
+}
+
+const rupees = (paise: bigint): number => Number(paise) / 100
+const some = <N extends string>(name: N, paise: bigint) => (paise === 0n ? {} : { [name]: rupees(paise) })
+
+/** ISO 8583 field 39 of an outcome. */
+export const responseCodeOf = ({ reason }: Pick<MessageOutcome, 'reason'>): string =>
+  reason === undefined ? APPROVED : DECLINES[reason].code
+
+export function messageToWire(message: CardMessage, outcome: MessageOutcome, now: Date, timeZone: string) {
+  const { messageId, svcCardId, status, reason, authorizationId, authorizationCode, captureId } = outcome
+  const { balances } = outcome
+  const { type, acquirerId, stan, transmissionAt, amountPaise, channel, rrn, mcc } = message
+  return {
+    messageId,
+    type,
+    status,
+    responseCode: responseCodeOf(outcome),
+    reason,
+    svcCardId,
+    acquirerId,
+    stan,
+    transmissionTime: rfc3339(transmissionAt, timeZone),
+    rrn: rrn ?? undefined,
+    ...some('amount', amountPaise ?? 0n),
+    channel: channel ?? undefined,
+    mcc: mcc ?? undefined,
+    merchantName: message.merchantName ?? undefined,
+    merchantPlace: message.merchantPlace ?? undefined,
+    authorizationId,
+    authorizationCode,
+    captureId,
+    ...some('debitedAmount', outcome.debitedPaise),
+    ...some('creditedAmount', outcome.creditedPaise),
+    ...some('releasedAmount', outcome.releasedPaise),
+    ...some('exceptionAmount', outcome.exceptionPaise),
+    ...(balances && {
+      otbBalance: rupees(balances.otbPaise),
+      accountBalance: rupees(balances.accountPaise),
+    }),
+    createdOn: rfc3339(now, timeZone),
+  }
+}
+
+export const NO_PAISE = inPaise(0n)

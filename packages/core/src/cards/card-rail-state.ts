@@ -1,0 +1,135 @@
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { required } from '@svc/kernel/invariant'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { account, lockAccounts } from '../ledger/accounts.ts'
+import { type CardAuthorization, cardAuthorizations } from './card-authorization.ts'
+import { lockCards, readLocked } from './card-changes.ts'
+import {
+  type CardMessage,
+  cardMessages,
+  identityKey,
+  type MessageType,
+  type StoredMessage,
+} from './card-message.ts'
+import type { CardLimits, CardState } from './decide-card-message.ts'
+import type { ReadMessage } from './read-card-message.ts'
+
+/** A signed message with what can be read of it. */
+export interface RecordMessageAsk {
+  readonly type: MessageType
+  readonly read: ReadMessage
+  /** As it was signed, card numbers masked: for operators, where it cannot be recorded. */
+  readonly body: Buffer
+}
+
+export interface RecordMessage extends PreparedCommand, RecordMessageAsk {
+  /** Empty for a card that is not known. */
+  readonly svcCardId: string
+  readonly message: CardMessage | undefined
+  readonly digest: Buffer
+  readonly limits: CardLimits
+  readonly ids: {
+    readonly message: string
+    readonly authorization: string
+    readonly exception: string
+    readonly event: string
+    /** Two, in the order of the legs. */
+    readonly transfers: readonly string[]
+  }
+  readonly authorizationCode: string
+  readonly at: Date
+  readonly timeZone: string
+}
+
+export interface KnownMessage {
+  readonly digest: Buffer
+  readonly response: string
+}
+
+export interface CardRailState {
+  readonly cards: Map<string, CardState>
+  /** By identity, and the same for all tenants. */
+  readonly known: Map<string, KnownMessage>
+}
+
+const KNOWN = statement<{
+  acquirer_id: string
+  stan: string
+  transmission_at: Date
+  type: MessageType
+  content_digest: Buffer
+  response: string
+}>('directory_card_messages', 'select * from directory_card_messages($1, $2, $3, $4)')
+const AUTHORIZATIONS = statement<CardAuthorization>(
+  'card_authorizations_of_cards',
+  `select ${cardAuthorizations.columns} from card_authorizations a
+   where (a.partner_id, a.svc_card_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const MESSAGES = statement<StoredMessage>(
+  'card_messages_of_cards',
+  `select ${cardMessages.columns} from card_messages m
+   where (m.partner_id, m.svc_card_id) in (select * from unnest($1::text[], $2::text[]))
+     and (m.type in ('capture', 'advice') or m.type = 'void' and m.authorization_id is null)`,
+)
+/** Locks the cards of messages, then reads what is known of them and of the messages themselves. */
+export async function lockCardRail(
+  tx: BatchTx,
+  commands: readonly RecordMessage[],
+): Promise<ByTenant<CardRailState>> {
+  const locked = await lockCards(tx, commands)
+  const messages = commands.flatMap(({ message }) => message ?? [])
+  const keys = columns(
+    locked,
+    (card) => card.partnerId,
+    (card) => card.svcCardId,
+  )
+  // After the lock, so that they see what it waited for; they travel together.
+  const [views, knownRows, authorizations, earlier] = await Promise.all([
+    readLocked(tx, locked, commands),
+    tx.query(
+      KNOWN,
+      columns(
+        messages,
+        (m) => m.acquirerId,
+        (m) => m.stan,
+        (m) => m.transmissionAt,
+        (m) => m.type,
+      ),
+    ),
+    tx.query(AUTHORIZATIONS, keys),
+    tx.query(MESSAGES, keys),
+    lockAccounts(
+      tx,
+      locked.flatMap(({ partnerId, svcCardId }) => [
+        account('card', partnerId, svcCardId),
+        account('card_settlement', partnerId),
+        account('card_exceptions', partnerId),
+      ]),
+    ),
+  ])
+  const known = new Map(
+    knownRows.map(({ acquirer_id: acquirerId, stan, transmission_at, type, content_digest, response }) => [
+      identityKey({ acquirerId, stan, transmissionAt: transmission_at, type }),
+      { digest: content_digest, response },
+    ]),
+  )
+  const state = new ByTenant((): CardRailState => ({ cards: new Map(), known }))
+  for (const { partnerId, svcCardId } of locked) {
+    const view = required(views.of(partnerId).get(svcCardId), 'a locked card is read')
+    state.of(partnerId).cards.set(svcCardId, { view, authorizations: [], messages: [] })
+  }
+  const ofCard = (row: { partnerId: string; svcCardId: string | null }) => {
+    const { cards } = state.of(row.partnerId)
+    return { cards, card: required(cards.get(row.svcCardId ?? ''), 'what was read is of a locked card') }
+  }
+  for (const row of authorizations) {
+    const { cards, card } = ofCard(row)
+    cards.set(row.svcCardId, { ...card, authorizations: [...card.authorizations, row] })
+  }
+  for (const row of earlier) {
+    const { cards, card } = ofCard(row)
+    cards.set(card.view.card.svcCardId, { ...card, messages: [...card.messages, row] })
+  }
+  return state
+}

@@ -1,0 +1,191 @@
+import { paise } from '@svc/kernel/money'
+import {
+  type CardException,
+  exceptionIdOf,
+  quarantinedToWire,
+  type UnreadableReason,
+} from './card-exception.ts'
+import {
+  type CardMessage,
+  identityKey,
+  messageToWire,
+  responseCodeOf,
+  type StoredMessage,
+} from './card-message.ts'
+import type { CardRailState, KnownMessage, RecordMessage } from './card-rail-state.ts'
+import { type CardState, decideMessage, type Effect } from './decide-card-message.ts'
+import { openToBuy } from './open-to-buy.ts'
+
+export interface RecordedMessage {
+  /** 202 when it was not recorded, and shown to operators. */
+  readonly status: 200 | 202
+  /** The payload of the response, JSON. */
+  readonly response: string
+  /** Absent for repeats and for what is not recorded. */
+  readonly stored: (StoredMessage & Pick<KnownMessage, 'response'>) | undefined
+  readonly card: CardState | undefined
+  readonly effect: Effect | undefined
+  readonly exception: CardException | undefined
+  readonly command: RecordMessage
+}
+
+const NOT_RECORDED = { stored: undefined, card: undefined, effect: undefined } as const
+
+/** Pure. What is recorded of a message, and its response. */
+export function decideRecording(
+  { cards, known }: CardRailState,
+  command: RecordMessage,
+  now: Date,
+): RecordedMessage {
+  const { message, read } = command
+  if (!message) return quarantined(command, (read as { unreadable: UnreadableReason }).unreadable, now)
+  const first = known.get(identityKey(message))
+  if (first)
+    return first.digest.equals(command.digest)
+      ? { ...NOT_RECORDED, status: 200, response: first.response, exception: undefined, command }
+      : contradicting(command, message, now)
+  const card = cards.get(command.svcCardId)
+  if (!card)
+    return isDecided(message)
+      ? declinedUnknown(command, message, now)
+      : quarantined(command, 'unknown_card', now)
+  const { limits, timeZone, ids, authorizationCode } = command
+  const effect = decideMessage(card, { message, limits, timeZone, ids, authorizationCode, now })
+  return recorded(command, message, card, effect, now)
+}
+
+/** Real-time requests are decided; everything else has happened already. */
+const isDecided = ({ type }: CardMessage): boolean => type === 'authorization' || type === 'balance_inquiry'
+
+const exceptionOf = (
+  command: RecordMessage,
+  exception: Pick<CardException, 'reason'> & Partial<CardException>,
+  now: Date,
+): CardException => ({
+  partnerId: command.tenantId,
+  exceptionId: command.ids.exception,
+  svcCardId: command.svcCardId || null,
+  messageId: null,
+  debitPaise: paise(0n),
+  creditPaise: paise(0n),
+  body: null,
+  createdAt: now,
+  ...exception,
+})
+
+/** Kept as it was signed, for an operator to read; the same bytes once. */
+function quarantined(command: RecordMessage, reason: CardException['reason'], now: Date): RecordedMessage {
+  const { body, type } = command
+  const exceptionId = exceptionIdOf(Buffer.concat([Buffer.from(`${type} `), body]))
+  const exception = exceptionOf(command, { exceptionId, reason, body }, now)
+  const response = JSON.stringify(quarantinedToWire(exception))
+  return { ...NOT_RECORDED, status: 202, response, exception, command }
+}
+
+const NO_EFFECT = {
+  debitPaise: paise(0n),
+  creditPaise: paise(0n),
+  releasedPaise: paise(0n),
+} as const
+
+/** The same identity asks for something else: declined where it can be, and shown. */
+function contradicting(command: RecordMessage, message: CardMessage, now: Date): RecordedMessage {
+  const kept = quarantined(command, 'contradicts_earlier_message', now)
+  if (!isDecided(message)) return kept
+  const outcome = {
+    messageId: command.ids.message,
+    svcCardId: command.svcCardId || undefined,
+    status: 'declined' as const,
+    reason: 'contradicts_earlier_message' as const,
+    ...{ debitedPaise: 0n, creditedPaise: 0n, releasedPaise: 0n, exceptionPaise: 0n },
+  }
+  const response = JSON.stringify(messageToWire(message, outcome, now, command.timeZone))
+  return { ...kept, status: 200, response }
+}
+
+function declinedUnknown(command: RecordMessage, message: CardMessage, now: Date): RecordedMessage {
+  const effect: Effect = { ...NO_EFFECT, status: 'declined', reason: 'unknown_card' }
+  return recorded(command, message, undefined, effect, now)
+}
+
+function recorded(
+  command: RecordMessage,
+  message: CardMessage,
+  before: CardState | undefined,
+  effect: Effect,
+  now: Date,
+): RecordedMessage {
+  const { ids, tenantId, timeZone } = command
+  const { status, reason, authorization, capture, debitPaise, creditPaise, releasedPaise, exception } = effect
+  const after = before && afterEffect(before, effect)
+  const outcome = {
+    messageId: ids.message,
+    svcCardId: command.svcCardId || undefined,
+    status,
+    reason,
+    authorizationId: authorization?.authorizationId,
+    authorizationCode: authorization?.authorizationCode,
+    captureId: capture?.messageId,
+    debitedPaise: debitPaise,
+    creditedPaise: creditPaise,
+    releasedPaise,
+    exceptionPaise: (exception?.debitPaise ?? 0n) + (exception?.creditPaise ?? 0n),
+    balances:
+      after && status !== 'declined'
+        ? { otbPaise: openToBuy(after.view), accountPaise: after.view.balancePaise }
+        : undefined,
+  }
+  const stored = {
+    ...message,
+    partnerId: tenantId,
+    messageId: ids.message,
+    svcCardId: command.svcCardId || null,
+    authorizationId: authorization?.authorizationId ?? null,
+    captureId: capture?.messageId ?? null,
+    originalStan: message.original?.stan ?? null,
+    originalTransmissionAt: message.original?.transmissionAt ?? null,
+    debitedPaise: debitPaise,
+    creditedPaise: creditPaise,
+    refundedPaise: paise(0n),
+    responseCode: responseCodeOf(outcome),
+    eventType: (before && effect.event) ?? null,
+    response: JSON.stringify(messageToWire(message, outcome, now, timeZone)),
+    createdAt: now,
+  }
+  const isReferredTo = stored.type === 'capture' || stored.type === 'advice' || stored.type === 'void'
+  return {
+    status: 200,
+    response: stored.response,
+    stored,
+    card: after && (isReferredTo ? { ...after, messages: [...after.messages, stored] } : after),
+    effect,
+    exception: exception && exceptionOf(command, { ...exception, messageId: ids.message }, now),
+    command,
+  }
+}
+
+/** The card as later messages of the same batch see it. */
+function afterEffect(state: CardState, effect: Effect): CardState {
+  const { authorization, isNew, capture, debitPaise, creditPaise, releasedPaise } = effect
+  const { view, authorizations, messages } = state
+  const moved = debitPaise - creditPaise
+  const { dayPaise, monthPaise, yearPaise, lifePaise } = view.usage
+  const others = authorizations.filter((held) => held.authorizationId !== authorization?.authorizationId)
+  return {
+    view: {
+      ...view,
+      balancePaise: view.balancePaise - moved,
+      heldPaise: view.heldPaise - releasedPaise + (isNew && authorization ? authorization.heldPaise : 0n),
+      usage: {
+        dayPaise: dayPaise + moved,
+        monthPaise: monthPaise + moved,
+        yearPaise: yearPaise + moved,
+        lifePaise: lifePaise + moved,
+      },
+    },
+    authorizations: authorization ? [...others, authorization] : authorizations,
+    messages: messages.map((earlier) =>
+      capture && earlier.messageId === capture.messageId ? capture : earlier,
+    ),
+  }
+}

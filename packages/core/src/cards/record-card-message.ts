@@ -1,0 +1,127 @@
+import { newId } from '@svc/contract/id-kinds'
+import { lastOfEach } from '@svc/kernel/by-tenant'
+import { required } from '@svc/kernel/invariant'
+import { paise } from '@svc/kernel/money'
+import { type CommandTools, command } from '@svc/platform/command'
+import type { Writes } from '@svc/platform/db/database'
+import { saveEvents } from '@svc/platform/outbox'
+import { saveJournals } from '../ledger/journals.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
+import { cardDirectory } from './card-directory.ts'
+import { keepExceptions } from './card-exception.ts'
+import { cardMessages, contentDigest, identityKey } from './card-message.ts'
+import { messageJournal } from './card-message-journal.ts'
+import { lockCardRail, type RecordMessage, type RecordMessageAsk } from './card-rail-state.ts'
+import type { CardLimits, Effect } from './decide-card-message.ts'
+import { decideRecording, type RecordedMessage } from './decide-recording.ts'
+
+const saveRefunded = cardMessages.updates(['refundedPaise'], 'refund')
+
+/** Decides or records a message of the card network (decision R1). A repeat gets the first response. */
+export const recordCardMessage = command({
+  name: 'recordCardMessage',
+  prepare,
+  lock: lockCardRail,
+  decide: decideRecording,
+  apply({ cards, known }, { stored, card, command }) {
+    if (card) cards.set(card.view.card.svcCardId, card)
+    if (stored) known.set(identityKey(stored), { digest: command.digest, response: stored.response })
+  },
+  save,
+})
+
+function prepare({ clock, config, database, keyring, random }: CommandTools) {
+  const cardOf = cardDirectory(database, keyring)
+  const rupees = (whole: number) => paise(BigInt(whole) * 100n)
+  const limits: CardLimits = {
+    transactionPaise: rupees(config.CARD_TRANSACTION_MAX_RUPEES),
+    dayPaise: rupees(config.CARD_DAY_MAX_RUPEES),
+    monthPaise: rupees(config.CARD_MONTH_MAX_RUPEES),
+    overCapturePercent: config.CARD_OVER_CAPTURE_PERCENT,
+    holdMs: config.CARD_HOLD_DAYS * 86_400_000,
+  }
+  return async (ask: RecordMessageAsk): Promise<RecordMessage> => {
+    const message = 'message' in ask.read ? ask.read.message : undefined
+    const card = message && (await cardOf(message.card))
+    const nowMs = clock.now()
+    const digits = Buffer.from(random(4)).readUInt32BE() % 1_000_000
+    return {
+      ...ask,
+      tenantId: card?.partnerId ?? PLATFORM_TENANT,
+      svcCardId: card?.svcCardId ?? '',
+      message,
+      digest: message ? contentDigest(message, card?.svcCardId ?? 'unknown') : Buffer.alloc(0),
+      limits,
+      ids: {
+        message: newId('cmg', nowMs, random),
+        authorization: newId('cau', nowMs, random),
+        exception: newId('cex', nowMs, random),
+        event: newId('evt', nowMs, random),
+        transfers: [newId('trf', nowMs, random), newId('trf', nowMs, random)].sort(),
+      },
+      authorizationCode: String(digits).padStart(6, '0'),
+      at: new Date(nowMs),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }
+  }
+}
+
+function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
+  const done = decisions.flatMap(({ stored, effect, command }) =>
+    stored && effect ? [{ stored, effect, command }] : [],
+  )
+  const holds = done.flatMap(({ effect }) => (effect.authorization ? [effect] : []))
+  const authorizationsOf = (some: readonly Effect[]) =>
+    some.flatMap(({ authorization }) => authorization ?? [])
+  cardAuthorizations.insert(tx, authorizationsOf(holds.filter(({ isNew }) => isNew)))
+  updateAuthorizations(
+    tx,
+    lastOfEach(
+      authorizationsOf(holds.filter(({ isNew }) => !isNew)),
+      (held) => held.partnerId,
+      (held) => held.authorizationId,
+    ),
+  )
+  cardMessages.insert(
+    tx,
+    done.map(({ stored, command: { digest } }) => ({ ...stored, contentDigest: digest })),
+  )
+  saveRefunded(
+    tx,
+    lastOfEach(
+      done.flatMap(({ effect }) => effect.capture ?? []),
+      (capture) => capture.partnerId,
+      (capture) => capture.messageId,
+    ),
+  )
+  if (done.length > 0)
+    saveJournals(
+      tx,
+      required(decisions[0], 'a batch has decisions').command.timeZone,
+      done.flatMap(
+        ({ stored, effect, command }) => messageJournal(stored, effect, command.ids.transfers) ?? [],
+      ),
+    )
+  saveEvents(
+    tx,
+    done.flatMap(({ stored, command }) =>
+      stored.eventType && stored.svcCardId
+        ? [
+            {
+              eventId: command.ids.event,
+              tenantId: stored.partnerId,
+              type: stored.eventType,
+              objectId: stored.svcCardId,
+              payload: JSON.parse(stored.response) as unknown,
+              createdAt: stored.createdAt,
+            },
+          ]
+        : [],
+    ),
+  )
+  keepExceptions(
+    tx,
+    decisions.flatMap(({ exception }) => exception ?? []),
+  )
+}

@@ -1,0 +1,48 @@
+interface Decline {
+  /** ISO 8583-1:1987, field 39. */
+  readonly code: string
+  readonly meaning: string
+}
+
+/** ISO 8583 field 39 of what is approved or recorded. */
+export const APPROVED = '00'
+
+/** Why an authorisation or a balance inquiry is declined, with its ISO 8583 response code (decision R1). */
+export const DECLINES = {
+  voided_before: { code: '05', meaning: 'Its void arrived before it' },
+  unknown_card: { code: '14', meaning: 'No card has this token or number' },
+  insufficient_funds: { code: '51', meaning: 'The balance less open holds is too small' },
+  card_expired: { code: '54', meaning: 'The card is past its last month' },
+  channel_closed_by_user: { code: '57', meaning: 'The user has closed the channel' },
+  channel_closed_by_admin: {
+    code: '57',
+    meaning: 'The admin has closed the channel, whatever the user’s flag says',
+  },
+  over_transaction_limit: { code: '61', meaning: 'The amount exceeds `CARD_TRANSACTION_MAX_RUPEES`' },
+  over_day_limit: { code: '61', meaning: 'The day’s amounts would exceed `CARD_DAY_MAX_RUPEES`' },
+  over_month_limit: { code: '61', meaning: 'The month’s amounts would exceed `CARD_MONTH_MAX_RUPEES`' },
+  card_locked: { code: '62', meaning: 'The card is locked' },
+  card_blocked: { code: '62', meaning: 'The card is blocked for good' },
+  card_not_active: { code: '78', meaning: 'The card is not activated yet' },
+  contradicts_earlier_message: {
+    code: '94',
+    meaning:
+      'An earlier message of the same type, acquirer, STAN and transmission time asked for something else',
+  },
+} as const satisfies Readonly<Record<string, Decline>>
+
+export type DeclineReason = keyof typeof DECLINES
+
+/** The table of response codes in Markdown, for the generated reference. */
+export function responseCodeTable(): string {
+  const rows = Object.entries(DECLINES).map(
+    ([reason, { code, meaning }]) => `| \`${code}\` | \`${reason}\` | ${meaning} |`,
+  )
+  return [
+    '| `responseCode` | `reason` | Meaning |',
+    '|---|---|---|',
+    `| \`${APPROVED}\` | | Approved, or recorded |`,
+    ...rows,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,182 @@
+import { QuarantinedMessage } from '@svc/core/cards/card-exception'
+import { ADVICES, CardMessageRecord, type MessageType, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
+import { maskCardNumbers, type ReadMessage, readCardMessage } from '@svc/core/cards/read-card-message'
+import { recordCardMessage } from '@svc/core/cards/record-card-message'
+import { decryptJwe } from '@svc/jwe/jwe'
+import { DecryptionFailed } from '@svc/jwe/jwe-error'
+import { type TProperties, Type } from 'typebox'
+import { operation, type Services, succeed } from '../http/operation.ts'
+
+export const CARD_RAIL_TAG = 'Card rail'
+
+const SIGNATURE = {
+  'x-rail-signature': 'Signature of the message: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
+}
+const text = (description: string) => Type.Optional(Type.String({ description }))
+const rupees = Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' })
+const reference = {
+  originalStan: text('STAN of the earlier message of the same acquirer'),
+  originalTransmissionTime: text('Its transmission time'),
+}
+const authorization = { authorizationId: text('The authorisation, by our id'), ...reference }
+
+/** Fields of every message. */
+const COMMON = {
+  token: text('The card, by the `token` of its record'),
+  cardNumber: text('Or by its number: only in an encrypted message'),
+  acquirerId: Type.String({ description: 'ISO 8583 field 32: letters and digits' }),
+  stan: Type.Unsafe<string | number>({
+    type: ['string', 'number'],
+    description: 'ISO 8583 field 11: systems trace audit number',
+  }),
+  transmissionTime: Type.String({ description: 'ISO 8583 field 7, as RFC 3339' }),
+  localTime: text('ISO 8583 fields 12 and 13, as the terminal has them'),
+  rrn: text('ISO 8583 field 37; kept for people, identifies nothing'),
+  mcc: text('ISO 8583 field 18'),
+  merchantName: text('ISO 8583 field 43'),
+  merchantPlace: text('ISO 8583 field 43'),
+}
+const channel = Type.Enum([...NETWORK_CHANNELS])
+
+interface Plan {
+  readonly id: string
+  readonly type: MessageType
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly fields: TProperties
+}
+
+const EVERY =
+  'Sent by the card network, signed. A message is identified by its type, acquirer, STAN and transmission time: a repeat gets the first response. A signed message is never rejected for its form: what cannot be read goes to quarantine, 202. The message may be encrypted: a compact JWE to a key published at `/.well-known/jwks.json`.'
+
+/** Decision R1: one command for all messages of the card network. */
+const railOperation = ({ id, type, path, summary, description, fields }: Plan) =>
+  operation({
+    id,
+    method: 'POST',
+    path: `/rails/cards/${path}`,
+    tag: CARD_RAIL_TAG,
+    summary,
+    description: `${description} ${EVERY}`,
+    auth: 'cardRail',
+    envelope: 'response_code',
+    headers: SIGNATURE,
+    body: Type.Object({ ...COMMON, ...fields }, { description: 'Other fields are ignored' }),
+    takesAnyBody: true,
+    result: CardMessageRecord,
+    accepted: QuarantinedMessage,
+    errors: ['invalid_signature'],
+    run: recordCardMessage,
+    ask: async ({ rawBody, caller: { tenantId } }, services) => ({
+      type,
+      read: await readBody(type, rawBody, tenantId, services),
+      body: Buffer.from(maskCardNumbers(rawBody.toString('utf8'))),
+    }),
+    reply: ({ status, response }) => ({ status, body: succeed(JSON.parse(response)) }),
+  })
+
+/** A message as it came, plain or as a compact JWE: bare, as a JSON string, or as `{"payload": "<JWE>"}`. */
+async function readBody(
+  type: MessageType,
+  body: Buffer,
+  tenantId: string,
+  { jwes }: Services,
+): Promise<ReadMessage> {
+  const jwe = jweIn(body.toString('utf8').trim())
+  if (jwe === undefined) return readCardMessage(type, body, false)
+  try {
+    const { plaintext } = await decryptJwe(jwe, (kid) => jwes.openingKey(tenantId, kid))
+    return readCardMessage(type, plaintext, true)
+  } catch (error) {
+    if (error instanceof DecryptionFailed) return { unreadable: 'not_decrypted' }
+    throw error
+  }
+}
+
+const COMPACT = /^[\w-]+(?:\.[\w-]*){4}$/
+
+function jweIn(body: string): string | undefined {
+  if (COMPACT.test(body)) return body
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return undefined
+  }
+  const payload =
+    typeof value === 'object' && value !== null ? (value as { payload?: unknown }).payload : value
+  return typeof payload === 'string' ? payload.trim() : undefined
+}
+
+export const authorizeCard = railOperation({
+  id: 'authorizeCard',
+  type: 'authorization',
+  path: 'authorizations',
+  summary: 'Authorise an amount',
+  description:
+    'Decides at once: `approved` with an authorisation code, which holds the amount, or `declined` with an ISO 8583 response code; both are 200.',
+  fields: { amount: rupees, channel },
+})
+
+export const captureCard = railOperation({
+  id: 'captureCard',
+  type: 'capture',
+  path: 'captures',
+  summary: 'Report a capture',
+  description:
+    'Settles a hold, in one or several parts. What exceeds the authorisation with its tolerance, or the balance less other holds, goes to the exceptions account.',
+  fields: {
+    amount: rupees,
+    ...authorization,
+    final: Type.Optional(Type.Boolean({ description: 'Whether what is left of the hold is released' })),
+  },
+})
+
+export const voidCard = railOperation({
+  id: 'voidCard',
+  type: 'void',
+  path: 'voids',
+  summary: 'Report a void',
+  description:
+    'Releases a hold, by default all of it. A void that arrives before its authorisation is remembered: that authorisation is declined.',
+  fields: { amount: Type.Optional(rupees), ...authorization },
+})
+
+export const refundCardMessage = railOperation({
+  id: 'refundCard',
+  type: 'refund',
+  path: 'refunds',
+  summary: 'Report a refund',
+  description:
+    'Gives back at most what its capture took from the card. The rest, and a refund without a capture, goes to the exceptions account.',
+  fields: {
+    amount: rupees,
+    captureId: text('The capture, by the `messageId` of its response'),
+    ...reference,
+  },
+})
+
+export const adviseCard = railOperation({
+  id: 'adviseCard',
+  type: 'advice',
+  path: 'advices',
+  summary: 'Report what the network did by itself',
+  description:
+    '`stand_in`: the network approved an authorisation; the hold is placed whatever the card has left. `forced_post`: an amount was captured; it debits at most the balance less other holds.',
+  fields: {
+    advice: Type.Enum([...ADVICES]),
+    amount: rupees,
+    channel: Type.Optional(channel),
+    ...authorization,
+  },
+})
+
+export const inquireBalance = railOperation({
+  id: 'inquireCardBalance',
+  type: 'balance_inquiry',
+  path: 'balance-inquiries',
+  summary: 'Ask for the balance',
+  description: 'Returns `otbBalance`, the balance less open holds, and `accountBalance`.',
+  fields: { channel: Type.Optional(channel) },
+})

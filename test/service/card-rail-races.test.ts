@@ -1,0 +1,110 @@
+import { checkInvariants } from '@svc/app/invariants'
+import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newIdentity, Terminal } from '../harness/card-rail.ts'
+import { Client, type Json, payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { type ServiceProcess, startProcesses } from '../harness/processes.ts'
+import { asSuperuser, CARD_RAIL_KEY, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+const ROUNDS = 15
+
+let service: TestService
+let other: ServiceProcess
+let otherClient: Client
+let partner: TestPartner
+let issuer: Client
+
+beforeAll(async () => {
+  service = await openService()
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY }
+  ;[other] = (await startProcesses(1, env, service.app.services.config.DATA_DIR)) as [ServiceProcess]
+  otherClient = await Client.open(other.baseUrl)
+  partner = await newPartner(service)
+  issuer = await asPartner(service.client, partner)
+})
+afterAll(async () => {
+  await other?.end('SIGTERM')
+  const broken = (await checkInvariants(service.app.services.database)).flatMap(({ name, violations }) =>
+    violations.length > 0 ? [name] : [],
+  )
+  await service.close()
+  expect(broken).toEqual([])
+})
+
+interface Shops {
+  readonly svcCardId: string
+  /** One card at two processes. */
+  readonly here: Terminal
+  readonly there: Terminal
+}
+
+async function newCard(loadAmount: number): Promise<Shops> {
+  const { svcCardId, token } = payloadOf(await createCard(issuer, partner, { loadAmount }))
+  return { svcCardId, here: new Terminal(service.client, token), there: new Terminal(otherClient, token) }
+}
+const balanceOf = async (svcCardId: string): Promise<Json> =>
+  payloadOf(await issuer.get(`/api/v0/partner/svcCard/${svcCardId}`))
+
+/** Runs the rounds at once: each has a card of its own. */
+const rounds = <T>(round: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: ROUNDS }, (_, n) => round(n)))
+
+test('of two authorisations for the last rupee, from two processes, one is approved', async () => {
+  const approved = await rounds(async () => {
+    const { svcCardId, here, there } = await newCard(1)
+    const both = await Promise.all([here.authorize(1), there.authorize(1)])
+    expect(await balanceOf(svcCardId)).toMatchObject({ otbBalance: 0, accountBalance: 1 })
+    return both.map(({ status, responseCode }) => `${status} ${responseCode}`).sort()
+  })
+  expect(new Set(approved.map(String))).toEqual(new Set(['approved 00,declined 51']))
+})
+
+test('one message sent to two processes at once is one message, with one response', async () => {
+  await rounds(async () => {
+    const { svcCardId, here, there } = await newCard(100)
+    const message = { amount: 10, channel: 'pos', ...newIdentity() }
+    const both = await Promise.all([
+      here.send('authorizations', message),
+      there.send('authorizations', message),
+    ])
+    expect(both[0].text).toBe(both[1].text)
+    expect(await balanceOf(svcCardId)).toMatchObject({ holdBalance: 10 })
+  })
+})
+
+test('a capture against a void from two processes takes the amount once and leaves no hold', async () => {
+  await rounds(async () => {
+    const { svcCardId, here, there } = await newCard(100)
+    const { authorizationId } = await here.authorize(60)
+    const [captured, voided] = await Promise.all([
+      here.capture(60, { authorizationId }),
+      there.void({ authorizationId }),
+    ])
+    // The void came first and released the hold, or it came after the capture and found nothing to release.
+    expect(captured.debitedAmount).toBe(60)
+    expect([undefined, 60]).toContain(voided.releasedAmount)
+    expect((captured.releasedAmount ?? 0) + (voided.releasedAmount ?? 0)).toBe(60)
+    expect(await balanceOf(svcCardId)).toMatchObject({ otbBalance: 40, accountBalance: 40, holdBalance: 0 })
+  })
+})
+
+test('the expiry of a hold against its capture releases it once and takes the amount once', async () => {
+  const held = await rounds(async () => {
+    const card = await newCard(100)
+    return { ...card, ...(await card.here.authorize(60)) } as Shops & { authorizationId: string }
+  })
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `update card_authorizations set expires_at = now() - interval '1 second' where authorization_id = any ($1)`,
+      [held.map(({ authorizationId }) => authorizationId)],
+    ),
+  )
+  await Promise.all([
+    ...held.map(({ there, authorizationId }) => there.capture(60, { authorizationId })),
+    expireCardHolds(service.app.services),
+  ])
+  await expireCardHolds(service.app.services)
+  for (const { svcCardId } of held)
+    expect(await balanceOf(svcCardId)).toMatchObject({ accountBalance: 40, otbBalance: 40, holdBalance: 0 })
+})
