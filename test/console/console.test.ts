@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { BROWSER } from '../harness/browser.ts'
 import { Bed } from './bed.ts'
+import { finance } from './finance.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { people } from './people.ts'
@@ -16,6 +17,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
   describe('with something of everything in it', () => {
     bed.useWorld()
     everyPage(bed)
+    finance(bed)
     support(bed)
     people(bed)
     tenants(bed)

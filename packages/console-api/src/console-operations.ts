@@ -5,6 +5,7 @@ import * as cards from './card-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
+import { exportOf } from './csv.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
@@ -22,8 +23,7 @@ import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
 import * as webhooks from './webhook-operations.ts'
 
-/** Every operation of the console's own API, apart from the integrators'. */
-export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
+const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.showAbout,
   session.signIn,
   session.signInToSandbox,
@@ -104,4 +104,15 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.createOperator,
   operators.changeOperator,
   operators.resetOperatorPassword,
+]
+
+/** Lists of one page have no cursor and no export. */
+const isList = ({ id, query }: Operation<ConsoleServices>): boolean =>
+  /\.list[A-Z]/.test(id) &&
+  Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'after')
+
+/** Every operation of the console's own API, apart from the integrators': each list is also an export as CSV. */
+export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
+  ...OPERATIONS,
+  ...OPERATIONS.filter(isList).map(exportOf),
 ]

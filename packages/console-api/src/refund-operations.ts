@@ -94,9 +94,10 @@ function refundFilters(query: Static<typeof REFUND_QUERY>): Filters {
     .add('r.merchant_id = ?', merchantId)
     .add('r.status = ?', status)
     .add('r.reference_number = ?', referenceNumber)
-    .created(
+    .createdExactly(
       'r.refund_id',
       'rfd',
+      'r.created_at',
       readInstant('createdFrom', createdFrom),
       readInstant('createdTo', createdTo),
     )

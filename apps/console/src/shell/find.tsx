@@ -13,9 +13,7 @@ interface FindProps {
   readonly onClose: () => void
 }
 
-/** A payment is shown on the page of its code. */
-const placeOf = ({ kind, id, qrCodeId }: { kind: Kind; id: string; qrCodeId?: string }) =>
-  pathOf(kind, kind === 'payment' && qrCodeId ? qrCodeId : id)
+const placeOf = ({ kind, id }: { readonly kind: Kind; readonly id: string }) => pathOf(kind, id)
 
 /** Takes an id of anything, a bank reference or an e-mail, and goes to the thing. */
 export function Find({ opened, onClose }: FindProps) {
