@@ -120,6 +120,7 @@ create table merchant_refunds (
 );
 create index merchant_refunds_of_payment on merchant_refunds (merchant_id, payment_id, created_at desc, refund_id desc);
 create index merchant_refunds_by_id on merchant_refunds (refund_id);
+create index merchant_refunds_by_reference on merchant_refunds (reference_number);
 create index merchant_refunds_of_run on merchant_refunds (run_id, refund_id) where run_id is not null;
 create index merchant_refunds_open on merchant_refunds (created_at) where status in ('PENDING', 'SENT');
 select secure_tenants('merchant_refunds', 'merchant_id');

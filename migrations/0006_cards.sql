@@ -67,6 +67,8 @@ create index cards_of_account on cards (partner_id, company_id, card_account_id,
 alter table cards add primary key (partner_id, svc_card_id);
 create index cards_by_id on cards (svc_card_id);
 create unique index cards_one_per_seal on cards (partner_id, seal_hash) where seal_hash is not null;
+-- What people read out to support.
+create index cards_by_last_four on cards (right(masked_number, 4), svc_card_id);
 create index cards_of_user on cards (user_id);
 -- Nearly all cards are unlocked; the others are what people search for.
 create index cards_not_unlocked on cards (status, svc_card_id) where status <> 'UL';

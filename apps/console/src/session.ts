@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/r
 import { useRouter } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from './api.ts'
 import { asCallFailed, CallFailed, readFailure } from './failure.ts'
+import { forgetItems } from './recent.ts'
 
 /** Refusals are not asked again; a service that is away for a moment is. */
 const mayHelp = (error: unknown) => {
@@ -80,6 +81,7 @@ export function useSignOut(): () => Promise<void> {
       if (!(error instanceof CallFailed) || error.status !== 401) throw error
     }
     client.clear()
+    forgetItems()
     client.setQueryData(sessionQuery.queryKey, null)
     await router.invalidate()
   }

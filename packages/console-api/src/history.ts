@@ -6,7 +6,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { isTaken } from '@svc/server/webhooks/list-attempts'
 import { Type } from 'typebox'
-import { closed, instant, maybe, record, text } from './console-schema.ts'
+import { closed, instant, maybe, record, rupeesText, text } from './console-schema.ts'
 
 const SOURCES = [
   'record',
@@ -30,6 +30,7 @@ export const HistoryEntry = record('HistoryEntry', {
   id: maybe(
     'Of the notice, payment, refund, journal, settlement file, event, attempt; the number in the audit',
   ),
+  amount: Type.Optional(rupeesText),
   detail: maybe(),
   actor: maybe('Of entries of the audit'),
   endpointId: maybe('Of deliveries'),
@@ -60,6 +61,8 @@ export interface Happening {
   readonly source: (typeof SOURCES)[number]
   readonly what: string
   readonly id?: string | undefined
+  /** Rupees with two decimals. */
+  readonly amount?: string | undefined
   readonly detail?: string | undefined
   readonly actor?: string | undefined
   readonly endpointId?: string | undefined

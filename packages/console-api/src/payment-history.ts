@@ -82,17 +82,9 @@ function recorded(payment: Payment): Happening[] {
     REFUND_PENDING: 'refused',
     REFUNDED: 'refused',
   }[status]
-  const amount = formatRupees(amountPaise)
-  const first: Happening = {
-    at: createdAt,
-    source: 'payment',
-    what,
-    id: paymentId,
-    detail: reason ? `${amount}: ${reason}` : amount,
-  }
-  return refundedAt
-    ? [first, { at: refundedAt, source: 'payment', what: 'refunded', id: paymentId, detail: amount }]
-    : [first]
+  const fact = { source: 'payment', id: paymentId, amount: formatRupees(amountPaise) } as const
+  const first: Happening = { ...fact, at: createdAt, what, detail: reason ?? undefined }
+  return refundedAt ? [first, { ...fact, at: refundedAt, what: 'refunded' }] : [first]
 }
 
 function noticeHappenings(notice: RailNotice): Happening[] {
@@ -123,21 +115,18 @@ function noticeHappenings(notice: RailNotice): Happening[] {
 export function refundHappenings(refund: MerchantRefund): Happening[] {
   const { amountPaise, completedAt, createdAt, failureReason, reason, refundId, runId, sentAt, status, utr } =
     refund
-  const amount = formatRupees(amountPaise)
-  const of = (
-    at: Date | null,
-    what: string,
-    detail: readonly (string | null | undefined | false)[],
-  ): Happening[] =>
-    at ? [{ at, source: 'refund', what, id: refundId, detail: detail.filter(Boolean).join(', ') }] : []
+  const fact = { source: 'refund', id: refundId, amount: formatRupees(amountPaise) } as const
+  const of = (at: Date | null, what: string, ...detail: readonly (string | null)[]): Happening[] =>
+    at ? [{ ...fact, at, what, detail: detail.filter(Boolean).join(', ') || undefined }] : []
   return [
-    ...of(createdAt, 'refund_requested', [amount, `reference ${refund.referenceNumber}`, reason]),
-    ...of(sentAt, 'refund_sent', [amount, runId && `run ${runId}`]),
-    ...of(completedAt, status === 'FAILED' ? 'refund_failed' : 'refund_completed', [
-      amount,
+    ...of(createdAt, 'refund_requested', `reference ${refund.referenceNumber}`, reason),
+    ...of(sentAt, 'refund_sent', runId && `run ${runId}`),
+    ...of(
+      completedAt,
+      status === 'FAILED' ? 'refund_failed' : 'refund_completed',
       utr && `UTR ${utr}`,
       failureReason,
-    ]),
+    ),
   ]
 }
 
@@ -153,5 +142,6 @@ const settled = ({
   source: 'settlement',
   what: `settlement_${status.toLowerCase()}`,
   id: fileId,
-  detail: `${formatRupees(amountPaise)} paid by the bank on ${settledOn}, line ${line}`,
+  amount: formatRupees(amountPaise),
+  detail: `paid by the bank on ${settledOn}, line ${line} of the file`,
 })

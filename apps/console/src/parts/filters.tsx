@@ -52,7 +52,7 @@ export const COMPANY: Filter = { name: 'companyId', label: 'Company', kind: 'com
 export const MERCHANT: Filter = { name: 'merchantId', label: 'Merchant', kind: 'merchant' }
 
 /** A name for how many columns a row of filters has on a desk. */
-const columnsFor = (filters: readonly Filter[]) => Math.min(Math.max(filters.length, 3), 6)
+const columnsFor = ({ length }: readonly Filter[]) => (length > 6 ? 4 : Math.max(length, 3))
 
 interface FiltersProps {
   readonly filters: readonly Filter[]

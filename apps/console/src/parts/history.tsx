@@ -47,10 +47,11 @@ export function History({ entries }: { readonly entries: readonly Entry[] }) {
 }
 
 function Detail({ entry }: { readonly entry: Entry }) {
-  const { actor, detail, endpointId, id, lines, source } = entry
+  const { actor, amount, detail, endpointId, id, lines, source } = entry
   return (
     <>
       {actor && <div>by {actor}</div>}
+      {amount !== undefined && <Money amount={amount} />}
       {detail && <div>{detail}</div>}
       {lines && <Legs lines={lines} />}
       <Text size="xs" c="dimmed" component="div">

@@ -86,7 +86,13 @@ function Brand() {
 
 function FindButton({ onClick }: { readonly onClick: () => void }) {
   return (
-    <Button variant="default" onClick={onClick} leftSection={<SearchIcon />} aria-keyshortcuts="/" fw={400}>
+    <Button
+      variant="default"
+      onClick={onClick}
+      leftSection={<SearchIcon />}
+      aria-keyshortcuts="/ Meta+K Control+K"
+      fw={400}
+    >
       <Box component="span" visibleFrom="sm">
         Find by id, UTR, e-mail
         <Kbd size="xs" ml={8} aria-hidden="true">

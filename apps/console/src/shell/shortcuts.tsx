@@ -2,6 +2,7 @@ import { Group, Kbd, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { usePlaces } from './navigation.tsx'
+import { pressRowKey } from './row-keys.ts'
 
 /** Milliseconds in which the second key of `g o` must follow. */
 const FOLLOW_MS = 1_200
@@ -10,7 +11,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
 
-/** `/` searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
+/** `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
 export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
@@ -18,6 +19,10 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
   const goingSinceMs = useRef(0)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+        event.preventDefault()
+        onSearch()
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
       goingSinceMs.current = 0
@@ -26,7 +31,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
       else if (event.key === '/') onSearch()
       else if (event.key === '?') setShown(true)
-      else return
+      else if (!pressRowKey(event.key)) return
       event.preventDefault()
     }
     document.addEventListener('keydown', press)
@@ -36,7 +41,10 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
         <Stack gap="xs">
-          <Key keys={['/']} does="Search for an id, a UTR, an e-mail" />
+          <Key keys={['/']} does="Search for an id, a UTR, a name" />
+          <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
+          <Key keys={['j', 'k']} does="Next or previous row of a list" />
+          <Key keys={['o', 'Enter']} does="Open the row" />
           <Key keys={['?']} does="Show these keys" />
           <Key keys={['Esc']} does="Close what is open" />
           <Key keys={['Tab']} does="Next field or link" />
