@@ -5,6 +5,7 @@ import { finance } from './finance.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { people } from './people.ts'
+import { resilience } from './resilience.ts'
 import { support } from './support.ts'
 import { tenants } from './tenants.ts'
 import { webhooks } from './webhooks.ts'
@@ -22,6 +23,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     people(bed)
     tenants(bed)
     webhooks(bed)
+    resilience(bed)
     payments(bed)
     cards(bed)
   })

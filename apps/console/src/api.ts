@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
+import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
 
 const BASE = '/console/api/v0'
@@ -28,7 +29,7 @@ interface HttpResponse<Data> {
 
 /** The body of a successful response; everything else is thrown as `CallFailed`. */
 export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promise<Exclude<Data, undefined>> {
-  const { data, error, response } = await call
+  const { data, error, response } = await watched(call)
   if (response.ok) return data as Exclude<Data, undefined>
   const failed = readFailure(response, error)
   if (failed.word === 'not_signed_in') for (const report of onSignedOut) report()

@@ -12,7 +12,12 @@ const mayHelp = (error: unknown) => {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 5_000, retry: (failures, error) => failures < 2 && mayHelp(error) },
+    // A browser that says it is offline may still reach a service on this machine.
+    queries: {
+      networkMode: 'always',
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 2 && mayHelp(error),
+    },
   },
 })
 

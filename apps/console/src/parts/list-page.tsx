@@ -12,6 +12,7 @@ import { DownloadIcon } from './icons.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
+import { StaleNote } from './stale-note.tsx'
 
 interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
@@ -64,6 +65,7 @@ export function List<Row>(props: ListProps<Row>) {
     <Stack gap="sm">
       {(filtered || !nothing) && <Filters filters={filters} list={list} />}
       {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
+      <StaleNote query={rows} />
       {rows.isPending && <Waiting />}
       {rows.data && !nothing && summary?.(filtersOf(asked))}
       {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} asked={asked} />}
