@@ -3,6 +3,7 @@ import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
@@ -179,4 +180,46 @@ test('a credit that fits no code shows why it is in suspense; ids that are not t
   expect(history.map(({ what }: Json) => what)).toContain('suspended')
   expect((await viewer.get('/payments/pay_none')).error).toBe('payment_not_found')
   expect((await viewer.get('/refunds/rfd_none')).error).toBe('refund_not_found')
+})
+
+test('a QR code shows its creation, its payments with their journals, events and deliveries, and its closing', async () => {
+  const [{ payment }] = (await list({ q: utr })) as [Json]
+  const { qrCodeId } = payment
+  expect((await operator.post(`/qr-codes/${qrCodeId}/cancel`)).status).toBe(200)
+  const { history } = (await viewer.get(`/history/${qrCodeId}`)).json
+  const whats = history.map(({ source, what }: Json) => `${source} ${what}`)
+  for (const expected of [
+    'record created',
+    'event qr_code.created',
+    'payment accepted',
+    'journal upi_credit',
+    'event qr_code.credited',
+    'delivery delivered',
+    'record closed',
+    'event qr_code.cancelled',
+    'audit qr_code.cancelled',
+  ])
+    expect(whats).toContain(expected)
+  expect(whats[0]).toBe('record created')
+})
+
+test('a card and its account show who changed them, and every journal that moved their money', async () => {
+  const partner = await newPartner(service)
+  const { svcCardId } = payloadOf(await createCard(await asPartner(service.client, partner), partner))
+  const change = { status: 'L', reason: 'asked by phone' }
+  expect((await operator.post(`/cards/${svcCardId}/status`, change)).status).toBe(200)
+  const card: Json[] = (await viewer.get(`/history/${svcCardId}`)).json.history
+  expect(card.filter(({ source }) => source === 'record').map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['created', 'cardStatus_changed']),
+  )
+  expect(card).toContainEqual(expect.objectContaining({ source: 'journal', what: 'card_load' }))
+  expect(card).toContainEqual(expect.objectContaining({ source: 'event', what: 'card.created' }))
+  expect(card).toContainEqual(
+    expect.objectContaining({ source: 'audit', actor: expect.stringMatching(/^operator /) }),
+  )
+  const account: Json[] = (await viewer.get(`/history/${partner.cardAccountId}`)).json.history
+  expect(account).toContainEqual(expect.objectContaining({ source: 'journal', what: 'card_funding' }))
+  for (const id of ['qr_none', 'card_none', 'acc_none'])
+    expect((await viewer.get(`/history/${id}`)).status, id).toBe(404)
+  expect((await viewer.get('/history/mer_none')).error).toBe('validation_failed')
 })

@@ -88,6 +88,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     requestId: await of('/requests', 'requestId'),
     paymentId: (await all('/payments')).map(({ payment }) => payment.paymentId),
     refundId: ['rfd_none'],
+    objectId: [...(await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId), ...svcCardId],
     endpointId: (await all('/webhooks')).map(({ endpoint }) => endpoint.endpointId),
     eventId: receiver.received.map(({ event }) => event.id),
   }

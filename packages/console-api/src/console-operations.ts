@@ -9,6 +9,7 @@ import { exportOf } from './csv.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
+import { showHistory } from './object-history.ts'
 import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
@@ -98,6 +99,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   audit.listAudit,
   audit.showAuditVerification,
   audit.runAuditVerification,
+  showHistory,
   searchEverything,
   showCatalogue,
   operators.listOperators,

@@ -74,7 +74,7 @@ const paidAt = ({ payerVpa, utr }: Payment, at: Date): Happening => ({
 })
 
 /** A refused credit goes back to its payer at once: that it was refused and that the bank confirmed it are two facts. */
-function recorded(payment: Payment): Happening[] {
+export function recorded(payment: Payment): Happening[] {
   const { amountPaise, createdAt, paymentId, reason, refundedAt, status } = payment
   const what = {
     ACCEPTED: 'accepted',

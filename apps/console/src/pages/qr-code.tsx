@@ -7,6 +7,7 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
@@ -48,6 +49,7 @@ export function QrCode() {
             </SimpleGrid>
             <About row={detail.row} />
             <Payments detail={detail} />
+            <ObjectHistory id={qrCodeId} />
           </>
         )}
       </Loaded>

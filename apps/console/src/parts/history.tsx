@@ -1,7 +1,10 @@
 import { Table, Text } from '@mantine/core'
-import type { Schemas } from '../api.ts'
+import { useQuery } from '@tanstack/react-query'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { wordy } from '../words.ts'
+import { Loaded } from './loaded.tsx'
 import { count, Money } from './money.tsx'
+import { Section } from './page.tsx'
 import { IdLink, ThingLink } from './thing-link.tsx'
 import { Timeline } from './timeline.tsx'
 import { shortAccount } from './transfer-list.tsx'
@@ -43,6 +46,20 @@ export function History({ entries }: { readonly entries: readonly Entry[] }) {
         detail: <Detail entry={entry} />,
       }))}
     />
+  )
+}
+
+/** The same of a QR code, a card or a card account, loaded by its id. */
+export function ObjectHistory({ id }: { readonly id: string }) {
+  const query = useQuery({
+    queryKey: ['history', id],
+    queryFn: () => responseOf(api.GET('/history/{objectId}', { params: { path: { objectId: id } } })),
+    refetchInterval: 10_000,
+  })
+  return (
+    <Section title="Everything recorded">
+      <Loaded query={query}>{({ history }) => <History entries={history} />}</Loaded>
+    </Section>
   )
 }
 
