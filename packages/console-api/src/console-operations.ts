@@ -108,10 +108,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.resetOperatorPassword,
 ]
 
-/** Lists of one page have no cursor and no export. */
-const isList = ({ id, query }: Operation<ConsoleServices>): boolean =>
-  /\.list[A-Z]/.test(id) &&
-  Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'after')
+const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.test(id)
 
 /** Every operation of the console's own API, apart from the integrators': each list is also an export as CSV. */
 export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [

@@ -159,7 +159,7 @@ export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happ
 }
 
 /** By time; of one instant, causes before what follows from them. */
-export const inOrder = (happenings: readonly Happening[]): Happening[] =>
+const inOrder = (happenings: readonly Happening[]): Happening[] =>
   happenings.toSorted(
     (a, b) => a.at.getTime() - b.at.getTime() || SOURCES.indexOf(a.source) - SOURCES.indexOf(b.source),
   )

@@ -60,7 +60,7 @@ async function isOutdated(): Promise<boolean> {
 }
 
 function NewVersion() {
-  const { data: outdated } = useQuery({
+  const { data: outdated, refetch } = useQuery({
     queryKey: ['console-version'],
     queryFn: isOutdated,
     // The page that is open is the latest one when it is opened.
@@ -70,6 +70,12 @@ function NewVersion() {
     refetchOnMount: false,
     refetchOnWindowFocus: 'always',
   })
+  useEffect(() => {
+    // A script that is gone was replaced by an upgrade.
+    const check = () => void refetch()
+    window.addEventListener('vite:preloadError', check)
+    return () => window.removeEventListener('vite:preloadError', check)
+  }, [refetch])
   if (!outdated) return undefined
   return (
     <Alert mb="sm" color="blue" role="status" title="A new version of the console is available">
