@@ -52,14 +52,10 @@ const LISTS = CONSOLE_OPERATIONS.filter(
   ({ id, path }) => CONSOLE_OPERATIONS.some((other) => other.path === `${path}.csv`) && id.includes('.list'),
 ).map(({ path }) => path.slice('/console/api/v0'.length))
 
-test('every list that has pages has an export', () => {
-  const paged = CONSOLE_OPERATIONS.filter(
-    ({ id, query }) =>
-      id.includes('.list') &&
-      Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'after'),
-  )
-  expect(LISTS.length).toBeGreaterThan(14)
-  expect(paged.map(({ path }) => path.slice('/console/api/v0'.length)).sort()).toEqual([...LISTS].sort())
+test('every list has an export', () => {
+  const lists = CONSOLE_OPERATIONS.filter(({ id }) => id.includes('.list'))
+  expect(lists.length).toBeGreaterThan(15)
+  expect(LISTS).toEqual(lists.map(({ path }) => path.slice('/console/api/v0'.length)))
 })
 
 /** The texts of an item, wherever they are, numbers with two decimals. */
@@ -71,7 +67,7 @@ test.each(LISTS)(
   async (path) => {
     const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name]!))
     // Requests and the audit grow by being read.
-    const items = await walk(filled)
+    const items = path === '/operators' ? (await admin.get(path)).json.data : await walk(filled)
     const { headers, status, text } = await admin.get(`${filled}.csv`)
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8'])
     const rows = readCsv(text)

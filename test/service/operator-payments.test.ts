@@ -104,9 +104,8 @@ test('an amount needs a merchant or a time, since no index leads to it', async (
   expect((await viewer.get('/refunds?referenceNumber=r-1')).error).toBe('validation_failed')
 })
 
-test('a payment shows everything that happened to it and its refunds, in order, from the bank to the webhook', async () => {
-  const [{ payment }] = (await list({ q: utr })) as [Json]
-  const { paymentId } = payment
+/** Half of it is refunded by its merchant, which the operator confirms, and the bank settles it. */
+async function refundAndSettle(paymentId: string): Promise<string> {
   const path = `/api/v0/payments/${paymentId}/refunds`
   const refund = payloadOf(await shop.client.post(path, { amount: 40.25, referenceNumber: 'r-1' }))
   const { refundId } = refund
@@ -122,6 +121,13 @@ test('a payment shows everything that happened to it and its refunds, in order, 
     fileId: `stf_${'0'.repeat(26)}`,
     lines: [{ utr, line: 1, amountPaise: paise(10_050n), settledOn: '2026-04-01' }],
   })
+  return refundId
+}
+
+test('a payment shows everything that happened to it and its refunds, in order, from the bank to the webhook', async () => {
+  const [{ payment }] = (await list({ q: utr })) as [Json]
+  const { paymentId } = payment
+  const refundId = await refundAndSettle(paymentId)
   const types = ['qr_code.credited', 'payment.refund_pending', 'payment.refunded']
   const show = async (): Promise<Json> => (await viewer.get(`/payments/${paymentId}`)).json
   await expect
@@ -164,6 +170,11 @@ test('a payment shows everything that happened to it and its refunds, in order, 
       lines.reduce((total: number, line: Json) => total + Number(line[side] ?? 0), 0)
     expect(sum('debit')).toBe(sum('credit'))
   }
+})
+
+test('a refund shows what happened to it alone, and is found by the bank’s reference in lower case', async () => {
+  const [{ refund }] = (await viewer.get('/refunds')).json.data as [Json]
+  const { paymentId, refundId } = refund
   const shown = (await viewer.get(`/refunds/${refundId}`)).json
   expect(shown.row).toMatchObject({ merchantName: shop.name, refund: { refundId, paymentId } })
   expect(shown.history.map(({ what }: Json) => what)).toEqual(

@@ -1,4 +1,5 @@
-import { required } from '@svc/kernel/invariant'
+import type { Readable } from 'node:stream'
+import { invariant, required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
 import { type Operation, type Services, streamingQuery } from '@svc/server/http/operation'
 import { LIMIT_MAX } from '@svc/server/http/page'
@@ -86,13 +87,15 @@ async function* csvOf(
   }
 }
 
+function textOf(body: string | Readable): string {
+  invariant(typeof body === 'string', 'a list is no stream')
+  return body
+}
+
 /** The export of a list as CSV: the same filters and order, all rows. Who exported what is audited. */
 export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
-  const {
-    limit: _,
-    after: __,
-    ...filters
-  } = (list.query as unknown as { properties: TProperties }).properties
+  const given = (list.query as { properties?: TProperties } | undefined)?.properties ?? {}
+  const { limit: _, after: __, ...filters } = given
   const { data } = (list.result as unknown as { properties: { data: Schema } }).properties
   const columns = columnsOf(required(data.items, 'a list has items'))
   const { id, path, summary, tag, params, role } = list
@@ -123,13 +126,13 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
         }
         const read = async (after?: string): Promise<Page> => {
           const { body } = await handle({ ...input, query: { ...asked, after } })
-          return JSON.parse(String(body)) as Page
+          return JSON.parse(textOf(body)) as Page
         }
         // Filters that are wrong fail before the first byte is sent.
         const first = await read()
         const { actorId } = required(input.caller.actor, 'operators call')
         const body = slots.stream(actorId, csvOf(columns, first, read))
-        const details = { filters: Object.keys(input.query as object).join(' ') }
+        const details = { filters: Object.keys((input.query as object | undefined) ?? {}).join(' ') }
         try {
           await asOperator(services, input, async (tx) =>
             recordAudit(tx, [{ action: 'list.exported', target: id, details }]),

@@ -80,9 +80,8 @@ function askedOf({ search }: ListSearch, filters: readonly Filter[]): Record<str
 }
 
 /** What is asked, apart from where the page begins and how it is sorted. */
-function filtersOf({ after: _, sort: __, ...filters }: Record<string, string>): Record<string, string> {
-  return filters
-}
+const filtersOf = (asked: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(asked).filter(([name]) => name !== 'after' && name !== 'sort'))
 
 const sortingOf = ({ search, filter }: ListSearch, byDefault: string | undefined): Sorting => ({
   order: search['sort'] ?? byDefault,

@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Instant } from './instant.tsx'
 
 /** Marks figures that could not be loaded again with the instant of which they are. */
-export function StaleNote({ query }: { readonly query: UseQueryResult<unknown> }) {
+export function StaleNote({ query }: { readonly query: UseQueryResult }) {
   const { data, dataUpdatedAt, failureCount } = query
   if (data === undefined || failureCount === 0) return undefined
   return (

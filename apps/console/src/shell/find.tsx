@@ -20,7 +20,7 @@ const findQuery = (q: string) =>
     queryFn: () => responseOf(api.GET('/search', { params: { query: { q } } })),
   })
 
-/** Ids of ours are whole when they have this form: no search is needed to know where they lead. */
+/** The form of a whole id, whose prefix says where it leads without a search. */
 const WHOLE_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
 
 /** Finds anything by what people have at hand, and opens it. */
