@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { BROWSER } from '../harness/browser.ts'
 import { Bed } from './bed.ts'
-import { finance } from './finance.ts'
+import { exports, finance } from './finance.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
@@ -20,6 +20,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     bed.useWorld()
     everyPage(bed)
     finance(bed)
+    exports(bed)
     keyboard(bed)
     support(bed)
     people(bed)

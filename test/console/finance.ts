@@ -50,7 +50,9 @@ export function finance(bed: Bed): void {
     await page.getByRole('row', { name: 'asha@bank' }).getByRole('link', { name: utr }).click()
     await page.getByText(paymentId).first().waitFor()
   })
+}
 
+export function exports(bed: Bed): void {
   test('totals and the export follow the filters; the address keeps them to the second', async () => {
     const { merchantId, merchantName, utr } = bed.world
     const page = await bed.visit({ at: `/payments?merchantId=${merchantId}` })
