@@ -16,7 +16,8 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
   const places = usePlaces()
-  const goingSinceMs = useRef(0)
+  // Times count from the load of the page: zero would be a moment ago for a page that was just opened.
+  const goingSinceMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
@@ -25,7 +26,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
-      goingSinceMs.current = 0
+      goingSinceMs.current = Number.NEGATIVE_INFINITY
       const place = following ? places.find(({ key }) => key === event.key) : undefined
       if (place) void navigate({ to: place.to })
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
