@@ -25,6 +25,7 @@ create table merchants (
 );
 -- Prefixes of names and addresses, which the console searches by, are compared bytewise.
 create index merchants_by_name on merchants ((lower(name) collate "C"), merchant_id);
+create index merchants_by_word on merchants using gin (to_tsvector('simple', name));
 create index merchants_by_vpa on merchants ((lower(vpa) collate "C"));
 alter table merchants add primary key (merchant_id);
 create constraint trigger audited after insert or update or delete on merchants deferrable initially deferred
@@ -62,6 +63,7 @@ create table partners (
   created_at timestamptz not null
 );
 create index partners_by_name on partners ((lower(name) collate "C"), partner_id);
+create index partners_by_word on partners using gin (to_tsvector('simple', name));
 alter table partners add primary key (partner_id);
 create constraint trigger audited after insert or update or delete on partners deferrable initially deferred
   for each row execute function audit_change('partner', 'partner_id', 'partner_id', 'name,products,plain_requests');
@@ -113,6 +115,7 @@ create table companies (
 );
 create index companies_by_id on companies (company_id);
 create index companies_by_name on companies ((lower(name) collate "C"), company_id);
+create index companies_by_word on companies using gin (to_tsvector('simple', name));
 alter table companies add primary key (partner_id, company_id);
 create constraint trigger audited after insert or update or delete on companies deferrable initially deferred
   for each row execute function audit_change('company', 'company_id', 'partner_id', 'name');

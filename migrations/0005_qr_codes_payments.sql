@@ -37,7 +37,8 @@ create index qr_codes_newest on qr_codes (merchant_id, created_at desc, qr_code_
 alter table qr_codes add primary key (merchant_id, qr_code_id);
 create index qr_codes_by_id on qr_codes (qr_code_id);
 create unique index qr_codes_reference on qr_codes (merchant_id, reference_number) where holds_reference;
-create index qr_codes_by_reference on qr_codes (merchant_id, reference_number) where reference_number is not null;
+-- The reference first: operators look for one among all merchants.
+create index qr_codes_by_reference on qr_codes (reference_number, merchant_id) where reference_number is not null;
 create index qr_codes_by_customer on qr_codes (merchant_id, customer_id) where customer_id is not null;
 create index qr_codes_to_expire on qr_codes (expiry_at)
   where expiry_at is not null and not expiry_told and status = 'ACTIVE';
@@ -91,6 +92,8 @@ create index payments_to_refund on payments (created_at) where status = 'REFUND_
 create index payments_newest on payments (merchant_id, created_at desc, payment_id desc);
 create index payments_not_accepted on payments (merchant_id, created_at desc, payment_id desc)
   where status <> 'ACCEPTED';
+-- The same among all merchants, for operators.
+create index payments_not_accepted_by_id on payments (status, payment_id) where status <> 'ACCEPTED';
 select secure_tenants('payments', 'merchant_id');
 grant select, insert, update on payments to svc_service;
 grant select on payments to svc_operator;
@@ -125,6 +128,7 @@ create table merchant_refunds (
 );
 create index merchant_refunds_of_payment on merchant_refunds (merchant_id, payment_id, created_at desc, refund_id desc);
 create index merchant_refunds_by_id on merchant_refunds (refund_id);
+create index merchant_refunds_by_reference on merchant_refunds (reference_number);
 create index merchant_refunds_of_run on merchant_refunds (run_id, refund_id) where run_id is not null;
 create index merchant_refunds_open on merchant_refunds (created_at) where status in ('PENDING', 'SENT');
 select secure_tenants('merchant_refunds', 'merchant_id');
@@ -153,6 +157,7 @@ create table rail_notices (
 );
 create index rail_notices_waiting on rail_notices (tenant_id, received_at desc, notice_id desc)
   where status = 'QUARANTINED';
+create index rail_notices_of_payment on rail_notices (payment_id) where payment_id is not null;
 select secure_tenants('rail_notices', 'tenant_id');
 grant select, insert on rail_notices to svc_service;
 grant update (status, payment_id, assigned_at, assigned_by) on rail_notices to svc_service;

@@ -69,6 +69,8 @@ create index cards_by_id on cards (svc_card_id);
 -- The card network names a card by its token.
 create unique index cards_by_token on cards (token);
 create unique index cards_one_per_ciphertext on cards (partner_id, ciphertext_hash) where ciphertext_hash is not null;
+-- What people read out to support.
+create index cards_by_last_four on cards (right(masked_number, 4), svc_card_id);
 create index cards_of_user on cards (user_id);
 -- Nearly all cards are unlocked; the others are what people search for.
 create index cards_not_unlocked on cards (status, svc_card_id) where status <> 'UL';

@@ -45,22 +45,27 @@ type Send = (method: string, path: string, body?: unknown, headers?: Record<stri
 interface Reply {
   readonly status: number
   readonly text: string
-  /** The payload of a success. */
+  /** The payload of a success, or its text where it is CSV. */
   readonly payload: Json
 }
 
 const senderOf =
   (pool: Pool, own: Record<string, string>): Send =>
   async (method, path, body, headers = {}) => {
-    const { statusCode: status, body: stream } = await pool.request({
+    const {
+      statusCode: status,
+      headers: received,
+      body: stream,
+    } = await pool.request({
       method: method as 'GET',
       path,
       headers: { ...own, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await stream.text()
-    const json = status === 200 ? JSON.parse(text) : undefined
-    return { status, text, payload: json?.payload ?? json }
+    const isJson = String(received['content-type']).startsWith('application/json')
+    const json = status === 200 && isJson ? JSON.parse(text) : undefined
+    return { status, text, payload: isJson ? (json?.payload ?? json) : text }
   }
 
 const unique = (): string => `fuzz.${randomBytes(8).toString('hex')}`
@@ -209,8 +214,18 @@ async function coinFields(send: Send, { partner }: Tenant): Promise<Fields> {
 function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }: Tenant): Fields {
   const api = '/console/api/v0'
   const own = { 'x-svc-console': '1' }
-  const list = (path: string) => (query: Record<string, string>) =>
-    send('GET', `${api}${path}?limit=5&${new URLSearchParams(query)}`)
+  const list =
+    (path: string, limit = 'limit=5&') =>
+    (query: Record<string, string>) =>
+      send('GET', `${api}${path}?${limit}${new URLSearchParams(query)}`)
+  const sums = list('/payments/totals', '')
+  /** Sums and texts carry no instants to compare. */
+  const none = (): readonly string[] => []
+  const exported = (name: string, filters: readonly [string, string], path: string) =>
+    named(
+      name,
+      range(filters, list(`${path}.csv`, ''), none, (csv: string) => csv.split('\r\n').length > 2),
+    )
   const times = ({ data }: Json) => data.flatMap(({ createdOn, at }: Json) => createdOn ?? at ?? [])
   const merchantId = shop.tenantId
   return {
@@ -231,6 +246,17 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
     },
     ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'), times)),
     ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'), times)),
+    ...named(
+      'console.sumPayments',
+      range(['createdFrom', 'createdTo'], sums, none, ({ count }) => count > 0),
+    ),
+    ...named('console.listRefunds', range(['createdFrom', 'createdTo'], list('/refunds'), times)),
+    ...exported('console.exportQrCodes', ['createdFrom', 'createdTo'], '/qr-codes'),
+    ...exported('console.exportPayments', ['createdFrom', 'createdTo'], '/payments'),
+    ...exported('console.exportRefunds', ['createdFrom', 'createdTo'], '/refunds'),
+    ...exported('console.exportCards', ['createdFrom', 'createdTo'], '/cards'),
+    ...exported('console.exportRequests', ['from', 'to'], '/requests'),
+    ...exported('console.exportAudit', ['from', 'to'], '/audit'),
     ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'), times)),
     ...named('console.listRequests', range(['from', 'to'], list('/requests'), times)),
     ...named('console.listAudit', range(['from', 'to'], list('/audit'), times)),
@@ -241,6 +267,14 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
   }
 }
 
+/** A refund of an accepted payment, so that the lists of refunds have one. */
+async function newRefund(send: Send): Promise<void> {
+  const { data } = (await send('GET', '/api/v0/payments?status=ACCEPTED&limit=1')).payload
+  const body = { amount: 0.01, referenceNumber: unique() }
+  const { status, text } = await send('POST', `/api/v0/payments/${data[0].paymentId}/refunds`, body)
+  if (status !== 200) throw new Error(`no refund: ${text}`)
+}
+
 /** Every date of the documents, with a request for it; in the name of the victims, whom nobody else disturbs. */
 export async function dateFields(
   target: Target,
@@ -249,6 +283,7 @@ export async function dateFields(
   const [shop, partner] = target.victims as [Tenant, Tenant]
   const qrCodes = senderOf(pool, headersOf(shop))
   const endpointId = await newEndpoint(qrCodes)
+  await newRefund(qrCodes)
   const fields: Fields = {
     ...qrCodeFields(qrCodes, endpointId),
     ...(await coinFields(senderOf(pool, headersOf(partner)), partner)),

@@ -82,12 +82,27 @@ test('partners issue cards one by one and in bulk, search them, and award coins'
   await awardCoins(partner)
 })
 
+/** Reads what happened to each kind of object with the documented login of operators. */
+async function readRecords(browser: Browser): Promise<void> {
+  const { data } = (await browser.get('/payments')).json
+  const [{ payment }] = data
+  expect((await browser.get('/payments/totals')).json.count).toBe(data.length)
+  expect((await browser.get('/payments.csv')).text).toContain(payment.paymentId)
+  const [{ refund }] = (await browser.get('/refunds')).json.data
+  const [{ svcCardId }] = (await browser.get('/cards')).json.data
+  const paths = [`/payments/${payment.paymentId}`, `/refunds/${refund.refundId}`]
+  for (const path of [...paths, `/history/${payment.qrCodeId}`, `/history/${svcCardId}`])
+    expect((await browser.get(path)).json.history, path).not.toEqual([])
+  expect((await browser.get(`/search?q=${payment.utr.toLowerCase()}`)).json.results).toHaveLength(1)
+}
+
 test('operators sign in to the console and see what happened', async () => {
   await administerOperators(live.svc)
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
+  await readRecords(browser)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
 })

@@ -1,9 +1,12 @@
 import { describe } from 'vitest'
 import { BROWSER } from '../harness/browser.ts'
 import { Bed } from './bed.ts'
+import { exports, finance } from './finance.ts'
+import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { people } from './people.ts'
+import { resilience } from './resilience.ts'
 import { support } from './support.ts'
 import { tenants } from './tenants.ts'
 import { webhooks } from './webhooks.ts'
@@ -16,10 +19,14 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
   describe('with something of everything in it', () => {
     bed.useWorld()
     everyPage(bed)
+    finance(bed)
+    exports(bed)
+    keyboard(bed)
     support(bed)
     people(bed)
     tenants(bed)
     webhooks(bed)
+    resilience(bed)
     payments(bed)
     cards(bed)
   })

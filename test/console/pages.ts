@@ -6,6 +6,8 @@ import { placesOf } from './places.ts'
 const EMPTY = [
   '/merchants',
   '/qr-codes',
+  '/payments',
+  '/refunds',
   '/partners',
   '/companies',
   '/card-accounts',

@@ -19,6 +19,8 @@ export interface World {
   readonly otherCardId: string
   readonly qrCodeId: string
   readonly utr: string
+  readonly paymentId: string
+  readonly refundId: string
   /** Where the merchant is told of payments; it failed to take one, and then took it. */
   readonly endpointId: string
   readonly hookUrl: string
@@ -68,7 +70,7 @@ const tail = () => randomBytes(3).toString('hex')
 export async function makeWorld(baseUrl: string, name: Naming = hostile): Promise<World> {
   const operate = await openConsole(baseUrl)
   const people = await makeOperators(operate)
-  const shop = await makeShop(operate, name)
+  const shop = await makeShop(baseUrl, operate, name)
   const hook = await makeHook(operate, shop.merchantId, name)
   const cards = await makeCards(baseUrl, operate, name)
   return { ...people, ...shop, ...hook, ...cards }
@@ -82,9 +84,9 @@ async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'ope
   return { viewer, operator }
 }
 
-async function makeShop(operate: Call, name: Naming) {
+async function makeShop(baseUrl: string, operate: Call, name: Naming) {
   const merchantName = name('merchant')
-  const { merchant } = await operate('POST', '/merchants', {
+  const { merchant, apiKey } = await operate('POST', '/merchants', {
     name: merchantName,
     vpa: `corner.${tail()}@bank`,
     mcc: '5411',
@@ -103,12 +105,28 @@ async function makeShop(operate: Call, name: Naming) {
   })
   await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
   const { payments } = await untilPaid(operate, qrCodeId)
+  const { paymentId, utr } = payments[0]
+  const refundId = await makeRefund(baseUrl, apiKey.apiKey, paymentId, name)
   return {
     merchantId: merchant.merchantId as string,
     merchantName,
     qrCodeId: qrCodeId as string,
-    utr: payments[0].utr as string,
+    utr: utr as string,
+    paymentId: paymentId as string,
+    refundId,
   }
+}
+
+/** A refund of a part by the merchant itself. */
+async function makeRefund(baseUrl: string, apiKey: string, paymentId: string, name: Naming): Promise<string> {
+  const { token } = await caller(baseUrl, '', { 'api-key': apiKey })('POST', '/api/v0/merchant/token')
+  const call = caller(baseUrl, '', { authorization: `Bearer ${token}` })
+  const { payload } = await call('POST', `/api/v0/payments/${paymentId}/refunds`, {
+    amount: 12_345.25,
+    referenceNumber: name('reference'),
+    reason: name('why'),
+  })
+  return payload.refundId
 }
 
 /** Asks until it is so: the bank, the relay and the deliveries work in the background. */

@@ -176,6 +176,32 @@ async function coinFields(): Promise<Record<string, Field>> {
   }
 }
 
+/** Sums, refunds and exports of the console. */
+function moneyFields(browser: Browser): Record<string, Field> {
+  const sums = async (query: Record<string, string>) =>
+    reported(await browser.get(`/payments/totals?${new URLSearchParams(query)}`), ({ count }) => ({
+      found: count > 0,
+    }))
+  const rows = (path: string) => async (query: Record<string, string>) => {
+    const { status, text } = await browser.get(`${path}.csv?${new URLSearchParams(query)}`)
+    return { status, text, ...(status === 200 && { found: text.split('\r\n').length > 2 }) }
+  }
+  const refunds = async (query: Record<string, string>) =>
+    reported(await browser.get(`/refunds?limit=1&${new URLSearchParams(query)}`), ({ data }) => ({
+      found: data.length > 0,
+    }))
+  return {
+    ...named('console.sumPayments', range(['createdFrom', 'createdTo'], sums)),
+    ...named('console.listRefunds', range(['createdFrom', 'createdTo'], refunds)),
+    ...named('console.exportQrCodes', range(['createdFrom', 'createdTo'], rows('/qr-codes'))),
+    ...named('console.exportPayments', range(['createdFrom', 'createdTo'], rows('/payments'))),
+    ...named('console.exportRefunds', range(['createdFrom', 'createdTo'], rows('/refunds'))),
+    ...named('console.exportCards', range(['createdFrom', 'createdTo'], rows('/cards'))),
+    ...named('console.exportRequests', range(['from', 'to'], rows('/requests'))),
+    ...named('console.exportAudit', range(['from', 'to'], rows('/audit'))),
+  }
+}
+
 async function consoleFields(): Promise<Record<string, Field>> {
   const browser: Browser = await signedIn(service, 'admin')
   const partner = await newPartner(service)
@@ -183,7 +209,13 @@ async function consoleFields(): Promise<Record<string, Field>> {
   payloadOf(await createCard(client, partner))
   const { event } = await newConfig(client, { validFrom: EARLIEST })
   const endpointId = await newEndpoint(client)
-  const { merchantId } = await service.newMerchant()
+  const merchant = await service.newMerchant()
+  const { merchantId } = merchant
+  const shop = await service.as(merchant)
+  const { paymentId } = payloadOf(
+    await notifyCredit(service.client, creditOf((await newCode(service, shop)).tr)),
+  )
+  payloadOf(await shop.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'r-1' }))
   const list = (path: string) => async (query: Record<string, string>) =>
     reported(await browser.get(`${path}?limit=1&${new URLSearchParams(query)}`), ({ data }) => ({
       found: data.length > 0,
@@ -199,6 +231,7 @@ async function consoleFields(): Promise<Record<string, Field>> {
     },
     ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'))),
     ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'))),
+    ...moneyFields(browser),
     ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'))),
     ...named('console.listRequests', range(['from', 'to'], list('/requests'))),
     ...named('console.listAudit', range(['from', 'to'], list('/audit'))),

@@ -86,6 +86,9 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     coinConfigId: ['ccf_none'],
     accountId: [`card:${svcCardId[0]}`],
     requestId: await of('/requests', 'requestId'),
+    paymentId: (await all('/payments')).map(({ payment }) => payment.paymentId),
+    refundId: ['rfd_none'],
+    objectId: [...(await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId), ...svcCardId],
     endpointId: (await all('/webhooks')).map(({ endpoint }) => endpoint.endpointId),
     eventId: receiver.received.map(({ event }) => event.id),
   }
@@ -102,12 +105,17 @@ function filled(path: string, ids: Record<string, readonly string[]>): string[] 
 
 /** The records of people and of what they pay: what operators come for. */
 const RECORDS = [
+  'console.exportCards',
+  'console.exportPayments',
+  'console.exportQrCodes',
+  'console.exportUsers',
   'console.listCards',
   'console.listPayments',
   'console.listQrCodes',
   'console.listUsers',
   'console.search',
   'console.showCard',
+  'console.showPayment',
   'console.showQrCode',
   'console.showUser',
 ]

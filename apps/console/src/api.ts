@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
+import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
 
 const BASE = '/console/api/v0'
@@ -28,7 +29,7 @@ interface HttpResponse<Data> {
 
 /** The body of a successful response; everything else is thrown as `CallFailed`. */
 export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promise<Exclude<Data, undefined>> {
-  const { data, error, response } = await call
+  const { data, error, response } = await watched(call)
   if (response.ok) return data as Exclude<Data, undefined>
   const failed = readFailure(response, error)
   if (failed.word === 'not_signed_in') for (const report of onSignedOut) report()
@@ -49,11 +50,22 @@ type RowOf<Operations> = Operations extends {
   : never
 type ListPath = { [Path in keyof Api]: RowOf<Api[Path]> extends never ? never : Path }[keyof Api]
 
+export interface ListLoader<Row> {
+  (query: Record<string, string>): Promise<ListOf<Row>>
+  /** Address of the list as CSV, without filters. */
+  readonly csv: string
+}
+
 /**
  * Loads a page of a list. The query comes from the page's address, where a person may have written anything, so it is
  * not typed: the service checks it and says what is wrong.
  */
-export const listAt =
-  <Path extends ListPath>(path: Path, inPath: Record<string, string> = {}) =>
-  (query: Record<string, string>): Promise<ListOf<RowOf<Api[Path]>>> =>
+export function listAt<Path extends ListPath>(
+  path: Path,
+  inPath: Record<string, string> = {},
+): ListLoader<RowOf<Api[Path]>> {
+  const load = (query: Record<string, string>): Promise<ListOf<RowOf<Api[Path]>>> =>
     responseOf(api.GET(path as never, { params: { query, path: inPath } } as never))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(inPath[name] ?? ''))
+  return Object.assign(load, { csv: `${BASE}${filled}.csv` })
+}

@@ -10,7 +10,7 @@ function offsetMinutes(at: Date, timeZone: string): number {
   return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3]))
 }
 
-/** The instant of a minute (`2026-11-21T10:30`) in the zone, so many days later, as RFC 3339. */
+/** The instant of a minute or second (`2026-11-21T10:30`) in the zone, so many days later, as RFC 3339. */
 export function instantOf(minute: string, timeZone: string, daysLater = 0): string {
   const utcMs = Date.parse(`${minute}Z`) + daysLater * DAY_MS
   const guess = new Date(utcMs - offsetMinutes(new Date(utcMs), timeZone) * 60_000)
@@ -20,6 +20,12 @@ export function instantOf(minute: string, timeZone: string, daysLater = 0): stri
 /** The instant at which a day (`2026-11-21`) begins in the zone, so many days later, as RFC 3339. */
 export const startOfDay = (day: string, timeZone: string, daysLater = 0): string =>
   instantOf(`${day}T00:00`, timeZone, daysLater)
+
+/** The second in the zone in which an instant lies, as fields of a form take it; empty for no instant. */
+export const secondOf = (at: Date, timeZone: string): string =>
+  Number.isNaN(at.getTime())
+    ? ''
+    : new Date(at.getTime() + offsetMinutes(at, timeZone) * 60_000).toISOString().slice(0, 19)
 
 /** The minute in the zone in which an instant lies, as fields of a form take it. */
 export const minuteOf = (at: Date, timeZone: string): string =>

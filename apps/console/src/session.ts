@@ -2,6 +2,7 @@ import { QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/r
 import { useRouter } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from './api.ts'
 import { asCallFailed, CallFailed, readFailure } from './failure.ts'
+import { forgetItems } from './recent.ts'
 
 /** Refusals are not asked again; a service that is away for a moment is. */
 const mayHelp = (error: unknown) => {
@@ -11,7 +12,12 @@ const mayHelp = (error: unknown) => {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 5_000, retry: (failures, error) => failures < 2 && mayHelp(error) },
+    // A browser that says it is offline may still reach a service on this machine.
+    queries: {
+      networkMode: 'always',
+      staleTime: 5_000,
+      retry: (failures, error) => failures < 2 && mayHelp(error),
+    },
   },
 })
 
@@ -80,6 +86,7 @@ export function useSignOut(): () => Promise<void> {
       if (!(error instanceof CallFailed) || error.status !== 401) throw error
     }
     client.clear()
+    forgetItems()
     client.setQueryData(sessionQuery.queryKey, null)
     await router.invalidate()
   }

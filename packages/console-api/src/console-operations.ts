@@ -6,9 +6,11 @@ import * as cards from './card-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
+import { exportOf } from './csv.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
+import { showHistory } from './object-history.ts'
 import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
@@ -25,8 +27,7 @@ import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
 import * as webhooks from './webhook-operations.ts'
 
-/** Every operation of the console's own API, apart from the integrators'. */
-export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
+const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.showAbout,
   session.signIn,
   session.signInToSandbox,
@@ -64,7 +65,10 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   qrCodes.cancelQrCodeInConsole,
   qrCodes.payQrCodeInConsole,
   payments.listPaymentsInConsole,
+  payments.sumPayments,
+  payments.showPayment,
   refunds.listRefundsInConsole,
+  refunds.showRefund,
   refunds.completeRefundByOperator,
   suspense.assignPayment,
   suspense.returnPayment,
@@ -106,10 +110,19 @@ export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
   audit.listAudit,
   audit.showAuditVerification,
   audit.runAuditVerification,
+  showHistory,
   searchEverything,
   showCatalogue,
   operators.listOperators,
   operators.createOperator,
   operators.changeOperator,
   operators.resetOperatorPassword,
+]
+
+const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.test(id)
+
+/** Every operation of the console's own API, apart from the integrators': each list is also an export as CSV. */
+export const CONSOLE_OPERATIONS: readonly Operation<ConsoleServices>[] = [
+  ...OPERATIONS,
+  ...OPERATIONS.filter(isList).map(exportOf),
 ]

@@ -1,3 +1,10 @@
+import { fail } from '@svc/contract/errors'
+import {
+  type MerchantRefund,
+  merchantRefunds,
+  RefundRecord,
+  refundToWire,
+} from '@svc/core/qr-codes/merchant-refund'
 import {
   CODE_FACTS,
   type CodeFacts,
@@ -7,77 +14,202 @@ import {
   paymentRecordToWire,
   payments,
 } from '@svc/core/qr-codes/payment'
-import { canonicalReference } from '@svc/kernel/bank-reference'
-import { readInstant } from '@svc/server/http/fields'
+import { formatRupees } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
 import {
   BY_TIME,
   CONSOLE_API,
+  closed,
   consoleOperation,
-  createdRange,
-  exact,
+  idParam,
   listOf,
   listQuery,
-  oneOf,
+  maybe,
   record,
+  rupeesText,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
+import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
+import { type ListPlan, readList } from './list.ts'
+import { PAYMENT_FILTERS, paymentFilters } from './payment-filters.ts'
+import {
+  findSettlementLine,
+  paymentHappenings,
+  SettlementRecord,
+  settlementToWire,
+} from './payment-history.ts'
+
+const TAG = 'Payments'
+const PATH = `${CONSOLE_API}/payments`
 
 const PaymentRow = record('PaymentRow', {
   payment: PaymentRecord,
   merchantId: text('`house` for a credit that fits no merchant'),
+  merchantName: maybe('Absent for a credit that fits no merchant'),
 })
 
-type ListedPayment = Payment & CodeFacts
+type ListedPayment = Payment & CodeFacts & { readonly merchantName: string | null }
+
+const COLUMNS = `${payments.columns}, ${CODE_FACTS}, m.name as "merchantName"`
+const JOINS = `left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id
+  left join merchants m on m.merchant_id = p.merchant_id`
+
+const rowToWire = (row: ListedPayment, timeZone: string) => ({
+  payment: paymentRecordToWire(row, timeZone),
+  merchantId: row.merchantId,
+  merchantName: row.merchantName ?? undefined,
+})
 
 export const listPaymentsInConsole = query({
   ...consoleOperation,
   id: 'console.listPayments',
   method: 'GET',
-  path: `${CONSOLE_API}/payments`,
-  tag: 'Payments',
+  path: PATH,
+  tag: TAG,
   summary: 'List payments of all merchants',
   role: 'viewer',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the payment, or the bank’s reference', 64),
-    merchantId: exact('Of this merchant'),
-    status: oneOf([...PAYMENT_STATUSES], 'Only these'),
-    ...createdRange,
-  }),
+  query: listQuery(BY_TIME, PAYMENT_FILTERS),
   result: listOf(PaymentRow),
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ query }) => {
-      const { q, merchantId, status, createdFrom, createdTo, sort } = query
-      const filters = new Filters()
-        .add('p.merchant_id = ?', merchantId)
-        .add('p.status = ?', status)
-        .created(
-          'p.payment_id',
-          'pay',
-          readInstant('createdFrom', createdFrom),
-          readInstant('createdTo', createdTo),
-        )
-      if (q?.startsWith('pay_')) filters.add('p.payment_id = ?', q)
-      else if (q !== undefined) filters.add('p.utr = ?', canonicalReference(q))
       const byId = { sql: 'p.payment_id', type: 'text' } as const
       const plan: ListPlan = {
-        columns: `${payments.columns}, ${CODE_FACTS}`,
+        columns: COLUMNS,
         table: 'payments p',
         alias: 'p',
-        joins: 'left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id',
-        filters,
-        keys: merchantId === undefined ? [byId] : [{ sql: 'p.created_at', type: 'timestamptz' }, byId],
-        descending: sort !== 'created',
+        joins: JOINS,
+        filters: paymentFilters(query),
+        keys: query.merchantId === undefined ? [byId] : [{ sql: 'p.created_at', type: 'timestamptz' }, byId],
+        descending: query.sort !== 'created',
       }
       const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: ListedPayment) => ({
-          payment: paymentRecordToWire(row, timeZone),
-          merchantId: row.merchantId,
-        })),
+        readList(tx, plan, query, (row: ListedPayment) => rowToWire(row, timeZone)),
       )
       return { body: JSON.stringify(page) }
     }
+  },
+})
+
+/** Payments that are added up; a filter that finds more says so. */
+const SUMMED_MAX = 200_000
+
+interface SumRow {
+  status: (typeof PAYMENT_STATUSES)[number]
+  count: bigint
+  amount: bigint
+  refunded: bigint
+}
+
+const summed = Type.Integer({ description: 'Payments' })
+const PaymentTotals = record('PaymentTotals', {
+  count: summed,
+  amount: rupeesText,
+  refundedAmount: text('Rupees that merchants refund or have refunded, without failed refunds'),
+  exact: Type.Boolean({
+    description: `False: the filter finds more than ${SUMMED_MAX} payments, of which so many are added up`,
+  }),
+  byStatus: Type.Array(
+    record('PaymentTotal', { status: Type.Enum([...PAYMENT_STATUSES]), count: summed, amount: rupeesText }),
+  ),
+})
+
+export const sumPayments = query({
+  ...consoleOperation,
+  id: 'console.sumPayments',
+  method: 'GET',
+  path: `${PATH}/totals`,
+  tag: TAG,
+  summary: 'Add up payments of all merchants',
+  role: 'viewer',
+  query: closed(PAYMENT_FILTERS),
+  result: PaymentTotals,
+  errors: [],
+  mount({ database }) {
+    return async ({ query }) => {
+      const { conditions, values } = paymentFilters(query)
+      const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''
+      const text = `select f.status, count(*) as count, sum(f.amount_paise)::bigint as amount,
+          sum(f.refund_paise)::bigint as refunded
+        from (select p.status, p.amount_paise, p.refund_paise from payments p ${where} limit ${SUMMED_MAX + 1}) f
+        group by f.status`
+      const rows = await database.report((tx) => tx.query<SumRow>({ name: '', text }, values))
+      return { body: JSON.stringify(totalsToWire(rows)) }
+    }
+  },
+})
+
+function totalsToWire(rows: readonly SumRow[]) {
+  const sum = (of: (row: SumRow) => bigint) => rows.reduce((total, row) => total + of(row), 0n)
+  const count = Number(sum((row) => row.count))
+  return {
+    count,
+    amount: formatRupees(sum(({ amount }) => amount)),
+    refundedAmount: formatRupees(sum(({ refunded }) => refunded)),
+    exact: count <= SUMMED_MAX,
+    byStatus: PAYMENT_STATUSES.flatMap((status) =>
+      rows
+        .filter((row) => row.status === status)
+        .map((row) => ({ status, count: Number(row.count), amount: formatRupees(row.amount) })),
+    ),
+  }
+}
+
+const FIND = statement<ListedPayment>(
+  'console_payment',
+  `select ${COLUMNS} from payments p ${JOINS} where p.payment_id = $1`,
+)
+const REFUNDS_SHOWN = 100
+const REFUNDS = statement<MerchantRefund>(
+  'console_refunds_of_payment',
+  `select ${merchantRefunds.columns} from merchant_refunds r where r.merchant_id = $1 and r.payment_id = $2
+   order by r.created_at desc, r.refund_id desc limit ${REFUNDS_SHOWN}`,
+)
+
+async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
+  const [payment] = await tx.query(FIND, [paymentId])
+  if (!payment) return fail('payment_not_found')
+  const { merchantId } = payment
+  const refunds = await tx.query(REFUNDS, [merchantId, paymentId])
+  const settlement = await findSettlementLine(tx, merchantId, payment.utr)
+  const history = await readHistory(tx, {
+    tenantId: merchantId,
+    objectIds: [paymentId, ...refunds.map(({ refundId }) => refundId)],
+    journalIds: settlement?.journalId ? [settlement.journalId] : [],
+    known: await paymentHappenings(tx, payment, refunds, settlement),
+  })
+  return {
+    row: rowToWire(payment, timeZone),
+    tr: payment.tr,
+    refunds: refunds.map((refund) => refundToWire(refund, timeZone)),
+    settlement: settlement && settlementToWire(settlement, timeZone),
+    history: history.map((each) => happeningToWire(each, timeZone)),
+  }
+}
+
+export const showPayment = query({
+  ...consoleOperation,
+  id: 'console.showPayment',
+  method: 'GET',
+  path: `${PATH}/:paymentId`,
+  tag: TAG,
+  summary: 'Show payment with everything that happened to it',
+  role: 'viewer',
+  params: idParam('paymentId'),
+  result: record('PaymentDetailInConsole', {
+    row: PaymentRow,
+    tr: text('Reference of the code, as the bank sent it'),
+    refunds: Type.Array(RefundRecord, { description: `Newest first, at most ${REFUNDS_SHOWN}` }),
+    settlement: Type.Optional(SettlementRecord),
+    history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
+  }),
+  errors: ['payment_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { paymentId } }) => ({
+      body: JSON.stringify(await database.operate((tx) => readPayment(tx, paymentId, timeZone))),
+    })
   },
 })

@@ -9,14 +9,18 @@ import {
   refundToWire,
 } from '@svc/core/qr-codes/merchant-refund'
 import { canonicalReference } from '@svc/kernel/bank-reference'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { readInstant } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
   closed,
   consoleOperation,
+  createdRange,
   exact,
   idParam,
   listOf,
@@ -25,11 +29,31 @@ import {
   record,
   text,
 } from './console-schema.ts'
+import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { refundHappenings } from './payment-history.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/refunds`
-const RefundRow = record('RefundRow', { refund: RefundRecord, merchantId: text() })
+const RefundRow = record('RefundRow', { refund: RefundRecord, merchantId: text(), merchantName: text() })
+
+type ListedRefund = MerchantRefund & { readonly merchantName: string }
+
+const COLUMNS = `${merchantRefunds.columns}, m.name as "merchantName"`
+
+const rowToWire = (row: ListedRefund, timeZone: string) => ({
+  refund: refundToWire(row, timeZone),
+  merchantId: row.merchantId,
+  merchantName: row.merchantName,
+})
+
+const REFUND_QUERY = listQuery(BY_TIME, {
+  q: exact('Id of the refund or of its payment, or the bank’s reference (UTR) of the refund in any case', 64),
+  merchantId: exact('Of this merchant'),
+  status: oneOf(['PENDING', 'SENT', 'REFUNDED', 'FAILED'], 'Only these'),
+  referenceNumber: exact('The merchant’s own reference; needs `merchantId`', 255),
+  ...createdRange,
+})
 
 export const listRefundsInConsole = query({
   ...consoleOperation,
@@ -39,34 +63,87 @@ export const listRefundsInConsole = query({
   tag: TAG,
   summary: 'List refunds by all merchants',
   role: 'viewer',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the refund or of its payment', 64),
-    merchantId: exact('Of this merchant'),
-    status: oneOf(['PENDING', 'SENT', 'REFUNDED', 'FAILED'], 'Only these'),
-  }),
+  query: REFUND_QUERY,
   result: listOf(RefundRow),
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ query }) => {
-      const { q, merchantId, status, sort } = query
-      const filters = new Filters().add('r.merchant_id = ?', merchantId).add('r.status = ?', status)
-      if (q !== undefined) filters.add(q.startsWith('pay_') ? 'r.payment_id = ?' : 'r.refund_id = ?', q)
       const plan: ListPlan = {
-        columns: merchantRefunds.columns,
+        columns: COLUMNS,
         table: 'merchant_refunds r',
         alias: 'r',
-        filters,
+        joins: 'join merchants m on m.merchant_id = r.merchant_id',
+        filters: refundFilters(query),
         keys: [{ sql: 'r.refund_id', type: 'text' }],
-        descending: sort !== 'created',
+        descending: query.sort !== 'created',
       }
       const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: MerchantRefund) => ({
-          refund: refundToWire(row, timeZone),
-          merchantId: row.merchantId,
-        })),
+        readList(tx, plan, query, (row: ListedRefund) => rowToWire(row, timeZone)),
       )
       return { body: JSON.stringify(page) }
     }
+  },
+})
+
+/** What a refund has to do with: conditions on refunds `r`. */
+function refundFilters(query: Static<typeof REFUND_QUERY>): Filters {
+  const { createdFrom, createdTo, merchantId, q, referenceNumber, status } = query
+  if (referenceNumber !== undefined && merchantId === undefined)
+    failField('referenceNumber', 'not_allowed', 'can only be sent together with merchantId', 'query')
+  const filters = new Filters()
+    .add('r.merchant_id = ?', merchantId)
+    .add('r.status = ?', status)
+    .add('r.reference_number = ?', referenceNumber)
+    .createdExactly(
+      'r.refund_id',
+      'rfd',
+      'r.created_at',
+      readInstant('createdFrom', createdFrom),
+      readInstant('createdTo', createdTo),
+    )
+  if (q?.startsWith('pay_')) filters.add('r.payment_id = ?', q)
+  else if (q?.startsWith('rfd_')) filters.add('r.refund_id = ?', q)
+  else if (q !== undefined) filters.add('r.utr = ?', canonicalReference(q))
+  return filters
+}
+
+const FIND = statement<ListedRefund>(
+  'console_refund',
+  `select ${COLUMNS} from merchant_refunds r join merchants m using (merchant_id) where r.refund_id = $1`,
+)
+
+async function readRefund(tx: Tx, refundId: string, timeZone: string) {
+  const [refund] = await tx.query(FIND, [refundId])
+  if (!refund) return fail('refund_not_found')
+  const history = await readHistory(tx, {
+    tenantId: refund.merchantId,
+    objectIds: [refundId],
+    known: refundHappenings(refund),
+  })
+  return {
+    row: rowToWire(refund, timeZone),
+    history: history.map((each) => happeningToWire(each, timeZone)),
+  }
+}
+
+export const showRefund = query({
+  ...consoleOperation,
+  id: 'console.showRefund',
+  method: 'GET',
+  path: `${PATH}/:refundId`,
+  tag: TAG,
+  summary: 'Show refund with everything that happened to it',
+  role: 'viewer',
+  params: idParam('refundId'),
+  result: record('RefundDetail', {
+    row: RefundRow,
+    history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
+  }),
+  errors: ['refund_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { refundId } }) => ({
+      body: JSON.stringify(await database.operate((tx) => readRefund(tx, refundId, timeZone))),
+    })
   },
 })
 

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { about, Money, readRupees, rupees } from '../parts/money.tsx'
@@ -35,6 +36,7 @@ export function CardAccount() {
             <Section title="Movements">
               <TransferList accountId={account.ledgerAccountId} />
             </Section>
+            <ObjectHistory id={account.cardAccountId} />
           </>
         )}
       </Loaded>

@@ -5,6 +5,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { ObjectHistory } from '../parts/history.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -22,6 +23,7 @@ type Detail = Schemas['CardDetail']
 const changed = async () => {
   await queryClient.invalidateQueries({ queryKey: ['cards'] })
   await queryClient.invalidateQueries({ queryKey: ['ledger'] })
+  await queryClient.invalidateQueries({ queryKey: ['history'] })
 }
 
 export function Card() {
@@ -59,6 +61,7 @@ export function Card() {
               <TransferTable accountId={detail.ledgerAccountId} transfers={detail.transfers} />
             </Section>
             <CardFacts.Rest detail={detail} />
+            <ObjectHistory id={svcCardId} />
           </>
         )}
       </Loaded>

@@ -55,6 +55,12 @@ function About({ merchant }: { readonly merchant: Detail }) {
           <Anchor component={Link} to="/qr-codes" search={{ merchantId } as never} size="sm">
             QR codes
           </Anchor>
+          <Anchor component={Link} to="/payments" search={{ merchantId } as never} size="sm">
+            Payments
+          </Anchor>
+          <Anchor component={Link} to="/refunds" search={{ merchantId } as never} size="sm">
+            Refunds
+          </Anchor>
           <Anchor component={Link} to="/webhooks" search={{ tenantId: merchantId } as never} size="sm">
             Webhooks
           </Anchor>

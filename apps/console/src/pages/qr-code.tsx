@@ -1,12 +1,13 @@
-import { Alert, Box, Code, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Box, Code, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
@@ -48,6 +49,7 @@ export function QrCode() {
             </SimpleGrid>
             <About row={detail.row} />
             <Payments detail={detail} />
+            <ObjectHistory id={qrCodeId} />
           </>
         )}
       </Loaded>
@@ -202,7 +204,14 @@ function About({ row }: { readonly row: Schemas['QrCodeRow'] }) {
 }
 
 const PAYMENTS: readonly Column<Schemas['Payment']>[] = [
-  { title: 'UTR', cell: ({ utr }) => <Id id={utr} what="UTR" /> },
+  {
+    title: 'UTR',
+    cell: ({ paymentId, utr }) => (
+      <ThingLink kind="payment" id={paymentId}>
+        {utr}
+      </ThingLink>
+    ),
+  },
   { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
   { title: 'Payer', cell: ({ payerVpa }) => payerVpa },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
@@ -210,7 +219,15 @@ const PAYMENTS: readonly Column<Schemas['Payment']>[] = [
   { title: 'Arrived', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
-function Payments({ detail: { payments, morePayments } }: { readonly detail: Detail }) {
+function Payments({
+  detail: {
+    payments,
+    morePayments,
+    row: { merchantId },
+  },
+}: {
+  readonly detail: Detail
+}) {
   const { mode } = useSession()
   return (
     <Section title="Payments">
@@ -228,7 +245,11 @@ function Payments({ detail: { payments, morePayments } }: { readonly detail: Det
       )}
       {morePayments && (
         <Alert mt="sm" color="gray">
-          The newest 100 are shown.
+          The newest 100 are shown; the list of{' '}
+          <Anchor component={Link} to="/payments" search={{ merchantId } as never}>
+            payments
+          </Anchor>{' '}
+          has all.
         </Alert>
       )}
     </Section>

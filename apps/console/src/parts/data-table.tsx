@@ -51,7 +51,7 @@ function Grid<Row>({ caption, columns, rows, rowKey, sorting }: DataTableProps<R
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={rowKey(row)}>
+            <Table.Tr key={rowKey(row)} data-row>
               {columns.map(({ title, cell, align }) => (
                 <Table.Td key={title} ta={align}>
                   {cell(row)}
@@ -88,7 +88,7 @@ function Cards<Row>({ caption, columns, rows, rowKey }: DataTableProps<Row>) {
   return (
     <Stack gap="sm" component="ul" aria-label={caption} m={0} p={0} style={{ listStyle: 'none' }}>
       {rows.map((row) => (
-        <Card key={rowKey(row)} component="li" withBorder padding="sm">
+        <Card key={rowKey(row)} data-row component="li" withBorder padding="sm">
           <Box fw={600} mb={6} style={{ overflowWrap: 'anywhere' }}>
             {first?.cell(row)}
           </Box>

@@ -1,7 +1,7 @@
 import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
-import { dayOf, startOfDay } from '../business-day.ts'
+import { dayOf, instantOf, secondOf, startOfDay } from '../business-day.ts'
 import type { ListSearch, Search } from '../list-search.ts'
 import { useSession } from '../session.ts'
 import { PHONE } from './data-table.tsx'
@@ -12,10 +12,11 @@ export interface Filter {
   readonly name: string
   readonly label: string
   /**
-   * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `linked` is set by links of
+   * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `at` is an instant to the
+   * second in the business zone. `linked` is set by links of
    * other pages: it is shown when it is set, and can be cleared.
    */
-  readonly kind: 'linked' | 'text' | 'select' | 'from' | 'to' | 'partner' | 'company' | 'merchant'
+  readonly kind: 'linked' | 'text' | 'select' | 'from' | 'to' | 'at' | 'partner' | 'company' | 'merchant'
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly placeholder?: string
 }
@@ -27,6 +28,12 @@ export const isFiltered = (search: Search, filters: readonly Filter[]): boolean 
 export const CREATED: readonly Filter[] = [
   { name: 'createdFrom', label: 'Created from', kind: 'from' },
   { name: 'createdTo', label: 'Created until', kind: 'to' },
+]
+
+/** The same to the second; the second one is excluded. */
+export const CREATED_AT: readonly Filter[] = [
+  { name: 'createdFrom', label: 'From', kind: 'at' },
+  { name: 'createdTo', label: 'Before', kind: 'at' },
 ]
 
 /** Of merchants and partners. */
@@ -45,7 +52,7 @@ export const COMPANY: Filter = { name: 'companyId', label: 'Company', kind: 'com
 export const MERCHANT: Filter = { name: 'merchantId', label: 'Merchant', kind: 'merchant' }
 
 /** A name for how many columns a row of filters has on a desk. */
-const columnsFor = (filters: readonly Filter[]) => Math.min(Math.max(filters.length, 3), 6)
+const columnsFor = ({ length }: readonly Filter[]) => (length > 6 ? 4 : Math.max(length, 3))
 
 interface FiltersProps {
   readonly filters: readonly Filter[]
@@ -122,6 +129,7 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
         clearable
       />
     )
+  if (kind === 'at') return <SecondFilter filter={filter} value={value} set={set} />
   return <DayFilter filter={filter} value={value} set={set} />
 }
 
@@ -161,6 +169,29 @@ function DayFilter({ filter: { label, kind }, value, set }: FieldProps<string | 
       onChange={(event) => {
         const day = event.currentTarget.value
         set(day ? startOfDay(day, timeZone, inclusive) : undefined)
+      }}
+    />
+  )
+}
+
+function SecondFilter({ filter: { label }, value, set }: FieldProps<string | undefined>) {
+  const { timeZone } = useSession()
+  const shown = value ? secondOf(new Date(value), timeZone) : ''
+  const [typed, setTyped] = useState(shown)
+  useEffect(() => setTyped(shown), [shown])
+  const settle = useDebouncedCallback(
+    (text: string) => set(text ? instantOf(text, timeZone) : undefined),
+    350,
+  )
+  return (
+    <TextInput
+      type="datetime-local"
+      step={1}
+      label={label}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        settle(event.currentTarget.value)
       }}
     />
   )

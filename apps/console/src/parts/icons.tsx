@@ -33,6 +33,8 @@ export const MerchantIcon = drawing(
 export const QrIcon = drawing(
   <path d="M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 20v-2" />,
 )
+export const PaymentIcon = drawing(<path d="M7 5h10M7 9h10M8 5h2.5a4 4 0 0 1 0 8H7l7 7" />)
+export const RefundIcon = drawing(<path d="M4 9h10a5 5 0 0 1 0 10H8M8 5 4 9l4 4" />)
 export const PartnerIcon = drawing(
   <path d="M12 12 8.5 8.500a3 3 0 0 1 4-4.400L14 5.500l2-1a3 3 0 0 1 4 4L12 19l-8-8a3 3 0 0 1 0-4" />,
 )
@@ -67,6 +69,7 @@ export const CheckIcon = drawing(<path d="m5 13 4 4L19 7" />, 15)
 export const CopyIcon = drawing(<path d="M9 9h11v11H9zM5 15H4V4h11v1" />, 15)
 export const WarningIcon = drawing(<path d="M12 4 2.5 20h19zM12 10v4M12 17v.01" />)
 export const PlusIcon = drawing(<path d="M12 5v14M5 12h14" />, 16)
+export const DownloadIcon = drawing(<path d="M12 4v11m-5-5 5 5 5-5M5 20h14" />, 15)
 export const UpIcon = drawing(<path d="m6 15 6-6 6 6" />, 13)
 export const DownIcon = drawing(<path d="m6 9 6 6 6-6" />, 13)
 export const BothIcon = drawing(<path d="m8 10 4-4 4 4M8 14l4 4 4-4" />, 13)

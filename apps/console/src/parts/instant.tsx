@@ -40,7 +40,7 @@ interface InstantProps {
   readonly long?: boolean
 }
 
-/** The date in the business zone; how long ago it was is said beside it or on hover and focus. */
+/** The date in the business zone; seconds, zone and how long ago it was show on hover. */
 export function Instant({ at, long = false }: InstantProps) {
   const { timeZone } = useSession()
   if (!at)
@@ -59,18 +59,19 @@ export function Instant({ at, long = false }: InstantProps) {
       {text}
     </time>
   )
+  const exact = (
+    <Tooltip label={`${hint}: ${wordy(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
+      {time}
+    </Tooltip>
+  )
   if (long)
     return (
       <span>
-        {time}{' '}
+        {exact}{' '}
         <Text span inherit c="dimmed" style={{ whiteSpace: 'nowrap' }}>
           ({hint})
         </Text>
       </span>
     )
-  return (
-    <Tooltip label={`${hint}: ${wordy(date, timeZone, 'medium')}, ${timeZone}`} openDelay={200}>
-      {time}
-    </Tooltip>
-  )
+  return exact
 }

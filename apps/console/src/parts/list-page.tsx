@@ -3,14 +3,16 @@ import { useMediaQuery } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { ListOf } from '../api.ts'
-import { type ListSearch, useListSearch } from '../list-search.ts'
+import type { ListLoader, ListOf } from '../api.ts'
+import { type ListSearch, stringifySearch, useListSearch } from '../list-search.ts'
 import { type Column, DataTable, PHONE, type Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
+import { DownloadIcon } from './icons.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
+import { StaleNote } from './stale-note.tsx'
 
 interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
@@ -18,7 +20,7 @@ interface ListProps<Row> {
   /** Whose list it is, where the name does not say it. */
   readonly id?: string
   readonly caption: string
-  readonly load: (query: Record<string, string>) => Promise<ListOf<Row>>
+  readonly load: ListLoader<Row>
   readonly columns: readonly Column<Row>[]
   readonly rowKey: (row: Row) => string
   readonly filters: readonly Filter[]
@@ -26,6 +28,8 @@ interface ListProps<Row> {
   readonly sort?: string
   /** Shown when there is nothing at all, filters apart. */
   readonly empty: ReactNode
+  /** Shown above the rows, for these filters. */
+  readonly summary?: (filters: Record<string, string>) => ReactNode
   /** Asks again every so often, while the page is seen. */
   readonly refreshMs?: number
 }
@@ -46,7 +50,7 @@ export function ListPage<Row>({ title, lead, actions, ...list }: ListPageProps<R
 }
 
 export function List<Row>(props: ListProps<Row>) {
-  const { name, id, load, filters, empty, refreshMs } = props
+  const { name, id, load, filters, empty, refreshMs, summary } = props
   const list = useListSearch()
   const asked = askedOf(list, filters)
   const rows = useQuery({
@@ -61,8 +65,10 @@ export function List<Row>(props: ListProps<Row>) {
     <Stack gap="sm">
       {(filtered || !nothing) && <Filters filters={filters} list={list} />}
       {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
+      <StaleNote query={rows} />
       {rows.isPending && <Waiting />}
-      {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} />}
+      {rows.data && !nothing && summary?.(filtersOf(asked))}
+      {rows.data && !nothing && <Rows {...props} found={rows.data} list={list} asked={asked} />}
       {nothing && (filtered ? <NothingFits list={list} filters={filters} /> : empty)}
     </Stack>
   )
@@ -73,14 +79,23 @@ function askedOf({ search }: ListSearch, filters: readonly Filter[]): Record<str
   return Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
 }
 
+/** What is asked, apart from where the page begins and how it is sorted. */
+const filtersOf = (asked: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(asked).filter(([name]) => name !== 'after' && name !== 'sort'))
+
 const sortingOf = ({ search, filter }: ListSearch, byDefault: string | undefined): Sorting => ({
   order: search['sort'] ?? byDefault,
   sortBy: (sort) => filter({ sort }),
 })
 
-type RowsProps<Row> = ListProps<Row> & { readonly found: ListOf<Row>; readonly list: ListSearch }
+type RowsProps<Row> = ListProps<Row> & {
+  readonly found: ListOf<Row>
+  readonly list: ListSearch
+  readonly asked: Record<string, string>
+}
 
-function Rows<Row>({ caption, columns, rowKey, sort, found, list }: RowsProps<Row>) {
+function Rows<Row>({ caption, columns, load, name, rowKey, sort, found, list, asked }: RowsProps<Row>) {
+  const { after: _, ...all } = asked
   return (
     <>
       <Framed>
@@ -92,7 +107,9 @@ function Rows<Row>({ caption, columns, rowKey, sort, found, list }: RowsProps<Ro
           sorting={sortingOf(list, sort)}
         />
       </Framed>
-      <Turner found={found} list={list} />
+      <Turner found={found} list={list}>
+        <ExportButton name={name} href={load.csv + stringifySearch(all)} />
+      </Turner>
     </>
   )
 }
@@ -108,15 +125,40 @@ function Framed({ children }: { readonly children: ReactNode }) {
   )
 }
 
-function Turner<Row>({ found: { next, total, data }, list }: { found: ListOf<Row>; list: ListSearch }) {
+/** The browser writes the file while the service streams it; the session's cookie goes with the request. */
+function ExportButton({ name, href }: { readonly name: string; readonly href: string }) {
+  return (
+    <Button
+      component="a"
+      href={href}
+      download={`${name}.csv`}
+      variant="default"
+      size="compact-sm"
+      leftSection={<DownloadIcon />}
+    >
+      Export CSV
+    </Button>
+  )
+}
+
+interface TurnerProps<Row> {
+  readonly found: ListOf<Row>
+  readonly list: ListSearch
+  readonly children: ReactNode
+}
+
+function Turner<Row>({ found: { next, total, data }, list, children }: TurnerProps<Row>) {
   const router = useRouter()
   const cameByNext = useRouterState({ select: ({ location }) => location.state.turned === true })
   const first = list.search['after'] === undefined
   return (
     <Group justify="space-between">
-      <Text size="sm" c="dimmed" role="status">
-        {total ? `${about(total)} in all` : `${count(data.length)} on this page`}
-      </Text>
+      <Group gap="sm">
+        <Text size="sm" c="dimmed" role="status">
+          {total ? `${about(total)} in all` : `${count(data.length)} on this page`}
+        </Text>
+        {total && children}
+      </Group>
       {(!first || next) && (
         <Group gap="xs" component="nav" aria-label="Pages">
           {!first && (

@@ -2,6 +2,7 @@ import { Loader, Stack } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { FailureAlert } from './failure-alert.tsx'
+import { StaleNote } from './stale-note.tsx'
 
 interface LoadedProps<Data> {
   readonly query: UseQueryResult<Data>
@@ -15,6 +16,7 @@ export function Loaded<Data>({ query, children }: LoadedProps<Data>) {
   return (
     <Stack gap="md">
       {error && <FailureAlert failed={error} retry={() => void refetch()} />}
+      <StaleNote query={query} />
       {data !== undefined && children(data)}
     </Stack>
   )

@@ -18,6 +18,7 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   REFUND_PENDING: ['Refund pending', 'orange'],
   REFUNDED: ['Refunded', 'grape'],
   SUSPENSE: ['In suspense', 'orange'],
+  ASSIGNED: ['Assigned', 'gray'],
   VERIFIED: ['Verified', 'teal'],
   FAILED: ['Failed', 'red'],
   PENDING: ['Pending', 'blue'],

@@ -1,23 +1,29 @@
 import { Box, Loader, Modal, NavLink, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
-import { type Kind, pathOf, wordOf } from '../things.ts'
+import { type Recent, recentItems, rememberItem } from '../recent.ts'
+import { kindOf, pathOf, shortId, wordOf } from '../things.ts'
 
 interface FindProps {
   readonly opened: boolean
   readonly onClose: () => void
 }
 
-/** A payment is shown on the page of its code. */
-const placeOf = ({ kind, id, qrCodeId }: { kind: Kind; id: string; qrCodeId?: string }) =>
-  pathOf(kind, kind === 'payment' && qrCodeId ? qrCodeId : id)
+const findQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['find', q],
+    queryFn: () => responseOf(api.GET('/search', { params: { query: { q } } })),
+  })
 
-/** Takes an id of anything, a bank reference or an e-mail, and goes to the thing. */
+/** The form of a whole id, whose prefix says where it leads without a search. */
+const WHOLE_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
+
+/** Finds anything by what people have at hand, and opens it. */
 export function Find({ opened, onClose }: FindProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Find" size="lg" yOffset="10vh">
@@ -31,38 +37,37 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const [settled] = useDebouncedValue(typed.trim(), 200)
   const results = useRef<HTMLDivElement>(null)
   const navigate = useNavigate()
-  const found = useQuery({
-    queryKey: ['find', settled],
-    queryFn: () => responseOf(api.GET('/search', { params: { query: { q: settled } } })),
-    enabled: settled.length >= 2,
-  })
-  const items = settled === typed.trim() ? found.data?.results : undefined
-  const go = (path: string) => {
+  const client = useQueryClient()
+  const found = useQuery({ ...findQuery(settled), enabled: settled.length >= 2 })
+  const asked = typed.trim()
+  const items = settled === asked ? found.data?.results : undefined
+  const go = (item: Recent) => {
+    rememberItem(item)
     onClose()
-    void navigate({ to: path })
+    void navigate({ to: pathOf(item.kind, item.id) })
   }
-  const move = (event: KeyboardEvent) => {
-    const links = [...(results.current?.querySelectorAll('a') ?? [])]
-    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
-    const next =
-      event.key === 'ArrowDown' ? links[at + 1] : event.key === 'ArrowUp' ? links[at - 1] : undefined
-    if (!next) return
-    event.preventDefault()
-    next.focus()
+  /** Goes to the first result, without waiting for the list of results to be shown. */
+  const submit = async () => {
+    const kind = WHOLE_ID.test(asked) ? kindOf(asked) : undefined
+    if (kind) return go({ kind, id: asked, title: asked })
+    if (asked.length < 2) return
+    // The failure of the same query is shown below.
+    const { results: all } = await client.fetchQuery(findQuery(asked)).catch(() => ({ results: [] }))
+    if (all[0]) go(all[0])
   }
   return (
-    <Stack gap="sm" onKeyDown={move}>
+    <Stack gap="sm" onKeyDown={(event) => moveFocus(event, results.current)}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (items?.[0]) go(placeOf(items[0]))
+          void submit()
         }}
       >
         <TextInput
           data-autofocus
           type="search"
-          label="Request id, card id, QR id, UTR, e-mail …"
-          placeholder="Paste it here"
+          label="Id, UTR, reference, card’s last four digits, mobile, e-mail, name …"
+          placeholder="Paste it here, press Enter"
           autoComplete="off"
           spellCheck={false}
           leftSection={<SearchIcon />}
@@ -73,27 +78,64 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
       </form>
       {found.error && <FailureAlert failed={found.error} />}
       <Box ref={results} role="region" aria-label="Results" aria-live="polite">
+        {asked === '' && <Recents go={go} />}
         {items?.map((item) => (
-          <NavLink
-            key={`${item.kind}:${item.id}`}
-            href={`/console${placeOf(item)}`}
-            onClick={(event) => {
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return
-              event.preventDefault()
-              go(placeOf(item))
-            }}
-            label={item.title}
-            description={[wordOf(item.kind), item.subtitle].filter(Boolean).join(' · ')}
-            styles={{ label: { overflowWrap: 'anywhere' } }}
-          />
+          <Item key={`${item.kind}:${item.id}`} item={item} detail={item.subtitle} go={go} />
         ))}
         {items?.length === 0 && (
           <Text c="dimmed" size="sm">
-            Nothing is called that. Ids and bank references must be whole; names are searched in the lists of
-            their pages.
+            Nothing found. Ids, references and bank references must be whole; of names the begin of a word is
+            enough.
           </Text>
         )}
       </Box>
     </Stack>
+  )
+}
+
+/** Arrow keys go through the results. */
+function moveFocus(event: KeyboardEvent, results: HTMLElement | null) {
+  const links = [...(results?.querySelectorAll('a') ?? [])]
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+  const next = event.key === 'ArrowDown' ? links[at + 1] : event.key === 'ArrowUp' ? links[at - 1] : undefined
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
+
+function Recents({ go }: { readonly go: (item: Recent) => void }) {
+  const recent = recentItems()
+  if (recent.length === 0) return undefined
+  return (
+    <>
+      <Text size="xs" c="dimmed" fw={600}>
+        Opened before
+      </Text>
+      {recent.map((item) => (
+        <Item key={`${item.kind}:${item.id}`} item={item} detail={shortId(item.id)} go={go} />
+      ))}
+    </>
+  )
+}
+
+interface ItemProps {
+  readonly item: Recent
+  readonly detail: string | undefined
+  readonly go: (item: Recent) => void
+}
+
+function Item({ item, detail, go }: ItemProps) {
+  return (
+    <NavLink
+      href={`/console${pathOf(item.kind, item.id)}`}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return
+        event.preventDefault()
+        go(item)
+      }}
+      label={item.title}
+      description={[wordOf(item.kind), detail].filter(Boolean).join(' · ')}
+      styles={{ label: { overflowWrap: 'anywhere' } }}
+    />
   )
 }

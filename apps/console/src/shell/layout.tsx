@@ -7,6 +7,7 @@ import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
 import { Find } from './find.tsx'
 import { Navigation } from './navigation.tsx'
+import { Notices } from './notices.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
@@ -48,6 +49,7 @@ export function Layout() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
         <Box maw={1400} mx="auto">
+          <Notices />
           <Suspense fallback={<Waiting />}>
             <Outlet />
           </Suspense>
@@ -86,7 +88,13 @@ function Brand() {
 
 function FindButton({ onClick }: { readonly onClick: () => void }) {
   return (
-    <Button variant="default" onClick={onClick} leftSection={<SearchIcon />} aria-keyshortcuts="/" fw={400}>
+    <Button
+      variant="default"
+      onClick={onClick}
+      leftSection={<SearchIcon />}
+      aria-keyshortcuts="/ Meta+K Control+K"
+      fw={400}
+    >
       <Box component="span" visibleFrom="sm">
         Find by id, UTR, e-mail
         <Kbd size="xs" ml={8} aria-hidden="true">

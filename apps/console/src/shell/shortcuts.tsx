@@ -2,6 +2,7 @@ import { Group, Kbd, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { usePlaces } from './navigation.tsx'
+import { pressRowKey } from './row-keys.ts'
 
 /** Milliseconds in which the second key of `g o` must follow. */
 const FOLLOW_MS = 1_200
@@ -10,23 +11,28 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
 
-/** `/` searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
+/** `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
 export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
   const places = usePlaces()
-  const goingSinceMs = useRef(0)
+  // Times count from the load of the page: zero would be a moment ago for a page that was just opened.
+  const goingSinceMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+        event.preventDefault()
+        onSearch()
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
-      goingSinceMs.current = 0
+      goingSinceMs.current = Number.NEGATIVE_INFINITY
       const place = following ? places.find(({ key }) => key === event.key) : undefined
       if (place) void navigate({ to: place.to })
       else if (event.key === 'g') goingSinceMs.current = event.timeStamp
       else if (event.key === '/') onSearch()
       else if (event.key === '?') setShown(true)
-      else return
+      else if (!pressRowKey(event.key)) return
       event.preventDefault()
     }
     document.addEventListener('keydown', press)
@@ -36,7 +42,10 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
     <Modal opened={shown} onClose={() => setShown(false)} title="Keys" size="lg">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xl">
         <Stack gap="xs">
-          <Key keys={['/']} does="Search for an id, a UTR, an e-mail" />
+          <Key keys={['/']} does="Search for an id, a UTR, a name" />
+          <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
+          <Key keys={['j', 'k']} does="Next or previous row of a list" />
+          <Key keys={['o', 'Enter']} does="Open the row" />
           <Key keys={['?']} does="Show these keys" />
           <Key keys={['Esc']} does="Close what is open" />
           <Key keys={['Tab']} does="Next field or link" />

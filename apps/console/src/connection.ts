@@ -1,0 +1,36 @@
+import { useSyncExternalStore } from 'react'
+import { asCallFailed } from './failure.ts'
+
+/** Whether the latest call reached the service. */
+let reached = true
+const listeners = new Set<() => void>()
+
+function settle(now: boolean): void {
+  if (now === reached) return
+  reached = now
+  for (const report of listeners) report()
+}
+
+/** Statuses of proxies that cannot reach the service behind them. */
+const UNREACHABLE = new Set([502, 504])
+
+/** Notes whether a call reached the service; resolves or rejects as the call does. */
+export async function watched<Result extends { readonly response: Response }>(
+  call: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await call
+    settle(!UNREACHABLE.has(result.response.status))
+    return result
+  } catch (error) {
+    if (asCallFailed(error).word === 'not_reached') settle(false)
+    throw error
+  }
+}
+
+const subscribe = (report: () => void) => {
+  listeners.add(report)
+  return () => void listeners.delete(report)
+}
+
+export const useIsReached = (): boolean => useSyncExternalStore(subscribe, () => reached)

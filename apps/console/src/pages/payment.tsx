@@ -1,0 +1,123 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { History } from '../parts/history.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Money } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { wordy } from '../words.ts'
+
+type Detail = Schemas['PaymentDetailInConsole']
+
+export function Payment() {
+  const { paymentId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['payments', paymentId],
+    queryFn: () => responseOf(api.GET('/payments/{paymentId}', { params: { path: { paymentId } } })),
+    // Refunds and deliveries go on while the page is open.
+    refetchInterval: 5_000,
+  })
+  const payment = query.data?.row.payment
+  return (
+    <Page
+      title={payment ? `Payment ${payment.utr}` : 'Payment'}
+      badge={payment && <StatusBadge state={payment.status} />}
+      trail={[{ to: '/payments', label: 'Payments' }]}
+    >
+      <Loaded query={query}>
+        {(detail) => (
+          <>
+            <About detail={detail} />
+            <Refunds refunds={detail.refunds} />
+            <Section title="What happened">
+              <History entries={detail.history} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function About({ detail: { row, settlement, tr } }: { readonly detail: Detail }) {
+  const { payment, merchantId, merchantName } = row
+  return (
+    <Section title="About">
+      <Facts
+        facts={[
+          { label: 'Amount', value: <Money amount={payment.amount} fw={700} /> },
+          { label: 'Refunded by the merchant', value: <Money amount={payment.refundedAmount ?? 0} /> },
+          { label: 'Payment id', value: <Id id={payment.paymentId} what="payment id" /> },
+          { label: 'UTR', value: <Id id={payment.utr} what="UTR" /> },
+          {
+            label: 'Merchant',
+            value: merchantName && (
+              <ThingLink kind="merchant" id={merchantId}>
+                {merchantName}
+              </ThingLink>
+            ),
+          },
+          {
+            label: 'QR code',
+            value: payment.qrCodeId && <ThingLink kind="qrCode" id={payment.qrCodeId} />,
+          },
+          { label: 'Paid to (tr)', value: tr && <Id id={tr} what="tr" /> },
+          { label: 'Reference number', value: payment.referenceNumber },
+          { label: 'Payer', value: payment.payerVpa },
+          { label: 'Why it was not accepted', value: payment.reason && wordy(payment.reason) },
+          {
+            label: 'Paid by the customer',
+            value: payment.transactionOn && <Instant at={payment.transactionOn} long />,
+          },
+          { label: 'Received', value: <Instant at={payment.createdOn} long /> },
+          { label: 'Settled by the bank', value: settlement && <Settlement line={settlement} /> },
+          ...Object.entries(payment.customParams ?? {}).map(([name, value]) => ({
+            label: `Custom: ${name}`,
+            value,
+          })),
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Settlement({ line }: { readonly line: NonNullable<Detail['settlement']> }) {
+  return (
+    <>
+      <Money amount={line.amount} /> on {line.settledOn}
+      {line.status === 'DIFFERS' && ', which differs from the payment'}
+    </>
+  )
+}
+
+const REFUNDS: readonly Column<Schemas['Refund']>[] = [
+  {
+    title: 'Refund',
+    cell: ({ refundId, referenceNumber }) => (
+      <NamedThing kind="refund" id={refundId} name={referenceNumber} />
+    ),
+  },
+  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Why', cell: ({ reason, failureReason }) => failureReason ?? reason ?? '–' },
+  { title: 'Requested', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+function Refunds({ refunds }: { readonly refunds: readonly Schemas['Refund'][] }) {
+  return (
+    <Section title="Refunds">
+      {refunds.length === 0 ? (
+        <Text c="dimmed" size="sm">
+          None.
+        </Text>
+      ) : (
+        <DataTable caption="Refunds" columns={REFUNDS} rows={refunds} rowKey={({ refundId }) => refundId} />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,150 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { count, Money } from '../parts/money.tsx'
+import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
+import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { wordy } from '../words.ts'
+
+type Row = Schemas['PaymentRow']
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Payment',
+    cell: ({ payment }) => <NamedThing kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+  },
+  {
+    title: 'Merchant',
+    cell: ({ merchantId, merchantName }) =>
+      merchantName === undefined ? (
+        'None: in suspense'
+      ) : (
+        <ThingLink kind="merchant" id={merchantId}>
+          {merchantName}
+        </ThingLink>
+      ),
+  },
+  {
+    title: 'QR code',
+    cell: ({ payment }) =>
+      payment.qrCodeId === undefined ? (
+        '–'
+      ) : (
+        <ThingLink kind="qrCode" id={payment.qrCodeId}>
+          {payment.referenceNumber}
+        </ThingLink>
+      ),
+  },
+  {
+    title: 'Status',
+    cell: ({ payment }) => (
+      <>
+        <StatusBadge state={payment.status} />
+        {payment.reason && (
+          <Text size="xs" c="dimmed">
+            {wordy(payment.reason)}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Amount',
+    align: 'right',
+    cell: ({ payment }) => (
+      <>
+        <Money amount={payment.amount} fw={600} />
+        {payment.refundedAmount !== undefined && (
+          <Text size="xs" c="dimmed">
+            refunded <Money amount={payment.refundedAmount} />
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Received', sorts: BY_TIME, cell: ({ payment }) => <Instant at={payment.createdOn} /> },
+]
+
+const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the payment, or its UTR' },
+  MERCHANT,
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
+  },
+  { name: 'amount', label: 'Amount', kind: 'text', placeholder: 'With a merchant or a time' },
+  { name: 'referenceNumber', label: 'Reference number', kind: 'text', placeholder: 'Of the QR code' },
+  ...CREATED_AT,
+]
+
+export function Payments() {
+  return (
+    <ListPage
+      title="Payments"
+      lead="Credits to the QR codes of all merchants, as the bank reported them."
+      name="payments"
+      caption="Payments"
+      load={listAt('/payments')}
+      columns={COLUMNS}
+      rowKey={({ payment }) => payment.paymentId}
+      filters={FILTERS}
+      sort="-created"
+      summary={(filters) => <Totals filters={filters} />}
+      empty={
+        <EmptyState
+          title="No payments yet"
+          command={`curl -s ${window.location.origin}/sandbox/upi/pay -H 'Content-Type: application/json' -d '{"qrCodeId":"<qrCodeId>","amount":249.50}'`}
+        >
+          Payments appear here when a customer pays a QR code. In the sandbox, “Pay this code” on the page of
+          a QR code plays the payer.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+/** How many payments the filters find, and what they add up to. */
+function Totals({ filters }: { readonly filters: Record<string, string> }) {
+  const totals = useQuery({
+    queryKey: ['payments', 'totals', filters],
+    queryFn: () => responseOf(api.GET('/payments/totals', { params: { query: filters } })),
+  })
+  if (totals.error) return <FailureAlert failed={totals.error} retry={() => void totals.refetch()} />
+  if (!totals.data) return undefined
+  const { amount, byStatus, exact, refundedAmount } = totals.data
+  return (
+    <Group
+      component="section"
+      aria-label="Totals of these filters"
+      gap="xl"
+      align="baseline"
+      style={{ rowGap: 4 }}
+    >
+      <Text>
+        {!exact && 'at least '}
+        <b>{count(totals.data.count)}</b> {totals.data.count === 1 ? 'payment' : 'payments'},{' '}
+        <Money amount={amount} fw={700} />
+      </Text>
+      {byStatus.map((each) => (
+        <Text key={each.status} size="sm" c="dimmed">
+          {statusLabel(each.status)}: {count(each.count)}, <Money amount={each.amount} />
+        </Text>
+      ))}
+      {refundedAmount !== '0.00' && (
+        <Text size="sm" c="dimmed">
+          Refunded by merchants: <Money amount={refundedAmount} />
+        </Text>
+      )}
+    </Group>
+  )
+}

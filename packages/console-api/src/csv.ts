@@ -1,0 +1,148 @@
+import type { Readable } from 'node:stream'
+import { invariant, required } from '@svc/kernel/invariant'
+import { recordAudit } from '@svc/platform/audit'
+import { type Operation, type Services, streamingQuery } from '@svc/server/http/operation'
+import { LIMIT_MAX } from '@svc/server/http/page'
+import { StreamSlots } from '@svc/server/http/stream-slots'
+import { type TProperties, Type } from 'typebox'
+import { asOperator } from './as-operator.ts'
+import { closed } from './console-schema.ts'
+
+const CSV = 'text/csv'
+/** Exports that one operator may stream at a time. */
+const STREAMS_MAX = 2
+
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+interface Column {
+  readonly name: string
+  /** Names of the fields that lead to the value. */
+  readonly path: readonly string[]
+  readonly schema: Schema
+}
+
+/** Images have no place in a table. */
+const LEFT_OUT = new Set(['qrCodeBase64'])
+
+/** The fields of an item, those of its objects included; a name that occurs twice has its object's name before it. */
+export function columnsOf(item: Schema): readonly Column[] {
+  const found = leaves(item, [])
+  const uses = (name: string) => found.filter(({ path }) => path.at(-1) === name).length
+  return found.map(({ path, schema }) => {
+    const name = required(path.at(-1), 'a field has a name')
+    return { name: uses(name) > 1 ? path.join('.') : name, path, schema }
+  })
+}
+
+const leaves = (schema: Schema, path: readonly string[]): Pick<Column, 'path' | 'schema'>[] =>
+  Object.entries(schema.properties ?? {})
+    .filter(([name]) => !LEFT_OUT.has(name))
+    .flatMap(([name, field]) =>
+      field.properties ? leaves(field, [...path, name]) : [{ path: [...path, name], schema: field }],
+    )
+
+/** Begins of texts that spreadsheets take for formulas, full-width forms included. */
+const FORMULA = /^[=+@\t\r\n＝＋－＠-]/u
+/** A sign before a number alone, or before a mobile number, runs nothing. */
+const NUMBER = /^[+-]?\d+(?:\.\d+)?$/
+/** Needs no quotation marks under any separator. */
+const BARE = /^[\w.:+-]*$/
+
+/** A text as a field (RFC 4180); an apostrophe before what a spreadsheet would run as a formula. */
+export function csvText(text: string): string {
+  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return BARE.test(harmless) ? harmless : `"${harmless.replaceAll('"', '""')}"`
+}
+
+function field({ path, schema }: Column, item: unknown): string {
+  let value = item
+  for (const name of path) value = (value as Record<string, unknown> | undefined)?.[name]
+  if (value === undefined || value === null) return ''
+  // Numbers with decimals are rupees, in every record of the console; counts are integers.
+  if (typeof value === 'number') return schema.type === 'number' ? value.toFixed(2) : String(value)
+  if (typeof value === 'boolean') return String(value)
+  return csvText(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+interface Page {
+  readonly data: readonly unknown[]
+  readonly next?: string
+}
+
+/** The lines of a list, page by page: no transaction stays open for a slow reader, and memory stays flat. */
+async function* csvOf(
+  columns: readonly Column[],
+  first: Page,
+  read: (after: string) => Promise<Page>,
+): AsyncGenerator<string> {
+  yield `${columns.map(({ name }) => csvText(name)).join(',')}\r\n`
+  for (let page = first; ; page = await read(page.next)) {
+    yield page.data.map((item) => `${columns.map((each) => field(each, item)).join(',')}\r\n`).join('')
+    if (page.next === undefined) return
+  }
+}
+
+function textOf(body: string | Readable): string {
+  invariant(typeof body === 'string', 'a list is no stream')
+  return body
+}
+
+/** The export of a list as CSV: the same filters and order, all rows. Who exported what is audited. */
+export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
+  const given = (list.query as { properties?: TProperties } | undefined)?.properties ?? {}
+  const { limit: _, after: __, ...filters } = given
+  const { data } = (list.result as unknown as { properties: { data: Schema } }).properties
+  const columns = columnsOf(required(data.items, 'a list has items'))
+  const { id, path, summary, tag, params, role } = list
+  return streamingQuery({
+    auth: 'operator',
+    envelope: 'problem',
+    id: id.replace('.list', '.export'),
+    method: 'GET',
+    path: `${path}.csv`,
+    tag,
+    summary: `${summary} as CSV`,
+    description:
+      'All rows of the filter in one response (RFC 4180), at most two at a time. Columns are named as in the list; amounts are rupees with two decimals; texts that a spreadsheet would run as a formula begin with an apostrophe. The export is recorded in the audit.',
+    ...(role !== undefined && { role }),
+    ...(params && { params }),
+    query: closed(filters),
+    result: Type.String({ description: `Columns: ${columns.map(({ name }) => `\`${name}\``).join(', ')}` }),
+    produces: CSV,
+    errors: [...list.errors, 'too_many_streams'],
+    mount(services: S) {
+      const handle = list.mount(services)
+      const slots = new StreamSlots(STREAMS_MAX)
+      return async (input) => {
+        const asked = {
+          ...(input.query as Record<string, unknown>),
+          limit: String(LIMIT_MAX),
+          uncounted: true,
+        }
+        const read = async (after?: string): Promise<Page> => {
+          const { body } = await handle({ ...input, query: { ...asked, after } })
+          return JSON.parse(textOf(body)) as Page
+        }
+        // Filters that are wrong fail before the first byte is sent.
+        const first = await read()
+        const { actorId } = required(input.caller.actor, 'operators call')
+        const body = slots.stream(actorId, csvOf(columns, first, read))
+        const details = { filters: Object.keys((input.query as object | undefined) ?? {}).join(' ') }
+        try {
+          await asOperator(services, input, async (tx) =>
+            recordAudit(tx, [{ action: 'list.exported', target: id, details }]),
+          )
+        } catch (error) {
+          body.destroy()
+          throw error
+        }
+        return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
+      }
+    },
+  })
+}

@@ -1,0 +1,157 @@
+import type { MerchantRefund } from '@svc/core/qr-codes/merchant-refund'
+import type { Payment } from '@svc/core/qr-codes/payment'
+import { type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
+import { type SettlementLine, settlementLines } from '@svc/core/qr-codes/settlement-line'
+import { formatRupees } from '@svc/kernel/money'
+import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { Type } from 'typebox'
+import { instant, record, rupeesText, text } from './console-schema.ts'
+import type { Happening } from './history.ts'
+
+export const SettlementRecord = record('SettlementLine', {
+  fileId: text('Settlement file of the bank'),
+  line: Type.Integer({ description: 'Line of the file; the first one is 1' }),
+  amount: rupeesText,
+  settledOn: text('Day on which the bank paid, `YYYY-MM-DD`'),
+  status: Type.Enum(['MATCHED', 'DIFFERS', 'UNKNOWN'], {
+    description: '`DIFFERS`: from the amount of the payment',
+  }),
+  journalId: Type.Optional(text()),
+  recordedOn: instant,
+})
+
+const SETTLEMENT = statement<SettlementLine>(
+  'console_settlement_of_payment',
+  `select ${settlementLines.columns} from settlement_lines l where l.tenant_id = $1 and l.utr = $2`,
+)
+export const findSettlementLine = async (
+  tx: Tx,
+  tenantId: string,
+  utr: string,
+): Promise<SettlementLine | undefined> => (await tx.query(SETTLEMENT, [tenantId, utr]))[0]
+
+export const settlementToWire = (line: SettlementLine, timeZone: string) => ({
+  fileId: line.fileId,
+  line: line.line,
+  amount: formatRupees(line.amountPaise),
+  settledOn: line.settledOn,
+  status: line.status,
+  journalId: line.journalId ?? undefined,
+  recordedOn: rfc3339(line.recordedAt, timeZone),
+})
+
+const NOTICES_MAX = 50
+const NOTICES = statement<RailNotice>(
+  'console_notices_of_payment',
+  `select ${railNotices.columns} from rail_notices n where n.payment_id = $1
+   order by n.received_at desc, n.notice_id desc limit ${NOTICES_MAX}`,
+)
+
+/** What the bank, the merchant and the settlement say of a payment. */
+export async function paymentHappenings(
+  tx: Tx,
+  payment: Payment,
+  refunds: readonly MerchantRefund[],
+  settlement: SettlementLine | undefined,
+): Promise<Happening[]> {
+  const notices = await tx.query(NOTICES, [payment.paymentId])
+  return [
+    ...(payment.transactionAt ? [paidAt(payment, payment.transactionAt)] : []),
+    ...recorded(payment),
+    ...notices.flatMap(noticeHappenings),
+    ...refunds.flatMap(refundHappenings),
+    ...(settlement ? [settled(settlement)] : []),
+  ]
+}
+
+const paidAt = ({ payerVpa, utr }: Payment, at: Date): Happening => ({
+  at,
+  source: 'notice',
+  what: 'paid_by_customer',
+  detail: [`UTR ${utr}`, payerVpa && `from ${payerVpa}`].filter(Boolean).join(' '),
+})
+
+/** What became of a credit when it came. */
+function firstOf({ qrCodeId, assignedFrom, status }: Payment): string {
+  if (assignedFrom !== null) return 'assigned'
+  if (qrCodeId === null) return 'suspended'
+  return status === 'ACCEPTED' ? 'accepted' : 'refused'
+}
+
+const resolutionOf = ({ status }: Payment): string =>
+  status === 'ACCEPTED' || status === 'ASSIGNED' ? 'assigned' : 'returned'
+
+/** A refused credit goes back to its payer at once: that it was refused and that the bank confirmed it are two facts. */
+export function recorded(payment: Payment): Happening[] {
+  const { amountPaise, createdAt, paymentId, reason, refundedAt } = payment
+  const fact = { source: 'payment', id: paymentId, amount: formatRupees(amountPaise) } as const
+  const first: Happening = { ...fact, at: createdAt, what: firstOf(payment), detail: reason ?? undefined }
+  return [
+    first,
+    ...(payment.resolvedAt && payment.assignedFrom === null
+      ? [{ ...fact, at: payment.resolvedAt, what: resolutionOf(payment) }]
+      : []),
+    ...(refundedAt ? [{ ...fact, at: refundedAt, what: 'refunded' }] : []),
+  ]
+}
+
+function noticeHappenings(notice: RailNotice): Happening[] {
+  const { assignedAt, assignedBy, noticeId, reason, receivedAt, status } = notice
+  const what = status === 'DUPLICATE' ? 'notice_repeated' : 'notice_quarantined'
+  const received: Happening = {
+    at: receivedAt,
+    source: 'notice',
+    what,
+    id: noticeId,
+    detail: reason ?? undefined,
+  }
+  return assignedAt
+    ? [
+        received,
+        {
+          at: assignedAt,
+          source: 'notice',
+          what: 'notice_assigned',
+          id: noticeId,
+          detail: assignedBy ?? undefined,
+        },
+      ]
+    : [received]
+}
+
+/** Requested, sent to the bank, and its outcome. */
+export function refundHappenings(refund: MerchantRefund): Happening[] {
+  const { amountPaise, completedAt, createdAt, failureReason, reason, refundId, runId, sentAt, status, utr } =
+    refund
+  const fact = { source: 'refund', id: refundId, amount: formatRupees(amountPaise) } as const
+  const of = (at: Date | null, what: string, ...detail: readonly (string | null)[]): Happening[] =>
+    at ? [{ ...fact, at, what, detail: detail.filter(Boolean).join(', ') || undefined }] : []
+  return [
+    ...of(createdAt, 'refund_requested', `reference ${refund.referenceNumber}`, reason),
+    ...of(sentAt, 'refund_sent', runId && `run ${runId}`),
+    ...of(
+      completedAt,
+      status === 'FAILED' ? 'refund_failed' : 'refund_completed',
+      utr && `UTR ${utr}`,
+      failureReason,
+    ),
+  ]
+}
+
+const settled = ({
+  amountPaise,
+  fileId,
+  line,
+  recordedAt,
+  settledOn,
+  status,
+}: SettlementLine): Happening => ({
+  at: recordedAt,
+  source: 'settlement',
+  what: `settlement_${status.toLowerCase()}`,
+  id: fileId,
+  amount: formatRupees(amountPaise),
+  detail: `paid by the bank on ${settledOn}, line ${line} of the file`,
+})

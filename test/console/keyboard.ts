@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { type Bed, goTo, settled } from './bed.ts'
+
+export function keyboard(bed: Bed): void {
+  test('what is pasted into the search opens at once with Enter, and is offered again afterwards', async () => {
+    const { paymentId, refundId, utr } = bed.world
+    const page = await bed.visit({ at: '/audit' })
+    const find = page.getByRole('dialog', { name: 'Find' })
+    await page.keyboard.press('Control+k')
+    await find.getByRole('searchbox').fill(utr.toLowerCase())
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: `Payment ${utr}` }).waitFor()
+    await page.keyboard.press('/')
+    await find.getByRole('searchbox').fill(refundId)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/refunds/${refundId}`)
+    await page.reload()
+    await settled(page)
+    await page.keyboard.press('Meta+k')
+    await find.getByRole('link').first().waitFor()
+    expect(await find.getByRole('link').count()).toBe(2)
+    await find.getByRole('link', { name: utr }).click()
+    await page.waitForURL(`**/payments/${paymentId}`)
+  })
+
+  test('the keyboard goes through the rows of a list and opens one', async () => {
+    const page = await bed.visit({ at: '/audit?action=card.status_changed' })
+    const focused = () =>
+      page.evaluate<number>(
+        '[...document.querySelectorAll("[data-row]")].indexOf(document.activeElement.closest("[data-row]"))',
+      )
+    await page.keyboard.press('j')
+    expect(await focused()).toBe(0)
+    await page.keyboard.press('j')
+    expect(await focused()).toBe(1)
+    await page.keyboard.press('k')
+    expect(await focused()).toBe(0)
+    await goTo(page, '/payments')
+    await page.getByRole('link', { name: /^UTR / }).first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('o')
+    await page.getByRole('heading', { level: 1, name: /^Payment / }).waitFor()
+    await goTo(page, '/refunds')
+    await page.getByRole('row', { name: '₹12,345.25' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /^Refund / }).waitFor()
+  })
+}

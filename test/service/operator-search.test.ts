@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Json, payloadOf } from '../harness/client.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let viewer: Browser
+let things: Record<string, string>
+const utr = newUtr()
+
+beforeAll(async () => {
+  service = await openService()
+  viewer = await signedIn(service, 'viewer')
+  const merchant = await service.newMerchant({ name: 'Śrī Gaṇeśa General-Stores, Pune' })
+  const client = await service.as(merchant)
+  const code = await newCode(service, client, { referenceNumber: 'Order 77/B', multipleUse: true })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr, { utr })))
+  const refund = { amount: 1, referenceNumber: 'Return-9' }
+  const { refundId } = payloadOf(await client.post(`/api/v0/payments/${paymentId}/refunds`, refund))
+  const partner = await newPartner(service)
+  const { svcCardId, userId } = payloadOf(
+    await createCard(await asPartner(service.client, partner), partner, {
+      mobile: '9812345670',
+      email: 'Asha.Rao@Example.com',
+    }),
+  )
+  const masked = (await viewer.get(`/cards?q=${svcCardId}`)).json.data[0].maskedNumber as string
+  things = {
+    merchant: merchant.merchantId,
+    qrCode: code.qrCodeId,
+    payment: paymentId,
+    refund: refundId,
+    card: svcCardId,
+    user: userId,
+    lastFour: masked.slice(-4),
+  }
+})
+afterAll(() => service.close())
+
+const search = async (q: string): Promise<string[]> =>
+  (await viewer.get(`/search?q=${encodeURIComponent(q)}`)).json.results.map(
+    ({ kind, id }: Json) => `${kind} ${id}`,
+  )
+
+test('each thing is found by what people have at hand: ids, references in any spelling, digits, mobile, e-mail, words of names', async () => {
+  const dashed = `${utr.slice(0, 4)}-${utr.slice(4, 9)} ${utr.slice(9)}`
+  const cases: readonly (readonly [kind: string, ...queries: string[]])[] = [
+    ['merchant', things['merchant']!, 'Śrī', 'STORES', 'general pune', 'stores, pu'],
+    ['qrCode', things['qrCode']!, 'Order 77/B'],
+    ['payment', things['payment']!, utr, utr.toLowerCase(), dashed],
+    ['refund', things['refund']!, 'Return-9'],
+    ['card', things['card']!, things['lastFour']!],
+    [
+      'user',
+      '9812345670',
+      '+919812345670',
+      '+91 98123 45670',
+      '09812345670',
+      'asha.rao@example.com',
+      'ASHA.'.concat('rao@'),
+    ],
+  ]
+  for (const [kind, ...queries] of cases)
+    for (const q of queries) expect([q, await search(q)]).toEqual([q, [`${kind} ${things[kind]}`]])
+})
+
+test('text that means something in a text search or a pattern is only text', async () => {
+  for (const q of [
+    `'`,
+    `'':*`,
+    'a & b',
+    '!stores',
+    'stores | x',
+    '%%',
+    '__',
+    '\\\\',
+    'stores:*',
+    `') or 1=1 --`,
+  ]) {
+    const { status } = await viewer.get(`/search?q=${encodeURIComponent(q.padEnd(2))}`)
+    expect([q, status]).toEqual([q, 200])
+  }
+  expect(await search('!pune')).toEqual([`merchant ${things['merchant']}`])
+})
+
+test('every lookup of the search has an index that serves it', async () => {
+  const { SOURCES } = await import('@svc/console-api/search-sources')
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query('set search_path = svc; set enable_seqscan = off')
+    for (const { statement } of SOURCES) {
+      const name = statement.name
+      const { rows } = await db.query(`explain ${statement.text.replaceAll('$1', `'x1'`)}`)
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+      expect(plan, `${name}\n${plan}`).not.toMatch(/Seq Scan/)
+      expect(plan, `${name}\n${plan}`).toMatch(/Index Cond/)
+    }
+  })
+})
