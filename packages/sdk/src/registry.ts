@@ -155,6 +155,12 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/webhook-endpoints/{endpointId}/replay',
   'POST /rails/upi/credits',
   'POST /rails/upi/refunds',
+  'POST /rails/cards/authorizations',
+  'POST /rails/cards/captures',
+  'POST /rails/cards/voids',
+  'POST /rails/cards/refunds',
+  'POST /rails/cards/advices',
+  'POST /rails/cards/balance-inquiries',
   'POST /sandbox/cards/{svcCardId}/spend',
   'POST /sandbox/cards/{svcCardId}/refund',
 ])
