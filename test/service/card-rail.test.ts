@@ -159,6 +159,7 @@ test('an authorisation is declined with the ISO 8583 response code of its reason
   await terminal.authorize(400)
   expect(await declined(301)).toEqual(['declined', '61', 'over_day_limit'])
   expect(await declined(201)).toEqual(['declined', '61', 'over_month_limit'])
+  await set('atm_allowed_admin = true')
   expect(await declined(1, { channel: 'atm' })).toEqual(['declined', '57', 'channel_closed_by_user'])
   await set('online_allowed_admin = false')
   expect(await declined(1, { channel: 'ecommerce' })).toEqual(['declined', '57', 'channel_closed_by_admin'])
