@@ -119,9 +119,7 @@ test('each flow moves money between the accounts that the reference says', async
   const code = await newCode(service, shop, { multipleUse: true })
   const cancelled = await newCode(service, shop)
   payloadOf(await cancel(shop, cancelled.qrCodeId))
-  let svcCardId = ''
-  let userId = ''
-  let event = ''
+  let [svcCardId, userId, event] = ['', '', '']
   const flows = [
     await flow('A payment is accepted', () => credit(code.tr)),
     await flow('The bank has paid for a payment', async () => {
