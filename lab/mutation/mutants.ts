@@ -125,8 +125,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a card may be overspent',
     file: 'packages/core/src/cards/spend-card.ts',
-    from: 'if (balancePaise < amountPaise)',
-    to: 'if (balancePaise < -amountPaise)',
+    from: 'if (balancePaise - heldPaise < amountPaise)',
+    to: 'if (balancePaise - heldPaise < -amountPaise)',
     also: [
       {
         file: 'migrations/0004_ledger.sql',

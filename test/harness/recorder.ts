@@ -89,6 +89,7 @@ const BY_FIELD: Record<string, unknown> = {
   secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
   apiKey: 'svc_test_0000000000000000000000000_000000',
   kid: 'key_1',
+  authorizationCode: '042173',
   n: 'pjdss8ZaDfEH6K6U7GeW2nxDqR4IP049fk1fK0lndimbMMVBdPv_hSpm8T8EtBDxrUdi1OHZfMhUixGaut-3nQ4GG9nM249oxhCtxqqNvEXrmQRGqczyLxuh…',
   x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
   y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',

@@ -24,6 +24,7 @@ export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
 /** Key with which tests sign messages of the card network. */
 export const CARD_RAIL_KEY = 'card-rail-key-of-the-tests-0123456789ab'
+const RAIL_KEYS = { UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY }
 
 export interface TestDatabase {
   readonly host: string
@@ -111,8 +112,7 @@ export async function openService({
   const config = readConfig({
     PORT: '0',
     DATA_DIR: dataDir,
-    UPI_RAIL_KEYS: RAIL_KEY,
-    CARD_RAIL_KEYS: CARD_RAIL_KEY,
+    ...RAIL_KEYS,
     DATABASE_URL: db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     // Tests ask much at once, and not of several processes.

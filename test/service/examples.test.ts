@@ -2,9 +2,10 @@ import { join, resolve } from 'node:path'
 import { EXAMPLES } from '@svc/app/examples'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recordCardRail } from '../harness/card-rail-examples.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
-import { newUtr, trsOf } from '../harness/qr-codes.ts'
+import { trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
 import { recordMoneyOut } from '../harness/refund-examples.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -127,38 +128,17 @@ async function rail(): Promise<void> {
   const tr = (await trsOf(service.db.database, [made.qrCodeId])).get(made.qrCodeId)!
   const credit = { utr: 'AXISN0000000042', tr, amount: 75, payerVpa: 'asha@bank' }
   await recorder.works('acceptPayment', 'The bank tells of a credit', open, { body: credit })
-  const returned = { ...credit, utr: newUtr(), tr: made.qrCodeId }
   await open.notify(
     '/rails/upi/credits',
-    { ...returned, utr: 'AXISN0000000043' },
+    { ...credit, tr: made.qrCodeId, utr: 'AXISN0000000043' },
     'rail-key-of-the-tests-0123456789abcdef',
   )
   await recorder.works('confirmRefund', 'The bank has sent the money back', open, {
     body: { utr: 'AXISN0000000043' },
   })
-  const unknown = { body: { utr: 'AXISN0000009999' } }
+  const [unknown, kept] = ['AXISN0000009999', 'AXISN0000000042'].map((utr) => ({ body: { utr } }))
   await recorder.fails('confirmRefund', 'payment_not_found', 'No such credit', open, unknown)
-  const kept = { body: { utr: 'AXISN0000000042' } }
   await recorder.fails('confirmRefund', 'refund_not_due', 'It was accepted', open, kept)
-}
-
-async function cardRail(): Promise<void> {
-  const { token } = payloadOf(await createCard(issuer, incentive))
-  const message = (stan: string, fields: object) => ({
-    body: { token, acquirerId: '400123', stan, transmissionTime: '2026-04-01T09:34:05.000Z', ...fields },
-  })
-  const shop = { rrn: '609134000042', mcc: '5411', merchantName: 'Corner Shop', merchantPlace: 'Pune' }
-  const asked = message('000042', { amount: 120.5, channel: 'pos', ...shop })
-  const { authorizationId } = payloadOf(await recorder.works('authorizeCard', 'A hold', open, asked))
-  const captured = message('000043', { amount: 100, authorizationId })
-  const { messageId: captureId } = payloadOf(
-    await recorder.works('captureCard', 'A part of it', open, captured),
-  )
-  await recorder.works('voidCard', 'The rest is released', open, message('000044', { authorizationId }))
-  await recorder.works('refundCard', 'A part comes back', open, message('000045', { amount: 20, captureId }))
-  const forced = message('000046', { advice: 'forced_post', amount: 15 })
-  await recorder.works('adviseCard', 'Captured while the network stood in', open, forced)
-  await recorder.works('inquireCardBalance', 'What is left', open, message('000047', {}))
 }
 
 async function cards(): Promise<string> {
@@ -490,7 +470,7 @@ test('every example of the reference is what the service answers', async () => {
   await access()
   await qrCodes()
   await cards()
-  await cardRail()
+  await recordCardRail(recorder, open, payloadOf(await createCard(issuer, incentive)).token)
   await coins()
   await events()
   await probes()

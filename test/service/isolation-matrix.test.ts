@@ -34,6 +34,7 @@ const IF_MATCH = { 'if-match': '"1"' }
 const plain: Row = () => ({})
 const empty: Row = () => ({ body: {} })
 
+const RAILS = OPERATIONS.filter(({ auth }) => auth === 'rail' || auth === 'cardRail')
 const ROWS: Record<string, Row | { readonly why: string }> = {
   issueMerchantToken: open('the key names the tenant'),
   issuePartnerToken: open('the client names the tenant'),
@@ -93,14 +94,7 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   resendWebhookEvent: ({ eventId }) => ({ body: { eventId } }),
   replayWebhookEvents: () => ({ body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' } }),
   deleteWebhookEndpoint: plain,
-  acceptPayment: open('the bank sees codes of all merchants; its signature is asked for'),
-  confirmRefund: open('the bank sees payments of all merchants; its signature is asked for'),
-  authorizeCard: open('the card network sees cards of all partners; its signature is asked for'),
-  captureCard: open('the card network sees cards of all partners; its signature is asked for'),
-  voidCard: open('the card network sees cards of all partners; its signature is asked for'),
-  refundCard: open('the card network sees cards of all partners; its signature is asked for'),
-  adviseCard: open('the card network sees cards of all partners; its signature is asked for'),
-  inquireCardBalance: open('the card network sees cards of all partners; its signature is asked for'),
+  ...Object.fromEntries(RAILS.map(({ id }) => [id, open('sees all tenants; its signature is asked for')])),
   sandboxPay: open('plays a payer, who is no tenant; sandbox only'),
   sandboxPayOut: open('plays operators and bank for the merchant of the token; sandbox only'),
   sandboxSpend: open('plays a shop’s terminal, which is no tenant; sandbox only'),

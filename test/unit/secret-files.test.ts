@@ -24,6 +24,7 @@ const VALUES: Readonly<Record<string, string>> = {
   SVC_OPERATOR_PASSWORD: 'the password of asha',
   METRICS_TOKEN: 'canary',
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
+  CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   RATE_LIMIT_URL: 'redis://:canary@h',
 }
 const names = Object.entries(SETTINGS)

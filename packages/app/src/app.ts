@@ -107,8 +107,7 @@ export class App {
     this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...(certificate ? [certificate] : [])]
 
     const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
-    const expireQrCodes = expireQrCodesLoop(services)
-    const expireHolds = expireCardHoldsLoop(services)
+    const expiries = [expireQrCodesLoop(services), expireCardHoldsLoop(services)]
     const auditAnchors = new AuditAnchors(services).loop
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
@@ -118,8 +117,7 @@ export class App {
     const bulkJobs = new BulkWorker(services).loop
     this.#background = [
       ...upiSwitch,
-      expireQrCodes,
-      expireHolds,
+      ...expiries,
       requestLog.loop,
       auditAnchors,
       relay,
@@ -132,11 +130,7 @@ export class App {
     this.#epoch = watchEpoch(database, keyring.epoch, services)
     this.#drainSteps = [
       () => stopAll([...upiSwitch, expireCoins, bulkJobs]),
-      () =>
-        Promise.all([
-          this.#endRequests(),
-          stopAll([expireQrCodes, expireHolds, relay, deliveries, webhookRetention]),
-        ]),
+      () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, auditAnchors]),
       // Together: on a frozen connection, each of them waits until it is closed.

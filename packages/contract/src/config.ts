@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { CARD_SETTINGS } from './card-settings.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import { PAYOUT_SETTINGS } from './payout-settings.ts'
 import {
@@ -9,7 +10,6 @@ import {
   BadSetting,
   bad,
   database,
-  digits,
   hidden,
   masterKeys,
   networks,
@@ -102,47 +102,7 @@ export const SETTINGS = {
   ...PAYOUT_SETTINGS,
   QR_AMOUNT_CAPS: amountCaps,
   ...INTERPRETATION_SETTINGS,
-  CARD_BIN: digits(
-    6,
-    8,
-    '999912',
-    'Leading digits of the card numbers that are issued (BIN); by default a range of no network.',
-  ),
-  CARD_LOAD_MAX_RUPEES: whole(
-    10_000,
-    1,
-    1_000_000,
-    'Largest load of a gift card, in rupees (the regulator’s limit by default).',
-  ),
-  CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
-  CARD_RAIL_KEYS: railKeys(
-    'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
-  ),
-  CARD_HOLD_DAYS: whole(
-    7,
-    1,
-    60,
-    'Days after which the hold of an authorisation that was not captured expires.',
-  ),
-  CARD_OVER_CAPTURE_PERCENT: whole(
-    20,
-    0,
-    100,
-    'How far captures may exceed their authorisation, in percent of it, before the excess goes to the exceptions account (tips, fuel).',
-  ),
-  CARD_TRANSACTION_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest amount of one authorisation, in rupees.'),
-  CARD_DAY_MAX_RUPEES: whole(
-    10_000,
-    1,
-    1_000_000,
-    'What a card may spend in a day of the business zone, open holds included, in rupees.',
-  ),
-  CARD_MONTH_MAX_RUPEES: whole(
-    10_000,
-    1,
-    10_000_000,
-    'What a card may spend in a month of the business zone, open holds included, in rupees.',
-  ),
+  ...CARD_SETTINGS,
   BULK_ROWS_MAX: whole(50_000, 1, 200_000, 'Orders in one bulk upload.'),
   BULK_WAITING_ROWS_MAX: whole(
     1_000_000,

@@ -42,7 +42,12 @@ export function messageJournal(
     const transferId = transferIds[transfers.length]
     if (!amountPaise || transferId === undefined) continue
     transfers.push({
-      ...{ transferId, tenantId, kind, debitAccountId, creditAccountId, amountPaise },
+      transferId,
+      tenantId,
+      kind,
+      debitAccountId,
+      creditAccountId,
+      amountPaise,
       objectId: svcCardId,
       createdAt,
     })

@@ -182,7 +182,7 @@ export interface MessageOutcome {
 }
 
 const rupees = (paise: bigint): number => Number(paise) / 100
-const some = <N extends string>(name: N, paise: bigint) => (paise === 0n ? {} : { [name]: rupees(paise) })
+const some = (name: string, paise: bigint) => (paise === 0n ? {} : { [name]: rupees(paise) })
 
 /** ISO 8583 field 39 of an outcome. */
 export const responseCodeOf = ({ reason }: Pick<MessageOutcome, 'reason'>): string =>

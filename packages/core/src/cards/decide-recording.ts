@@ -97,7 +97,10 @@ function contradicting(command: RecordMessage, message: CardMessage, now: Date):
     svcCardId: command.svcCardId || undefined,
     status: 'declined' as const,
     reason: 'contradicts_earlier_message' as const,
-    ...{ debitedPaise: 0n, creditedPaise: 0n, releasedPaise: 0n, exceptionPaise: 0n },
+    debitedPaise: 0n,
+    creditedPaise: 0n,
+    releasedPaise: 0n,
+    exceptionPaise: 0n,
   }
   const response = JSON.stringify(messageToWire(message, outcome, now, command.timeZone))
   return { ...kept, status: 200, response }

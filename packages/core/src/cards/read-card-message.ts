@@ -34,7 +34,14 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
   if (advice === undefined) return { unreadable: 'advice_unreadable' }
   return {
     message: {
-      ...{ type, acquirerId, stan, transmissionAt, card, amountPaise, channel, advice },
+      type,
+      acquirerId,
+      stan,
+      transmissionAt,
+      card,
+      amountPaise,
+      channel,
+      advice,
       authorizationId: textOf(fields['authorizationId']) || null,
       captureId: textOf(fields['captureId']) || null,
       original: readOriginal(fields),

@@ -125,13 +125,8 @@ export class LiveExamples {
       qrName: 'To be cancelled',
     })
     const card = await post(cards, partner, `reference-card-${day}`, await this.#encrypted(demo, {}), jose)
-    const locked = await post(
-      cards,
-      partner,
-      `reference-locked-${day}`,
-      await this.#encrypted(demo, {}),
-      jose,
-    )
+    const order = await this.#encrypted(demo, {})
+    const locked = await post(cards, partner, `reference-locked-${day}`, order, jose)
     const physical = await this.#encrypted(demo, { physicalCard: true })
     const inactive = await post(cards, partner, `reference-physical-${day}`, physical, jose)
     const lines = await this.#encrypted(demo, { loadAmount: '100' })

@@ -1,0 +1,46 @@
+import { digits, railKeys, whole } from './setting.ts'
+
+/** Settings of cards and of the rail on which a card network spends them. */
+export const CARD_SETTINGS = {
+  CARD_BIN: digits(
+    6,
+    8,
+    '999912',
+    'Leading digits of the card numbers that are issued (BIN); by default a range of no network.',
+  ),
+  CARD_LOAD_MAX_RUPEES: whole(
+    10_000,
+    1,
+    1_000_000,
+    'Largest load of a gift card, in rupees (the regulator’s limit by default).',
+  ),
+  CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  CARD_RAIL_KEYS: railKeys(
+    'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
+  ),
+  CARD_HOLD_DAYS: whole(
+    7,
+    1,
+    60,
+    'Days after which the hold of an authorisation that was not captured expires.',
+  ),
+  CARD_OVER_CAPTURE_PERCENT: whole(
+    20,
+    0,
+    100,
+    'How far captures may exceed their authorisation, in percent of it, before the excess goes to the exceptions account (tips, fuel).',
+  ),
+  CARD_TRANSACTION_MAX_RUPEES: whole(10_000, 1, 1_000_000, 'Largest amount of one authorisation, in rupees.'),
+  CARD_DAY_MAX_RUPEES: whole(
+    10_000,
+    1,
+    1_000_000,
+    'What a card may spend in a day of the business zone, open holds included, in rupees.',
+  ),
+  CARD_MONTH_MAX_RUPEES: whole(
+    10_000,
+    1,
+    10_000_000,
+    'What a card may spend in a month of the business zone, open holds included, in rupees.',
+  ),
+} as const

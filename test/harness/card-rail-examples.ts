@@ -1,0 +1,21 @@
+import { type Client, payloadOf } from './client.ts'
+import type { Recorder } from './recorder.ts'
+
+/** The messages of the card network, each once; `open` has no credentials of its own. */
+export async function recordCardRail(recorder: Recorder, open: Client, token: string): Promise<void> {
+  const message = (stan: string, fields: object) => ({
+    body: { token, acquirerId: '400123', stan, transmissionTime: '2026-04-01T09:34:05.000Z', ...fields },
+  })
+  const shop = { rrn: '609134000042', mcc: '5411', merchantName: 'Corner Shop', merchantPlace: 'Pune' }
+  const asked = message('000042', { amount: 120.5, channel: 'pos', ...shop })
+  const { authorizationId } = payloadOf(await recorder.works('authorizeCard', 'A hold', open, asked))
+  const captured = message('000043', { amount: 100, authorizationId })
+  const { messageId: captureId } = payloadOf(
+    await recorder.works('captureCard', 'A part of it', open, captured),
+  )
+  await recorder.works('voidCard', 'The rest is released', open, message('000044', { authorizationId }))
+  await recorder.works('refundCard', 'A part comes back', open, message('000045', { amount: 20, captureId }))
+  const forced = message('000046', { advice: 'forced_post', amount: 15 })
+  await recorder.works('adviseCard', 'Captured while the network stood in', open, forced)
+  await recorder.works('inquireCardBalance', 'What is left', open, message('000047', {}))
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newIdentity, Terminal } from '../harness/card-rail.ts'
+import { payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { asSuperuser, CARD_RAIL_KEY, openService, type TestService } from '../harness/service.ts'
+
+const NEXT_KEY = 'the-next-card-rail-key-0123456789abcdef'
+
+let service: TestService
+let newCard: () => Promise<{ svcCardId: string; terminal: Terminal }>
+
+beforeAll(async () => {
+  service = await openService({ env: { CARD_RAIL_KEYS: `${CARD_RAIL_KEY},${NEXT_KEY}` } })
+  const partner = await newPartner(service)
+  const issuer = await asPartner(service.client, partner)
+  newCard = async () => {
+    const { svcCardId, token } = payloadOf(await createCard(issuer, partner))
+    return { svcCardId, terminal: new Terminal(service.client, token) }
+  }
+})
+afterAll(() => service.close())
+
+const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+  asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
+
+test('a signed message that cannot be read is kept once, without card numbers, and gets 202', async () => {
+  const { terminal } = await newCard()
+  const sent = async (body: string, at = 'authorizations') => {
+    const { status, json } = await terminal.sendBytes(at, body)
+    return [status, json.payload.reason]
+  }
+  expect(await sent('not json')).toEqual([202, 'not_json'])
+  expect(await sent('not json')).toEqual([202, 'not_json'])
+  const identity = newIdentity()
+  const clear = { cardNumber: '4111111111111111', amount: 1, channel: 'pos', ...identity }
+  expect(await sent(JSON.stringify(clear))).toEqual([202, 'card_number_not_encrypted'])
+  const { token } = terminal
+  expect(await sent(JSON.stringify({ token, amount: 1, channel: 'pos' }))).toEqual([
+    202,
+    'identity_unreadable',
+  ])
+  expect(await sent(JSON.stringify({ token, ...identity, amount: -1 }))).toEqual([202, 'amount_unreadable'])
+  expect(await sent(JSON.stringify({ token, ...identity, amount: 1 }))).toEqual([202, 'channel_unreadable'])
+  expect(await sent(JSON.stringify({ token, ...identity, amount: 1 }), 'advices')).toEqual([
+    202,
+    'advice_unreadable',
+  ])
+  expect(await sent('eyJhbGciOiJub25lIn0.a.b.c.d')).toEqual([202, 'not_decrypted'])
+  const unknown = { token: 'crd_nothing', amount: 1, ...newIdentity() }
+  expect(await sent(JSON.stringify(unknown), 'captures')).toEqual([202, 'unknown_card'])
+  const kept = await sql<{ body: Buffer }>(`select body from card_exceptions where partner_id = 'house'`)
+  const bodies = kept.map(({ body }) => body.toString('utf8'))
+  expect(bodies.filter((body) => body === 'not json')).toHaveLength(1)
+  expect(bodies.join()).not.toContain('4111111111111111')
+  expect(bodies.join()).toContain('XXXX1111')
+})
+
+test('a message names its card by the number where it is encrypted', async () => {
+  const { svcCardId, terminal } = await newCard()
+  const [row] = await sql<{ number_encrypted: Buffer }>(
+    'select number_encrypted from cards where svc_card_id = $1',
+    [svcCardId],
+  )
+  const { keyring } = service.app.services
+  const cardNumber = keyring
+    .open('card_number', row?.number_encrypted ?? Buffer.alloc(0), svcCardId)
+    .toString()
+  const message = { cardNumber, amount: 10, channel: 'ecommerce', ...newIdentity() }
+  const response = await terminal.sendEncrypted('authorizations', message)
+  expect(payloadOf(response)).toMatchObject({ status: 'approved', svcCardId })
+  expect(response.text).not.toContain(cardNumber)
+})
+
+test('messages are signed with one of the two keys over their time and bytes', async () => {
+  const { terminal } = await newCard()
+  expect(await new Terminal(service.client, terminal.token, NEXT_KEY).balance()).toMatchObject({
+    status: 'approved',
+  })
+  const stranger = new Terminal(service.client, terminal.token, 'another-key-of-nobody-0123456789abcdef')
+  expect(await stranger.send('balance-inquiries')).toMatchObject({ status: 401, error: 'invalid_signature' })
+})
