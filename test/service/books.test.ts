@@ -1,11 +1,7 @@
 import { join, resolve } from 'node:path'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
-import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
-import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
-import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,8 +9,8 @@ import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
+import { merchantFlows } from '../harness/merchant-flows.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
-import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -93,50 +89,6 @@ async function refund(referenceNumber: string, amount: number): Promise<void> {
   const request = { amount, referenceNumber }
   ;({ refundId } = payloadOf(await shop.post(`/api/v0/payments/${paymentId}/refunds`, request)))
 }
-let payoutId = ''
-async function preparePayoutNow(): Promise<void> {
-  const ask = { merchantId: merchant.merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
-  const { payout } = await service.app.services.commands.open(preparePayout).run(ask)
-  ;({ payoutId } = payout!)
-}
-async function completePayout(outcome: PayoutStep): Promise<void> {
-  const { run } = service.app.services.commands.open(changePayout)
-  const { merchantId } = merchant
-  for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
-    await run({ merchantId, payoutId, step })
-}
-const suspenseFlows = async (): Promise<string[]> => {
-  const resolve = service.app.services.commands.open(resolveSuspense)
-  const { merchantId, vpa } = merchant
-  const own = await credit('NOSUCHCODE', { utr: 'OWN0000001', payeeVpa: vpa })
-  const platforms = await credit('NOSUCHCODE', { utr: 'PLATFORM01' })
-  const assign = (tenantId: string, paymentId: string) =>
-    resolve.run({ tenantId, paymentId, merchantId, reason: 'receipt 1042' })
-  return [
-    await flow('A credit in suspense is assigned to its merchant', () => assign(merchantId, own.paymentId)),
-    await flow('A credit in the platform’s suspense is assigned to a merchant', () =>
-      assign('house', platforms.paymentId),
-    ),
-  ]
-}
-const payoutFlows = async (): Promise<string[]> => [
-  await flow('A payout to the merchant is prepared, less fees and GST', async () => {
-    const { merchantId } = merchant
-    await giveAccount(service, merchantId)
-    await service.app.services.database.operate(async (tx) => {
-      await setMerchantFee(tx, {
-        merchantId,
-        validFrom: '2020-01-01',
-        basisPoints: 200,
-        fixedPaise: paise(0n),
-      })
-    })
-    await preparePayoutNow()
-  }),
-  await flow('The bank cannot pay it', () => completePayout({ to: 'FAILED', reason: 'account closed' })),
-  await flow('It is prepared again', preparePayoutNow),
-  await flow('The bank has paid it', () => completePayout({ to: 'PAID', utr: 'PAYOUT000001' })),
-]
 const refunded = async (status: string) =>
   payloadOf(await service.client.notify('/rails/upi/refunds', { refundId, status }, RAIL_KEY))
 const atCard = async (path: string, amount: number) =>
@@ -188,8 +140,7 @@ test('each flow moves money between the accounts that the reference says', async
       credit('NOSUCHCODE', { utr: 'LOST000001', payeeVpa: merchant.vpa }),
     ),
     await flow('The bank has returned it to its payer, out of suspense', () => confirmRefund('LOST000001')),
-    ...(await payoutFlows()),
-    ...(await suspenseFlows()),
+    ...(await merchantFlows({ service, merchant, flow, credit })),
     await flow('A card account is funded', async () => {
       partner = await newPartner(service, { fundsPaise: 1_000_00n })
       issuer = await asPartner(service.client, partner)

@@ -13,6 +13,7 @@ import type { Transfer } from '../ledger/transfers.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { codeDirectory } from './code-directory.ts'
 import { type Credit, contradicts, type QuarantineReason, type ReadNotice } from './credit-notice.ts'
+import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
 import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
 import {
@@ -244,10 +245,7 @@ function decide({ codes, known }: State, command: AcceptPayment, now: Date): Rec
     status: !code ? 'SUSPENSE' : reason ? 'REFUND_PENDING' : 'ACCEPTED',
     reason: reason ?? null,
     createdAt: now,
-    refundedAt: null,
-    refundPaise: paise(0n),
-    resolvedAt: null,
-    assignedFrom: null,
+    ...NEW_PAYMENT,
     transactionAt,
     flags,
     noticeDigest: digest,

@@ -1,0 +1,9 @@
+import { paise } from '@svc/kernel/money'
+
+/** What happens to a payment later. */
+export const NEW_PAYMENT = {
+  refundedAt: null,
+  refundPaise: paise(0n),
+  resolvedAt: null,
+  assignedFrom: null,
+} as const

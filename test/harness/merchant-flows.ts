@@ -1,0 +1,59 @@
+import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
+import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
+import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { paise } from '@svc/kernel/money'
+import type { Json } from './client.ts'
+import { giveAccount } from './payouts.ts'
+import type { TestMerchant, TestService } from './service.ts'
+
+interface Recording {
+  readonly service: TestService
+  readonly merchant: TestMerchant
+  /** Records what moves while the work is done. */
+  readonly flow: (title: string, work: () => Promise<unknown>) => Promise<string>
+  readonly credit: (tr: string, rest: object) => Promise<Json>
+}
+
+/** What operators do with a merchant's money: payouts, and credits in suspense. */
+export const merchantFlows = async (recording: Recording): Promise<string[]> => [
+  ...(await payoutFlows(recording)),
+  ...(await suspenseFlows(recording)),
+]
+
+async function payoutFlows({ service, merchant: { merchantId }, flow }: Recording): Promise<string[]> {
+  const { commands, database } = service.app.services
+  let payoutId = ''
+  const prepare = async () => {
+    const ask = { merchantId, businessDay: '2026-04-01', preparedBy: 'one', isEarly: true }
+    ;({ payoutId } = (await commands.open(preparePayout).run(ask)).payout!)
+  }
+  const complete = async (outcome: PayoutStep) => {
+    for (const step of [{ to: 'APPROVED', by: 'another' }, { to: 'SENT', runId: 'pyr_1' }, outcome] as const)
+      await commands.open(changePayout).run({ merchantId, payoutId, step })
+  }
+  await giveAccount(service, merchantId)
+  const fee = { merchantId, validFrom: '2020-01-01', basisPoints: 200, fixedPaise: paise(0n) }
+  await database.operate((tx) => setMerchantFee(tx, fee))
+  return [
+    await flow('A payout to the merchant is prepared, less fees and GST', prepare),
+    await flow('The bank cannot pay it', () => complete({ to: 'FAILED', reason: 'account closed' })),
+    await flow('It is prepared again', prepare),
+    await flow('The bank has paid it', () => complete({ to: 'PAID', utr: 'PAYOUT000001' })),
+  ]
+}
+
+async function suspenseFlows({ service, merchant, flow, credit }: Recording): Promise<string[]> {
+  const resolve = service.app.services.commands.open(resolveSuspense)
+  const { merchantId, vpa } = merchant
+  const own = await credit('NOSUCHCODE', { utr: 'OWN0000001', payeeVpa: vpa })
+  const platforms = await credit('NOSUCHCODE', { utr: 'PLATFORM01' })
+  const assign = (tenantId: string, paymentId: string) =>
+    resolve.run({ tenantId, paymentId, merchantId, reason: 'receipt 1042' })
+  return [
+    await flow('A credit in suspense is assigned to its merchant', () => assign(merchantId, own.paymentId)),
+    await flow('A credit in the platform’s suspense is assigned to a merchant', () =>
+      assign('house', platforms.paymentId),
+    ),
+  ]
+}
