@@ -1,5 +1,6 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { EVENT_TYPES } from '@svc/contract/events'
+import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
@@ -8,6 +9,7 @@ import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import { paise } from '@svc/kernel/money'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
@@ -93,6 +95,7 @@ async function partnerEvents(): Promise<Json[]> {
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' }))
   const shop = { amount: 100.5, channel: 'pos', merchantName: 'Corner Shop' }
   payloadOf(await client.post(`/sandbox/cards/${svcCardId}/spend`, shop))
+  await cardEvents(payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)).token)
   payloadOf(await client.post(`/sandbox/cards/${svcCardId}/refund`, { amount: 50.25 }))
   const { event } = await newConfig(client, { amount: 20, coinsExpireAfterDays: 1 })
   const [userId] = await newUsers(service, partner, 1)
@@ -102,6 +105,20 @@ async function partnerEvents(): Promise<Json[]> {
   service.clock.advance(3 * DAY_MS)
   await service.app.coinSweep.sweep()
   return feedOf(await asPartner(service.client, partner), 9)
+}
+
+/** What the card network causes; the last hold expires. */
+async function cardEvents(token: string): Promise<void> {
+  const terminal = new Terminal(service.client, token)
+  const { authorizationId } = await terminal.authorize(10)
+  await terminal.capture(5, { authorizationId })
+  await terminal.void({ authorizationId })
+  await terminal.authorize(100_000)
+  await terminal.authorize(1)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update card_authorizations set expires_at = now() - interval '1 second'`),
+  )
+  await expireCardHolds(service.app.services)
 }
 
 test('every type of event is emitted, and each event has the shape that the reference promises for its type', async () => {
