@@ -180,6 +180,8 @@ test('a refund shows what happened to it alone, and is found by the bank’s ref
   expect(shown.history.map(({ what }: Json) => what)).toEqual(
     expect.arrayContaining(['refund_requested', 'refund_completed', 'merchant_refund', 'refund.completed']),
   )
+  const events = shown.history.filter(({ source }: Json) => source === 'event')
+  expect(events.map(({ what }: Json) => what)).toEqual(['payment.refund_pending', 'payment.refunded'])
   expect((await viewer.get(`/refunds?q=${shown.row.refund.utr.toLowerCase()}`)).json.data).toHaveLength(1)
 })
 

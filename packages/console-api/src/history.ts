@@ -118,6 +118,7 @@ const EVENTS = statement<{ event_id: string; type: string; created_at: Date }>(
    from unnest($2::text[], $3::text[]) as around (low, high)
      join outbox o on o.tenant_id = $1 and o.event_id >= around.low and o.event_id < around.high
    where o.object_id = any ($4) or o.payload ->> 'paymentId' = any ($4)
+     or o.payload -> 'refund' ->> 'refundId' = any ($4)
    order by o.event_id desc limit ${EACH_MAX}`,
 )
 
