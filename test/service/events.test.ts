@@ -104,7 +104,7 @@ async function partnerEvents(): Promise<Json[]> {
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 5 }))
   service.clock.advance(3 * DAY_MS)
   await service.app.coinSweep.sweep()
-  return feedOf(await asPartner(service.client, partner), 9)
+  return feedOf(await asPartner(service.client, partner), 15)
 }
 
 /** What the card network causes; the last hold expires. */
