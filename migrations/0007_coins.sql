@@ -110,7 +110,8 @@ create table coin_lots (
   constraint user_is_the_partners foreign key (partner_id, user_id) references users (partner_id, user_id)
 );
 alter table coin_lots add primary key (partner_id, lot_id);
-create index coin_lots_open on coin_lots (user_id, entry) where remaining > 0;
+-- Soonest to expire first: what redemptions take first, and what is due.
+create index coin_lots_open on coin_lots (user_id, expires_at, entry) where remaining > 0;
 create index coin_lots_due on coin_lots (expires_at) where remaining > 0;
 create index coin_lots_of_day on coin_lots (user_id, business_day);
 select secure_tenants('coin_lots', 'partner_id');

@@ -37,8 +37,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'one bank reference may name several credits',
     file: 'migrations/0005_qr_codes_payments.sql',
-    from: 'constraint one_credit_per_utr unique (utr)',
-    to: `constraint one_credit_per_utr check (utr <> '')`,
+    from: 'create unique index one_credit_per_utr',
+    to: 'create index one_credit_per_utr',
     tests: RACES,
     named: 'one bank reference',
   },

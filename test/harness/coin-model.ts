@@ -52,19 +52,24 @@ export class CoinModel {
     this.lots.push({ id, amount, remaining: amount, expiresMs })
   }
 
-  /** Which lots gave how much, oldest first; `undefined` when there is too little. */
+  /** Which lots gave how much, the oldest first; `undefined` when there is too little. */
   redeem(amount: number): { allocationId: string; amount: number }[] | undefined {
     if (this.active < amount) return undefined
-    const taken: { allocationId: string; amount: number }[] = []
+    const taken = new Map<ModelLot, number>()
     let left = amount
-    for (const lot of this.lots) {
+    // Sorting is stable: of lots that expire at once, or never, the oldest goes first.
+    for (const lot of this.lots.toSorted((a, b) =>
+      a.expiresMs === b.expiresMs ? 0 : a.expiresMs - b.expiresMs,
+    )) {
       const part = Math.min(lot.remaining, left)
-      if (part > 0) taken.push({ allocationId: lot.id, amount: part })
+      if (part > 0) taken.set(lot, part)
       lot.remaining -= part
       left -= part
     }
     this.spent += amount
-    return taken
+    return this.lots.flatMap((lot) =>
+      taken.has(lot) ? [{ allocationId: lot.id, amount: taken.get(lot)! }] : [],
+    )
   }
 }
 

@@ -124,6 +124,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   SVC_OPERATOR: 'asha',
   SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   ACCESS_KEY_ALONE: 'accept',
+  COIN_LOT_ORDER: 'fifo',
   COIN_LOOKUP_TOKEN: 'partner',
   EXPIRED_STATUS: 'CANCELLED',
   SEARCH_COOKIE: 'token',

@@ -1,6 +1,6 @@
-import { digits, railKeys, whole } from './setting.ts'
+import { digits, oneOf, railKeys, whole } from './setting.ts'
 
-/** Settings of cards and of the rail on which a card network spends them. */
+/** Settings of cards, of the rail on which a card network spends them, and of coins. */
 export const CARD_SETTINGS = {
   CARD_BIN: digits(
     6,
@@ -42,5 +42,10 @@ export const CARD_SETTINGS = {
     1,
     10_000_000,
     'What a card may spend in a month of the business zone, open holds included, in rupees.',
+  ),
+  COIN_LOT_ORDER: oneOf(
+    ['expiry', 'fifo'],
+    'expiry',
+    'Which coins of a user are spent first: those that expire soonest, or the oldest.',
   ),
 } as const

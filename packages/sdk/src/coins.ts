@@ -94,7 +94,7 @@ export class Coins {
     )
   }
 
-  /** Takes coins from a user, the oldest first, exactly once for each `requestId`. */
+  /** Takes coins from a user, those that expire soonest first, exactly once for each `requestId`. */
   async redeem(redemption: Body<'redeemCoins'>, options?: WriteOptions): Promise<CoinRedemption> {
     return payloadOf(
       await this.#api.http.POST('/api/v0/svc-coins/redeem', { body: redemption, ...this.#api.call(options) }),

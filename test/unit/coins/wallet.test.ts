@@ -61,8 +61,11 @@ function carryOut(
 ): WalletChange {
   if (next.kind === 'expire') return expireDue(wallet, now)
   if (next.kind === 'redeem')
-    return redeem(wallet, { redemptionId: id, transferId: id, requestId: id, amount: next.amount }, now)
-      .change
+    return redeem(
+      wallet,
+      { redemptionId: id, transferId: id, requestId: id, amount: next.amount, lotOrder: 'expiry' },
+      now,
+    ).change
   const expiresAt = next.lastsMs === null ? null : new Date(now.getTime() + next.lastsMs)
   return award(
     wallet,
@@ -131,7 +134,7 @@ test('a redemption empties older lots before it touches newer ones', () => {
         fc.pre(wanted <= total)
         const { uses } = redeem(
           wallet,
-          { redemptionId: 'r', transferId: 't', requestId: 'q', amount: wanted },
+          { redemptionId: 'r', transferId: 't', requestId: 'q', amount: wanted, lotOrder: 'fifo' },
           new Date(START),
         )
         expect(uses.reduce((sum, use) => sum + use.amount, 0n)).toBe(wanted)

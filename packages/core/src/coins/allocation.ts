@@ -13,7 +13,7 @@ import {
 } from '@svc/platform/db/table'
 import { Type } from 'typebox'
 
-/** Coins that users got for events: an allocation is one lot, spent first in, first out. */
+/** Coins that users got for events: an allocation is one lot (decision K9). */
 export const coinLots = table(
   'coin_lots',
   'l',
@@ -23,7 +23,7 @@ export const coinLots = table(
     partnerId: text,
     userId: text,
     companyId: text,
-    /** Number of its entry in the user's history: lots go first in, first out by it. */
+    /** Number of its entry in the user's history: of lots that expire at one instant the lower is spent first. */
     entry: bigint,
     requestId: text,
     /** SHA-256 of the request, to distinguish a repeat from another request. */

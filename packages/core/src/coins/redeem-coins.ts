@@ -8,7 +8,13 @@ import { saveEvents } from '@svc/platform/outbox'
 import { findUsers } from '../tenants/user.ts'
 import { coinLotUses, coinRedemptions, type Redemption, redemptionToWire } from './redemption.ts'
 import { type LotUse, redeem, type Wallet, type WalletChange } from './wallet.ts'
-import { lockCoinAccounts, lockWallets, saveWalletChanges, type WalletNeed } from './wallet-store.ts'
+import {
+  type LotOrder,
+  lockCoinAccounts,
+  lockWallets,
+  saveWalletChanges,
+  type WalletNeed,
+} from './wallet-store.ts'
 
 interface RedeemCoins {
   readonly partnerId: string
@@ -21,6 +27,7 @@ interface RedeemCoins {
 }
 
 interface PreparedRedemption extends WalletNeed, RedeemCoins {
+  readonly lotOrder: LotOrder
   readonly ids: { readonly redemption: string; readonly transfer: string; readonly event: string }
   readonly timeZone: string
 }
@@ -47,7 +54,7 @@ const KNOWN = statement<Redemption>(
    where (r.partner_id, r.request_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 
-/** Spends coins, oldest first, all or none; exactly once for each `requestId` (decision K3). */
+/** Spends coins, what expires soonest first (decision K9), all or none; exactly once for each `requestId` (decision K3). */
 export const redeemCoins = command({
   name: 'redeemCoins',
 
@@ -60,6 +67,7 @@ export const redeemCoins = command({
         ...ask,
         tenantId: ask.partnerId,
         clockOffsetMs: clock.offsetMs(),
+        lotOrder: config.COIN_LOT_ORDER,
         ids: { redemption: id('cre'), transfer: id('trf'), event: id('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
@@ -88,12 +96,12 @@ export const redeemCoins = command({
   },
 
   decide(state, command, now): Redeemed {
-    const { partnerId, userId, requestId, requestHash, coins: amount, ids } = command
+    const { partnerId, userId, requestId, requestHash, coins: amount, ids, lotOrder } = command
     const known = state.known.get(requestId)
     if (known && !known.requestHash.equals(requestHash)) fail('request_id_conflict')
     if (known) return { redemption: known, made: undefined, command }
     if (!state.users.has(userId)) fail('user_not_found')
-    const plan = { redemptionId: ids.redemption, transferId: ids.transfer, requestId, amount }
+    const plan = { redemptionId: ids.redemption, transferId: ids.transfer, requestId, amount, lotOrder }
     const { change, uses, balance } = redeem(state.wallets.get(userId)!, plan, now)
     const redemption: Redemption = {
       redemptionId: ids.redemption,

@@ -13,10 +13,14 @@ type WalletRow = RowOf<typeof coinWallets>
 
 const LOCK = coinWallets.lock('lock')
 
-// Those that are due, now or in a moment; and of the others as many, oldest first, as so many coins can need.
-const LOTS = statement<Lot>(
-  'coin_lots_open',
-  `with wanted as (
+/** What redemptions take first: the lot that expires soonest, or the oldest (decision K9). */
+export type LotOrder = 'expiry' | 'fifo'
+
+// Those that are due, now or in a moment; and of the others as many, in their order, as so many coins can need.
+const lotsIn = (order: LotOrder) =>
+  statement<Lot>(
+    `coin_lots_open_${order}`,
+    `with wanted as (
      select partner_id, user_id, sum(coins)::bigint as coins,
        statement_timestamp() + $4::double precision * interval '1 millisecond' + interval '1 minute' as until
      from unnest($1::text[], $2::text[], $3::bigint[]) as w (partner_id, user_id, coins) group by 1, 2)
@@ -27,9 +31,14 @@ const LOTS = statement<Lot>(
         and o.expires_at <= w.until)
      union all
      (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
-        and (o.expires_at is null or o.expires_at > w.until) order by o.entry limit w.coins)) as l
+        and (o.expires_at is null or o.expires_at > w.until)
+        order by ${order === 'fifo' ? 'o.entry' : 'o.expires_at, o.entry'} limit w.coins)) as l
    order by l.entry`,
-)
+  )
+const LOTS: Readonly<Record<LotOrder, ReturnType<typeof lotsIn>>> = {
+  expiry: lotsIn('expiry'),
+  fifo: lotsIn('fifo'),
+}
 // Sent before `LOTS`, so that its time is no later than the one that `LOTS` reads to.
 const READY_UNTIL = statement<{ until: Date }>(
   'coin_lots_ready_until',
@@ -41,6 +50,8 @@ export interface WalletNeed {
   readonly tenantId: string
   readonly userId: string
   readonly coins: bigint
+  /** By default what expires soonest. */
+  readonly lotOrder?: LotOrder
   /** What the service's clock is ahead of the database's, in milliseconds. */
   readonly clockOffsetMs: number
 }
@@ -70,10 +81,10 @@ async function withLots(
   needs: readonly WalletNeed[],
   known: ByTenant<Map<string, WalletRow>>,
 ): Promise<ByTenant<Wallets>> {
-  const offsetMs = needs[0]!.clockOffsetMs
+  const { clockOffsetMs: offsetMs, lotOrder = 'expiry' } = needs[0]!
   const [times, lots] = await Promise.all([
     tx.query(READY_UNTIL, [offsetMs]),
-    tx.query(LOTS, [...columns(needs, tenantOf, userOf, (need) => need.coins), offsetMs]),
+    tx.query(LOTS[lotOrder], [...columns(needs, tenantOf, userOf, (need) => need.coins), offsetMs]),
   ])
   const readyUntil = times[0]!.until
   const open = lotsByUser(lots)

@@ -215,6 +215,14 @@ interface Redemption {
   readonly transferId: string
   readonly requestId: string
   readonly amount: bigint
+  readonly lotOrder: 'expiry' | 'fifo'
+}
+
+/** Lots that never expire come last; of one instant, the oldest first. */
+const bySoonest = (a: Lot, b: Lot): number => {
+  if (a.expiresAt?.getTime() === b.expiresAt?.getTime()) return a.entry < b.entry ? -1 : 1
+  if (a.expiresAt === null || b.expiresAt === null) return a.expiresAt === null ? 1 : -1
+  return a.expiresAt < b.expiresAt ? -1 : 1
 }
 
 export interface LotUse {
@@ -222,10 +230,10 @@ export interface LotUse {
   readonly amount: bigint
 }
 
-/** Spends coins, oldest lots first; all of them or none. */
+/** Spends coins, the soonest to expire or the oldest lots first (decision K9); all of them or none. */
 export function redeem(
   wallet: Wallet,
-  { redemptionId, transferId, requestId, amount }: Redemption,
+  { redemptionId, transferId, requestId, amount, lotOrder }: Redemption,
   now: Date,
 ) {
   const due = expireDue(wallet, now)
@@ -234,7 +242,7 @@ export function redeem(
   const uses: LotUse[] = []
   const changed: Lot[] = []
   let left = amount
-  for (const lot of due.wallet.lots) {
+  for (const lot of lotOrder === 'fifo' ? due.wallet.lots : due.wallet.lots.toSorted(bySoonest)) {
     if (left === 0n) break
     const taken = lot.remaining < left ? lot.remaining : left
     uses.push({ lotId: lot.lotId, amount: taken })

@@ -63,7 +63,7 @@ export const payments = table(
     /** When it was assigned or returned out of suspense. */
     resolvedAt: generated(nullable(instant)),
     /** The payment in the platform's suspense that it was assigned from. */
-    assignedFrom: nullable(text),
+    assignedFrom: generated(nullable(text)),
   },
   ['utr'],
 )

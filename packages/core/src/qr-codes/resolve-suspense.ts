@@ -52,11 +52,7 @@ const ASSIGNED = statement<Payment>(
   'payments_assigned',
   `select ${payments.columns} from payments p where p.assigned_from = any ($1)`,
 )
-const MARK_RESOLVED = statement(
-  'payments_mark_resolved',
-  `update payments p set resolved_at = w.at from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (merchant_id, payment_id, at)
-   where p.merchant_id = w.merchant_id and p.payment_id = w.payment_id`,
-)
+const saveAssigned = payments.updates(['resolvedAt', 'assignedFrom'], 'assign')
 // A credit of an earlier day is due again to be paid out.
 const MOVE_BACK = statement(
   'payout_positions_for_suspense',
@@ -103,12 +99,7 @@ export const resolveSuspense = command({
       tx,
       created.map((payment) => ({ ...payment, notice: null })),
     )
-    if (created.length > 0)
-      tx.write(MARK_RESOLVED, [
-        created.map(({ merchantId }) => merchantId),
-        created.map(({ paymentId }) => paymentId),
-        created.map(({ resolvedAt }) => resolvedAt),
-      ])
+    saveAssigned(tx, created)
     const credited = done.map(({ payment }) => payment).filter(({ status }) => status === 'ACCEPTED')
     tx.write(MOVE_BACK, [
       credited.map(({ merchantId }) => merchantId),

@@ -97,7 +97,7 @@ export const redeemCoinsOperation = operation({
   tag: 'Coins',
   summary: 'Redeem coins',
   description:
-    'Takes coins from the user’s unexpired lots, first in, first out; all of them or none. A repeat of the same `requestId` gets the first response, with another request 409.',
+    'Takes coins from the user’s unexpired lots, those that expire soonest first; all of them or none. A repeat of the same `requestId` gets the first response, with another request 409.',
   auth: 'partner',
   scope: 'coins:write',
   envelope: 'response_code',
