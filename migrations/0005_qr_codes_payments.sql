@@ -85,7 +85,7 @@ create table payments (
 create index payments_of_code on payments (merchant_id, qr_code_id, created_at desc, payment_id desc);
 alter table payments add primary key (merchant_id, payment_id);
 -- A credit that was assigned out of the platform's suspense has two payments, of which one is live.
-create unique index one_credit_per_utr on payments (utr) where status <> 'ASSIGNED';
+create unique index one_credit_per_utr on payments (utr, (status = 'ASSIGNED'));
 create index payments_by_id on payments (payment_id);
 create index payments_to_refund on payments (created_at) where status = 'REFUND_PENDING';
 -- Payments over all codes of a merchant, newest first; those that need attention are few among very many.

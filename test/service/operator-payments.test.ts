@@ -128,7 +128,7 @@ test('a payment shows everything that happened to it and its refunds, in order, 
   const [{ payment }] = (await list({ q: utr })) as [Json]
   const { paymentId } = payment
   const refundId = await refundAndSettle(paymentId)
-  const types = ['qr_code.credited', 'payment.refund_pending', 'payment.refunded']
+  const types = ['qr_code.credited', 'payment.refund_pending', 'payment.refunded', 'payment.settled']
   const show = async (): Promise<Json> => (await viewer.get(`/payments/${paymentId}`)).json
   await expect
     .poll(async () => (await show()).history.filter(({ what }: Json) => what === 'delivered').length, {
