@@ -12,6 +12,20 @@ grant select, insert, update on tenants to svc_operator;
 -- The company that runs the service: it has what belongs to no tenant, such as credits for codes that never existed.
 insert into tenants values ('house', 'house', now(), null);
 
+-- The sandbox alone: tenants whose time is ahead of the service's.
+create table test_clocks (
+  tenant_id text collate "C" not null references tenants,
+  ahead_ms  bigint not null check (ahead_ms > 0)
+);
+alter table test_clocks add primary key (tenant_id);
+select secure_tenants('test_clocks', 'tenant_id');
+grant select, insert, update on test_clocks to svc_service;
+grant select on test_clocks to svc_operator;
+
+create function directory_test_clocks() returns table (tenant_id text, ahead_ms bigint)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$ select c.tenant_id, c.ahead_ms from test_clocks c order by c.tenant_id $$;
+
 create table merchants (
   merchant_id text collate "C" not null references tenants,
   name        text not null,
@@ -197,4 +211,4 @@ create function directory_revoked(since timestamptz) returns table (subject text
 revoke execute on all functions in schema svc from public;
 -- The sandbox checks, as operator, whether the keys in sandbox.json still work.
 grant execute on function directory_key_holders, directory_access_keys, directory_oauth_clients to svc_service, svc_operator;
-grant execute on function directory_revoked to svc_service;
+grant execute on function directory_revoked, directory_test_clocks to svc_service;

@@ -362,21 +362,24 @@ create function directory_payouts(utrs text[]) returns table (utr text, payout_i
   language sql stable security definer set search_path = svc, pg_temp
   as $$ select y.utr, y.payout_id from payouts y where y.utr = any (utrs) $$;
 
-create function directory_qr_codes_expired(now timestamptz, most integer)
+-- `only_tenants`: what is due of these; null: of all.
+create function directory_qr_codes_expired(now timestamptz, most integer, only_tenants text[])
   returns table (merchant_id text, qr_code_id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select q.merchant_id, q.qr_code_id from qr_codes q
     where q.expiry_at <= now and q.expiry_at is not null and not q.expiry_told and q.status = 'ACTIVE'
+      and (only_tenants is null or q.merchant_id = any (only_tenants))
     order by q.expiry_at limit most
   $$;
 
-create function directory_qr_codes_to_close(before timestamptz, most integer)
+create function directory_qr_codes_to_close(before timestamptz, most integer, only_tenants text[])
   returns table (merchant_id text, qr_code_id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select q.merchant_id, q.qr_code_id from qr_codes q
     where q.expiry_told and q.close_reason is null and q.status = 'ACTIVE' and q.expiry_at <= before
+      and (only_tenants is null or q.merchant_id = any (only_tenants))
     order by q.expiry_at limit most
   $$;
 

@@ -309,13 +309,14 @@ create function directory_card_messages(acquirers text[], stans text[], times ti
     join card_messages m using (acquirer_id, stan, transmission_at, type)
   $$;
 
-create function directory_card_holds_expired(now timestamptz, most integer)
+create function directory_card_holds_expired(now timestamptz, most integer, only_tenants text[])
   returns table (partner_id text, svc_card_id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select distinct e.partner_id, e.svc_card_id from (
       select a.partner_id, a.svc_card_id from card_authorizations a
-      where a.status = 'OPEN' and a.expires_at <= now order by a.expires_at limit most) e
+      where a.status = 'OPEN' and a.expires_at <= now and (only_tenants is null or a.partner_id = any (only_tenants))
+      order by a.expires_at limit most) e
   $$;
 
 revoke execute on all functions in schema svc from public;

@@ -171,11 +171,14 @@ grant select, insert on coin_entries to svc_service;
 grant select on coin_entries to svc_operator;
 
 -- For the sweep, which serves all tenants: whose coins are to expire.
-create function directory_coins_due(due timestamptz, most integer) returns table (partner_id text, user_id text)
+create function directory_coins_due(due timestamptz, most integer, only_tenants text[])
+  returns table (partner_id text, user_id text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select distinct l.partner_id, l.user_id from (
-      select * from coin_lots where remaining > 0 and expires_at <= due order by expires_at limit most) l
+      select * from coin_lots where remaining > 0 and expires_at <= due
+        and (only_tenants is null or partner_id = any (only_tenants))
+      order by expires_at limit most) l
   $$;
 
 revoke execute on all functions in schema svc from public;

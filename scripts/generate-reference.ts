@@ -107,6 +107,17 @@ curl -si $BASE/api/v0/qr-code -H "Authorization: Bearer $TOKEN" -H 'Content-Type
 With \`; times=2\` the first two requests with this \`Idempotency-Key\` fail and the third goes through: that is how to see that your retries work. \`Sandbox-Delay: 3000\` holds a request back for so many milliseconds, at most a minute, with \`Sandbox-Fail\` or without. In live mode both headers mean nothing.
 
 ${faultTable()}
+## Move time
+
+Each tenant of the sandbox has a test clock. Advance it, and what time does to the tenant happens, with its events: QR codes, tokens, card holds and coins expire, retries of webhooks are due. Other tenants stay where they are.
+
+\`\`\`sh
+svc sandbox clock advance par_… --by 365d
+curl -s $BASE/sandbox/tenants/par_…/clock/advance -H 'Content-Type: application/json' -d '{"bySeconds":86400}'
+\`\`\`
+
+A clock goes day by day and only forward, at most 400 days in one request, and goes on from where it stands. Tokens expire by it too: get a new one afterwards.
+
 ## Reset, go back
 
 \`svc sandbox reset\` throws everything away and makes fresh demo tenants; \`svc sandbox snapshot save <name>\`, \`load <name>\`, \`list\` and \`delete <name>\` keep states and bring them back. The service may run meanwhile: it notices, drops all that it remembers, and goes on. Tokens from before are refused.

@@ -1,3 +1,4 @@
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { Relay } from '@svc/core/webhooks/relay'
@@ -218,15 +219,13 @@ export class Run {
   #meanwhile(): (() => Promise<void>)[] {
     const { world } = this
     const { chance } = world
-    const { services, coinSweep } = world.app
     if (chance.happens(0.3)) {
+      const { services } = world.app
       const relay = new Relay(services, () => undefined)
       const number = () => (relay.loop.start(), relay.loop.stop())
-      const sweep = () => coinSweep.sweep().then(() => undefined)
-      const expire = async () => {
-        await expireQrCodes(services)
-        await closeExpiredQrCodes(services)
-      }
+      const sweep = () => expireDueCoins(services).then(() => undefined)
+      const close = () => closeExpiredQrCodes(services).then(() => undefined)
+      const expire = () => expireQrCodes(services).then(close)
       return [number, chance.happens(0.4) ? sweep : expire]
     }
     if (!chance.happens(0.012)) return []

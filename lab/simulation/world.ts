@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { App } from '@svc/app/app'
 import { readConfig } from '@svc/contract/config'
+import { clockOf } from '@svc/kernel/time'
 import { openLog } from '@svc/platform/log'
 import { Chance } from './chance.ts'
 import type { Fault } from './faults.ts'
@@ -109,7 +110,7 @@ export class World {
       address: { host: this.#server.host, port: this.#server.port, database: this.database },
       masterKeys: masterKeys(),
       log: openLog(globalThis.process.env['SIMULATION_LOG'] ?? 'silent', globalThis.process.stderr),
-      clock: { now: () => this.process.wallMs(), offsetMs: () => 0 },
+      clock: clockOf(() => this.process.wallMs()),
       random: (size: number) => this.process.chance.bytes(size),
       Client: this.network.clientClass(),
     }

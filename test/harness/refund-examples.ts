@@ -1,4 +1,5 @@
 import { type Client, payloadOf } from './client.ts'
+import { recordClock } from './clock-examples.ts'
 import { recordPayouts } from './payout-examples.ts'
 import { giveAccount } from './payouts.ts'
 import type { Recorder } from './recorder.ts'
@@ -19,6 +20,7 @@ export async function recordMoneyOut(
   await recordRefunds(recorder, shop, paymentId)
   await giveAccount(service, merchant.merchantId)
   await recordPayouts(recorder, shop)
+  await recordClock(recorder, service)
 }
 
 async function recordRefunds(recorder: Recorder, shop: Client, paymentId: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { accountStatement, liabilities, type StatementLine, trialBalance } from '@svc/core/ledger/books'
 import { type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
@@ -164,7 +165,7 @@ test('each flow moves money between the accounts that the reference says', async
       await asSuperuser(service.db.database, (db) =>
         db.query(`update coin_lots set expires_at = now() - interval '1 minute'`),
       )
-      await service.app.coinSweep.sweep()
+      await expireDueCoins(service.app.services)
     }),
   ]
   const text = `# Flows of money

@@ -1,3 +1,4 @@
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { journalOf, saveJournals } from '@svc/core/ledger/journals'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -37,7 +38,6 @@ afterAll(async () => {
   expect(await differencesOf(service)).toEqual([])
   await service.close()
 })
-
 let requests = 0
 const newRequest = (): string => `request-${requests++}`
 
@@ -250,7 +250,7 @@ test('what was spent of a lot does not expire, what remains does so once, whoeve
   // A redemption meets it first; then neither an allocation nor a sweep finds anything more.
   expect(payloadOf(await redeem(30)).balance).toBe(70)
   expect(payloadOf(await allocate(long.event)).balance).toBe(170)
-  await service.app.coinSweep.sweep()
+  await expireDueCoins(service.app.services)
   expect(await balanceOf(client, userId)).toEqual({ userId, active: 170, pending: 0, expired: 6, spent: 34 })
   const expired = (await historyOf(client, userId)).filter(({ kind }) => kind === 'EXPIRED')
   expect(expired).toMatchObject([{ allocationId, amount: 6, balance: 100 }])
@@ -272,10 +272,10 @@ test('the sweep writes off what is due, of every partner, without anyone asking,
         }),
       )
   }
-  await service.app.coinSweep.sweep()
+  await expireDueCoins(service.app.services)
   await pass(DAY + 1_000)
-  expect(await service.app.coinSweep.sweep()).toBe(3)
-  expect(await service.app.coinSweep.sweep()).toBe(0)
+  expect(await expireDueCoins(service.app.services)).toBe(3)
+  expect(await expireDueCoins(service.app.services)).toBe(0)
   for (const owner of owners) {
     const fresh = await asCoinPartner(service.client, owner.partner)
     expect(await balanceOf(fresh, owner.partner.userId)).toMatchObject({ active: 0, expired: 21 })
@@ -296,7 +296,7 @@ test('the history has every line in order, each with the balance after it, in pa
   const made = payloadOf(await allocate(event, { requestId: `${userId}.first` }))
   const spent = payloadOf(await redeem(3))
   await pass(DAY + 1_000)
-  await service.app.coinSweep.sweep()
+  await expireDueCoins(service.app.services)
   const [allocated, redeemed, expired] = await historyOf(client, userId)
   expect(allocated).toEqual({
     entry: 1,
@@ -440,7 +440,7 @@ test('what happens to coins is told by events, once each, in the transaction of 
   const spent = payloadOf(await redeem(4))
   expectFailure(await redeem(100), 'insufficient_coins')
   await pass(DAY + 1_000)
-  await service.app.coinSweep.sweep()
+  await expireDueCoins(service.app.services)
   const { rows } = await asSuperuser(service.db.database, (db) =>
     db.query('select type, payload from outbox where object_id = $1 order by created_at, type', [userId]),
   )

@@ -1,3 +1,4 @@
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -149,7 +150,7 @@ class World {
 
 async function take(world: World, move: Step): Promise<void> {
   if (move.kind === 'pass') return pass(move.sixHours * 6 * HOUR)
-  if (move.kind === 'sweep') return void (await services[1].app.coinSweep.sweep())
+  if (move.kind === 'sweep') return void (await expireDueCoins(services[1].app.services))
   if (move.kind === 'revise') return world.revise(move.config, move.terms)
   if (move.kind === 'retry') {
     const former = world.sent[move.which % Math.max(1, world.sent.length)]
@@ -257,7 +258,11 @@ test('many at once on two services: the history is a serial order that the plain
           else if (bodies.length > 0) bodies.push(bodies[move.which % bodies.length]!)
         }
         for (const [path, body] of bodies) pending.push(world.send(path, body))
-        await Promise.all([...pending, services[0].app.coinSweep.sweep(), services[1].app.coinSweep.sweep()])
+        await Promise.all([
+          ...pending,
+          expireDueCoins(services[0].app.services),
+          expireDueCoins(services[1].app.services),
+        ])
         await pass(sixHours * 6 * HOUR)
         await world.revise(0, next)
       }

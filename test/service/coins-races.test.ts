@@ -1,3 +1,4 @@
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import {
@@ -189,8 +190,8 @@ test('two sweeps and callers at once write off every lot once', async () => {
     await asCoinPartner(services[1].client, partner),
   ]
   await Promise.all([
-    services[0].app.coinSweep.sweep(),
-    services[1].app.coinSweep.sweep(),
+    expireDueCoins(services[0].app.services),
+    expireDueCoins(services[1].app.services),
     ...users.map((userId, n) =>
       clients[n % 2]!.post(`${COINS}/allocate`, {
         requestId: `again-${userId}`,

@@ -1,6 +1,7 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { EVENT_TYPES } from '@svc/contract/events'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
@@ -103,7 +104,7 @@ async function partnerEvents(): Promise<Json[]> {
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 5 }))
   service.clock.advance(3 * DAY_MS)
-  await service.app.coinSweep.sweep()
+  await expireDueCoins(service.app.services)
   return feedOf(await asPartner(service.client, partner), 15)
 }
 

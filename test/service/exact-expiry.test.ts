@@ -1,3 +1,4 @@
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -128,7 +129,6 @@ test('coins are gone in the millisecond of their expiry, and in the one before t
     await caller.post(`${COINS}/allocate`, { requestId: 'lot', event, userId, companyId: partner.companyId }),
   )
   const expiry = START + DAY
-  const { coinSweep } = service.app
   const redeem = async (requestId: string) =>
     (await partnerAt(service.app.services.clock.now())).post(`${COINS}/redeem`, {
       requestId,
@@ -136,13 +136,13 @@ test('coins are gone in the millisecond of their expiry, and in the one before t
       amount: 1,
     })
   const before = await partnerAt(expiry - 1)
-  expect(await coinSweep.sweep()).toBe(0)
+  expect(await expireDueCoins(service.app.services)).toBe(0)
   expect(await balanceOf(before, userId!)).toMatchObject({ active: 10, expired: 0 })
   expect((await redeem('in-time')).status).toBe(200)
   const after = await partnerAt(expiry)
   expect(await balanceOf(after, userId!)).toMatchObject({ active: 0, expired: 9, spent: 1 })
   expect((await redeem('late')).error).toBe('insufficient_coins')
-  expect(await coinSweep.sweep()).toBe(1)
+  expect(await expireDueCoins(service.app.services)).toBe(1)
 })
 
 test('a coin configuration is valid from the millisecond of validFrom to the one before validTo', async () => {

@@ -34,6 +34,7 @@ const IF_MATCH = { 'if-match': '"1"' }
 const plain: Row = () => ({})
 const empty: Row = () => ({ body: {} })
 
+const WORLD = OPERATIONS.filter(({ auth, sandboxOnly }) => auth === 'none' && sandboxOnly)
 const RAILS = OPERATIONS.filter(({ auth }) => auth === 'rail' || auth === 'cardRail')
 const ROWS: Record<string, Row | { readonly why: string }> = {
   issueMerchantToken: open('the key names the tenant'),
@@ -95,10 +96,8 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   replayWebhookEvents: () => ({ body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' } }),
   deleteWebhookEndpoint: plain,
   ...Object.fromEntries(RAILS.map(({ id }) => [id, open('sees all tenants; its signature is asked for')])),
-  sandboxPay: open('plays a payer, who is no tenant; sandbox only'),
+  ...Object.fromEntries(WORLD.map(({ id }) => [id, open('plays a payer, a shop or time; sandbox only')])),
   sandboxPayOut: open('plays operators and bank for the merchant of the token; sandbox only'),
-  sandboxSpend: open('plays a shop’s terminal, which is no tenant; sandbox only'),
-  sandboxRefund: open('plays a shop’s terminal, which is no tenant; sandbox only'),
   livez: open('public'),
   readyz: open('public'),
   metrics: open('guarded by its own token in live mode'),

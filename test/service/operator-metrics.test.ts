@@ -68,6 +68,7 @@ test('every background loop of a service has its metrics, before its first failu
     'purge_expired',
     'request_log',
     'sandbox_upi_switch',
+    'test_clocks',
     'webhook_retention',
   ])
 })

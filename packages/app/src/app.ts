@@ -6,10 +6,11 @@ import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
-import { CoinSweep } from '@svc/core/coins/expire-coins'
+import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
+import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { Deliveries } from '@svc/core/webhooks/deliveries'
 import { Relay } from '@svc/core/webhooks/relay'
 import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
@@ -75,7 +76,6 @@ const stopAll = (parts: readonly Part[]) => Promise.all(parts.map((part) => part
 export class App {
   readonly http: FastifyInstance
   readonly services: ApiServices
-  readonly coinSweep: CoinSweep
   readonly #serverOptions: ServerOptions<ApiServices>
   /** Parts that run from the start on, in order. */
   readonly #essential: readonly Part[]
@@ -103,8 +103,8 @@ export class App {
     this.#partitions = new Partitions(services)
     const purge = purgeLoop(services, config.IDEMPOTENCY_HOURS)
     const keyringRefresh = keyring.refreshLoop(services)
-    const certificate = certificateLoop(this.http, services)
-    this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...(certificate ? [certificate] : [])]
+    const optional = [certificateLoop(this.http, services), services.testClocks?.loop(services)]
+    this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...optional.filter((part) => !!part)]
 
     const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
     const expiries = [expireQrCodesLoop(services), expireCardHoldsLoop(services)]
@@ -112,8 +112,7 @@ export class App {
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
     const webhookRetention = webhookRetentionLoop(services)
-    this.coinSweep = new CoinSweep(services)
-    const expireCoins = this.coinSweep.loop
+    const expireCoins = expireCoinsLoop(services)
     const bulkJobs = new BulkWorker(services).loop
     this.#background = [
       ...upiSwitch,
@@ -139,10 +138,12 @@ export class App {
   }
 
   #open(
-    { config, log, clock = systemClock, random = inPieces(randomBytes) }: AppOptions,
+    { config, log, clock: base = systemClock, random = inPieces(randomBytes) }: AppOptions,
     database: Database,
     keyring: Keyring,
   ): ApiServices {
+    const testClocks = config.SVC_MODE === 'sandbox' ? new TestClocks(base) : undefined
+    const clock = testClocks ?? base
     const open: CommitQueueServices['open'] = new Set()
     const metrics = openMetrics(open)
     if (database.replica) countReplicaReads(metrics.registry, database.replica)
@@ -177,6 +178,7 @@ export class App {
       ...services,
       accessTokens: new AccessTokens(services),
       eventStreams: new EventStreams(services),
+      testClocks,
     }
   }
 
@@ -204,6 +206,7 @@ export class App {
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
       await storeRetention(database, config, log)
+      await app.services.testClocks?.load(database)
       await app.#mount()
       for (const part of app.#essential) part.start()
       return app

@@ -66,7 +66,7 @@ export class TenantSession {
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await this.fetch(path, { method, ...sent })
     const text = await response.text()
-    if (!response.ok) throw new UsageError(`${method} ${path} answered ${response.status}: ${wordsIn(text)}`)
+    if (!response.ok) throw new UsageError(`${method} ${path} returned ${response.status}: ${wordsIn(text)}`)
     return (JSON.parse(text) as { payload: T }).payload
   }
 

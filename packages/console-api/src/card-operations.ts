@@ -235,10 +235,10 @@ export const showCard = query({
     const timeZone = config.BUSINESS_TIME_ZONE
     const find = partnerOf(services)
     return async ({ params: { svcCardId } }) => {
-      const partnerId = await find(svcCardId)
-      const ledgerAccountId = accountId('card', svcCardId)
+      const [partnerId, ledgerAccountId] = [await find(svcCardId), accountId('card', svcCardId)]
       const detail = await database.operate(async (tx) => {
-        const [view] = await readCardViews(tx, [{ partnerId, svcCardId }], new Date(clock.now()), timeZone)
+        const wanted = { partnerId, svcCardId, at: new Date(clock.of(partnerId).now()) }
+        const [view] = await readCardViews(tx, [wanted], timeZone)
         const { card, balancePaise } = view ?? fail('card_not_found')
         return {
           partnerId,

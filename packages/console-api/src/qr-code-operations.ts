@@ -155,7 +155,7 @@ export const listQrCodes = query({
       }
       const page = await database.report((tx) =>
         readList(tx, plan, query, (row: ListedCode) =>
-          rowOf(row, timeZone, clock.now(), recordToWire(row, timeZone)),
+          rowOf(row, timeZone, clock.of(row.merchantId).now(), recordToWire(row, timeZone)),
         ),
       )
       return { body: JSON.stringify(page) }
@@ -204,11 +204,11 @@ export const showQrCode = query({
       const payments = paid.slice(0, PAYMENTS_SHOWN)
       return {
         body: JSON.stringify({
-          row: rowOf(row, timeZone, clock.now(), toWireWithImage(row, timeZone)),
+          row: rowOf(row, timeZone, clock.of(row.merchantId).now(), toWireWithImage(row, timeZone)),
           upiUri: row.upiUri,
           payments: payments.map((payment) => paymentToWire(payment, timeZone)),
           morePayments: paid.length > PAYMENTS_SHOWN,
-          timeline: timelineOf(row, payments, new Date(clock.now()), timeZone),
+          timeline: timelineOf(row, payments, new Date(clock.of(row.merchantId).now()), timeZone),
         }),
       }
     }

@@ -1,6 +1,7 @@
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 import { PAYOUT_FAILURES } from './payout-failures.ts'
+import { TENANT_FAILURES } from './tenant-failures.ts'
 
 export type { ErrorType, FailureDetails } from './failure-kind.ts'
 
@@ -186,15 +187,6 @@ export const FAILURES = {
     'Refund not found',
     'Use the `refundId` that the create operation returned, with the `paymentId` of its payment.',
   ),
-  operator_not_found: kind(404, 'NOT_FOUND_ERROR', 'Operator not found', 'List them: `svc operator list`.'),
-  merchant_not_found: kind(404, 'NOT_FOUND_ERROR', 'Merchant not found', 'List them: `svc merchant list`.'),
-  partner_not_found: kind(404, 'NOT_FOUND_ERROR', 'Partner not found', 'List them: `svc partner list`.'),
-  credential_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'API key or client not found',
-    'Use the id that was returned when it was issued; the page of the tenant lists them.',
-  ),
   ledger_account_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -305,6 +297,7 @@ export const FAILURES = {
     'Repeat the first request unchanged to get its refund, or use another `referenceNumber`.',
   ),
   ...PAYOUT_FAILURES,
+  ...TENANT_FAILURES,
   utr_conflict: kind(
     409,
     'CONFLICT_ERROR',

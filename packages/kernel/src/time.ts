@@ -1,14 +1,88 @@
 /** The time as the process sees it, in milliseconds since 1970. Tests and the simulation move it. */
 export interface Clock {
+  /** For ids, the audit and retention; for what concerns a tenant: `of(tenantId).now()`. */
   now(): number
   /** Milliseconds to add to the database's time, so that a moved clock moves the whole service. */
   offsetMs(): number
+  /** The tenant's own time: that of its test clock, otherwise this one. */
+  of(tenantId: string): Clock
+  /** Every time that tenants live in. What has become due is looked for in each of them, in this order. */
+  timelines(): readonly Timeline[]
 }
 
-export const systemClock: Clock = { now: () => Date.now(), offsetMs: () => 0 }
+/** A time, and the tenants that live in it. */
+export interface Timeline {
+  /** `null`: all. */
+  readonly tenantIds: readonly string[] | null
+  readonly clock: Clock
+}
+
+/** Does the work in each time that tenants live in; returns the sum of what it returns. */
+export async function inEachTime(
+  clock: Clock,
+  work: (timeline: Timeline) => Promise<number>,
+): Promise<number> {
+  let sum = 0
+  for (const timeline of clock.timelines()) sum += await work(timeline)
+  return sum
+}
+
+/** A clock by which all tenants live. */
+abstract class CommonClock implements Clock {
+  readonly #timelines: readonly Timeline[] = [{ tenantIds: null, clock: this }]
+
+  abstract now(): number
+  abstract offsetMs(): number
+
+  of(): Clock {
+    return this
+  }
+
+  timelines(): readonly Timeline[] {
+    return this.#timelines
+  }
+}
+
+/** A clock that shows this time, as the database does. */
+class ClockOf extends CommonClock {
+  readonly now: () => number
+
+  constructor(now: () => number) {
+    super()
+    this.now = now
+  }
+
+  offsetMs(): number {
+    return 0
+  }
+}
+
+export const clockOf = (now: () => number): Clock => new ClockOf(now)
+
+export const systemClock = clockOf(() => Date.now())
+
+/** A clock that is ahead of another one by so many milliseconds. */
+export class ClockAhead extends CommonClock {
+  readonly aheadMs: number
+  readonly #base: Clock
+
+  constructor(base: Clock, aheadMs: number) {
+    super()
+    this.#base = base
+    this.aheadMs = aheadMs
+  }
+
+  now(): number {
+    return this.#base.now() + this.aheadMs
+  }
+
+  offsetMs(): number {
+    return this.#base.offsetMs() + this.aheadMs
+  }
+}
 
 /** A clock that people may move: tests, the simulation. */
-export class MovableClock implements Clock {
+export class MovableClock extends CommonClock {
   #offsetMs = 0
 
   now(): number {

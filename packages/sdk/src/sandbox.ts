@@ -10,6 +10,7 @@ import { Transport, type TransportOptions, type WriteOptions } from './transport
 type Body<O extends 'sandboxPay' | 'sandboxSpend' | 'sandboxRefund'> = NonNullable<
   operations[O]['requestBody']
 >['content']['application/json']
+type Advance = NonNullable<operations['sandboxAdvanceClock']['requestBody']>['content']['application/json']
 type Paid = operations['sandboxPay']['responses'][200]['content']['application/json']['payload']
 
 export interface DemoMerchant {
@@ -92,6 +93,29 @@ export class Sandbox {
   async pay(payment: Body<'sandboxPay'>, options?: WriteOptions): Promise<Paid> {
     return payloadOf(
       await this.#api.http.POST('/sandbox/upi/pay', { body: payment, ...this.#api.call(options) }),
+    )
+  }
+
+  /** The time of a tenant, and by how many seconds it is ahead of the service’s. */
+  async clock(tenantId: string): Promise<Schemas['TestClock']> {
+    const params = { path: { tenantId } }
+    return payloadOf(
+      await this.#api.http.GET('/sandbox/tenants/{tenantId}/clock', { params, ...this.#api.call() }),
+    )
+  }
+
+  /**
+   * Moves the time of a tenant forward, to an instant or by so many seconds. Resolves when what time does has happened:
+   * codes, tokens, holds and coins have expired.
+   */
+  async advance(tenantId: string, by: Advance, options?: WriteOptions): Promise<Schemas['TestClock']> {
+    const params = { path: { tenantId } }
+    return payloadOf(
+      await this.#api.http.POST('/sandbox/tenants/{tenantId}/clock/advance', {
+        params,
+        body: by,
+        ...this.#api.call(options),
+      }),
     )
   }
 

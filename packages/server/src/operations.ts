@@ -47,6 +47,7 @@ import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
+import { advanceTestClock, type ClockServices, getTestClock } from './sandbox/test-clock.ts'
 import {
   createEndpointOperation,
   deleteEndpointOperation,
@@ -62,7 +63,7 @@ import { publishedWebhookKeys } from './webhooks/published-webhook-keys.ts'
 import { type StreamServices, streamEvents } from './webhooks/stream-events.ts'
 
 /** What the operations need of the composition. */
-export type ApiServices = TokenServices & StreamServices
+export type ApiServices = TokenServices & StreamServices & ClockServices
 
 /** Every operation of the service: the table of contents. */
 export const OPERATIONS: readonly Operation<ApiServices>[] = [
@@ -128,6 +129,8 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   payOut,
   spendAtTerminal,
   refundAtTerminal,
+  getTestClock,
+  advanceTestClock,
   livez,
   readyz,
   metrics,

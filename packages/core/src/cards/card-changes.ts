@@ -111,7 +111,7 @@ export function cardPreparation({
         transfer: newId('trf', nowMs, random),
         changes: HISTORY_FIELDS.map(() => newId('chg', nowMs, random)).sort(),
       },
-      at: new Date(nowMs),
+      at: new Date(clock.of(partnerId).now()),
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }
@@ -136,11 +136,13 @@ export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promi
 export async function readLocked(
   tx: Tx,
   locked: readonly CardKey[],
-  commands: readonly Pick<PreparedForCard, 'at' | 'timeZone'>[],
+  commands: readonly Pick<PreparedForCard, 'at' | 'tenantId' | 'timeZone'>[],
 ): Promise<ByTenant<CardViews>> {
   if (locked.length === 0) return new ByTenant(() => new Map())
-  const { at, timeZone } = commands.at(-1)!
-  const views = await readCardViews(tx, locked, at, timeZone)
+  const { timeZone } = commands[0]!
+  const times = new Map(commands.map(({ tenantId, at }) => [tenantId, at]))
+  const wanted = locked.map((key) => ({ ...key, at: times.get(key.partnerId)! }))
+  const views = await readCardViews(tx, wanted, timeZone)
   return byTenant(
     views,
     ({ card }) => card.partnerId,

@@ -10,7 +10,7 @@ type ViewRow = Card &
   Usage & { readonly balancePaise: bigint; readonly heldPaise: bigint }
 
 const spentSince = (unit: string) =>
-  `coalesce(sum(amount) filter (where at >= date_trunc('${unit}', $3::timestamptz, $4)), 0)::bigint`
+  `coalesce(sum(amount) filter (where moves.at >= date_trunc('${unit}', w.at, $4)), 0)::bigint`
 
 /** What open holds of the card `c` add up to. */
 const HELD = `(
@@ -25,7 +25,8 @@ const VIEWS = statement<ViewRow>(
      used.*, (
        select l.balance from ledger_accounts l
        where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as "balancePaise", ${HELD} as "heldPaise"
-   from cards c
+   from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, svc_card_id, at)
+   join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
    join companies co on co.company_id = c.company_id and co.partner_id = c.partner_id
    cross join lateral (
@@ -35,8 +36,7 @@ const VIEWS = statement<ViewRow>(
        select case t.kind when 'card_refund' then -t.amount else t.amount end as amount, t.created_at as at
        from ledger_transfers t
        where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')) moves
-   ) used
-   where (c.partner_id, c.svc_card_id) in (select * from unnest($1::text[], $2::text[]))`,
+   ) used`,
 )
 
 function toView(row: ViewRow): CardView {
@@ -51,14 +51,18 @@ function toView(row: ViewRow): CardView {
   }
 }
 
+/** A card, and the time up to which its usage counts. */
+export interface CardAt extends CardKey {
+  readonly at: Date
+}
+
 /** Cards with their surroundings, balances and what they spent; days, months and years are those of the zone. */
 export async function readCardViews(
   tx: Tx,
-  keys: readonly CardKey[],
-  now: Date,
+  wanted: readonly CardAt[],
   timeZone: string,
 ): Promise<CardView[]> {
-  const rows = await tx.query(VIEWS, [...cards.keys(keys), now, timeZone])
+  const rows = await tx.query(VIEWS, [...cards.keys(wanted), wanted.map(({ at }) => at), timeZone])
   return rows.map(toView)
 }
 
@@ -73,8 +77,12 @@ export function cardLookup(
       database.read(
         keys.map((key) => key.tenantId),
         (tx) => {
-          const found = keys.map(({ tenantId: partnerId, id: svcCardId }) => ({ partnerId, svcCardId }))
-          return readCardViews(tx, found, new Date(clock.now()), timeZone)
+          const found = keys.map(({ tenantId: partnerId, id: svcCardId }) => ({
+            partnerId,
+            svcCardId,
+            at: new Date(clock.of(partnerId).now()),
+          }))
+          return readCardViews(tx, found, timeZone)
         },
       ),
     ({ card }) => ({ tenantId: card.partnerId, id: card.svcCardId }),

@@ -1,5 +1,6 @@
 import { newId } from '@svc/contract/id-kinds'
 import { paise } from '@svc/kernel/money'
+import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { saveEvents } from '@svc/platform/outbox'
@@ -17,7 +18,7 @@ const CARDS_A_SWEEP = 500
 
 const DUE = statement<CardKey>(
   'directory_card_holds_expired',
-  `select partner_id as "partnerId", svc_card_id as "svcCardId" from directory_card_holds_expired($1, $2)`,
+  `select partner_id as "partnerId", svc_card_id as "svcCardId" from directory_card_holds_expired($1, $2, $3)`,
 )
 // The card's row serializes messages and the expiry of its holds. Cards that a message holds wait for the next sweep.
 const LOCK = statement<CardKey>(
@@ -42,9 +43,15 @@ const keysOf = (cards: readonly CardKey[]) =>
   )
 
 /** Releases holds whose time has passed, each with its event, under the lock of the card. Returns how many. */
-export async function expireCardHolds({ clock, config, database, random }: CoreServices): Promise<number> {
-  const now = new Date(clock.now())
-  const due = await database.directory(DUE, [now, CARDS_A_SWEEP])
+export const expireCardHolds = (services: CoreServices): Promise<number> =>
+  inEachTime(services.clock, (timeline) => releaseExpired(services, timeline))
+
+async function releaseExpired(
+  { clock, config, database, random }: CoreServices,
+  { tenantIds, clock: time }: Timeline,
+): Promise<number> {
+  const now = new Date(time.now())
+  const due = await database.directory(DUE, [now, CARDS_A_SWEEP, tenantIds])
   if (due.length === 0) return 0
   return database.write(
     due.map((card) => card.partnerId),
@@ -61,7 +68,7 @@ export async function expireCardHolds({ clock, config, database, random }: CoreS
           holdExpiredEvent(
             held,
             held.heldPaise,
-            newId('evt', now.getTime(), random),
+            newId('evt', clock.now(), random),
             now,
             config.BUSINESS_TIME_ZONE,
           ),

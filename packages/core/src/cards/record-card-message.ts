@@ -45,10 +45,11 @@ function prepare({ clock, config, database, keyring, random }: CommandTools) {
     const message = 'message' in ask.read ? ask.read.message : undefined
     const card = message && (await cardOf(message.card))
     const nowMs = clock.now()
+    const tenantId = card?.partnerId ?? PLATFORM_TENANT
     const digits = Buffer.from(random(4)).readUInt32BE() % 1_000_000
     return {
       ...ask,
-      tenantId: card?.partnerId ?? PLATFORM_TENANT,
+      tenantId,
       svcCardId: card?.svcCardId ?? '',
       message,
       digest: message ? contentDigest(message, card?.svcCardId ?? 'unknown') : Buffer.alloc(0),
@@ -61,7 +62,7 @@ function prepare({ clock, config, database, keyring, random }: CommandTools) {
         transfers: [newId('trf', nowMs, random), newId('trf', nowMs, random)].sort(),
       },
       authorizationCode: String(digits).padStart(6, '0'),
-      at: new Date(nowMs),
+      at: new Date(clock.of(tenantId).now()),
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }

@@ -44,7 +44,8 @@ const BACKDATED_MAX_MS = 31 * 86_400_000
 const prepare =
   ({ clock, random, config }: Pick<CommandTools, 'clock' | 'random' | 'config'>) =>
   (ask: AllocateCoins): PreparedAllocation => {
-    const nowMs = clock.now()
+    const time = clock.of(ask.partnerId)
+    const nowMs = time.now()
     const occurredMs = ask.occurredAt?.getTime() ?? nowMs
     if (occurredMs > nowMs + AHEAD_MAX_MS) failField('occurredOn', 'maximum', 'must not be in the future')
     if (occurredMs < nowMs - BACKDATED_MAX_MS)
@@ -53,12 +54,12 @@ const prepare =
       ...ask,
       tenantId: ask.partnerId,
       coins: 0n,
-      clockOffsetMs: clock.offsetMs(),
+      clockOffsetMs: time.offsetMs(),
       businessDay: calendarDay(new Date(occurredMs), config.BUSINESS_TIME_ZONE),
       ids: {
-        allocation: newId('cal', nowMs, random),
-        transfer: newId('trf', nowMs, random),
-        event: newId('evt', nowMs, random),
+        allocation: newId('cal', clock.now(), random),
+        transfer: newId('trf', clock.now(), random),
+        event: newId('evt', clock.now(), random),
       },
       timeZone: config.BUSINESS_TIME_ZONE,
     }

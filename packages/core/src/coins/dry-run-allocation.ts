@@ -35,7 +35,7 @@ export function dryRunAllocation(tools: CommandTools): (ask: AllocateCoins) => P
     const { state, now } = await database.read([tenantId], async (tx) => {
       const state = await readAllocations(tx, [command])
       const [time] = await tx.query(NOW)
-      return { state: state.of(tenantId), now: new Date(time!.now.getTime() + clock.offsetMs()) }
+      return { state: state.of(tenantId), now: new Date(time!.now.getTime() + clock.of(tenantId).offsetMs()) }
     })
     const considered = consideredBy(state, command, now)
     try {

@@ -1,5 +1,6 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
-import { command, type OpenCommand } from '@svc/platform/command'
+import { inEachTime, type Timeline } from '@svc/kernel/time'
+import { command } from '@svc/platform/command'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
@@ -34,7 +35,7 @@ export const expireCoins = command({
       tenantId: partnerId,
       userId,
       coins: 0n,
-      clockOffsetMs: clock.offsetMs(),
+      clockOffsetMs: clock.of(partnerId).offsetMs(),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
@@ -58,45 +59,45 @@ export const expireCoins = command({
 
 const DUE = statement<ExpireCoins>(
   'directory_coins_due',
-  'select partner_id as "partnerId", user_id as "userId" from directory_coins_due($1, $2)',
+  'select partner_id as "partnerId", user_id as "userId" from directory_coins_due($1, $2, $3)',
 )
 
 /**
- * Expires coins past their time. Balances and redemptions do not depend on it: they never count such coins. The sweep
- * brings ledger and history up to date, and publishes `coins.expired`.
+ * Expires coins past their time; returns how many users had such coins. Balances and redemptions do not depend on it:
+ * they never count such coins. It brings ledger and history up to date, and publishes `coins.expired`.
  */
-export class CoinSweep {
-  readonly #services: CoreServices
-  readonly #expire: OpenCommand<ExpireCoins, Expired>
-  readonly loop: Loop
-  #sweeping: Promise<number> | undefined
+export const expireDueCoins = (services: CoreServices, stopping?: AbortSignal): Promise<number> =>
+  inEachTime(services.clock, (timeline) => expireDueIn(services, timeline, stopping))
 
-  constructor(services: CoreServices) {
-    this.#services = services
-    this.#expire = services.commands.open(expireCoins)
-    const work = async () => void (await this.sweep())
-    this.loop = new Loop({ name: 'expire_coins', everyMs: EVERY_MS, work }, services)
+async function expireDueIn(
+  { commands, database }: CoreServices,
+  { tenantIds, clock }: Timeline,
+  stopping: AbortSignal | undefined,
+): Promise<number> {
+  const expire = commands.open(expireCoins)
+  const swept = new ByTenant(() => new Set<string>())
+  let users = 0
+  while (!stopping?.aborted) {
+    const due = await database.directory(DUE, [new Date(clock.now()), LOTS_A_QUERY, tenantIds])
+    // A user is due again only when the database's clock is behind ours: the next sweep will do.
+    const fresh = due.filter(({ partnerId, userId }) => !swept.of(partnerId).has(userId))
+    if (fresh.length === 0) break
+    await Promise.all(fresh.map((user) => expire.run(user)))
+    for (const { partnerId, userId } of fresh) swept.of(partnerId).add(userId)
+    users += fresh.length
   }
+  return users
+}
 
-  /** Expires all that is due now; returns how many users had such coins. One sweep at a time. */
-  sweep(): Promise<number> {
-    this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
-    return this.#sweeping
-  }
-
-  async #sweepAll(): Promise<number> {
-    const { database, clock } = this.#services
-    const swept = new ByTenant(() => new Set<string>())
-    let users = 0
-    while (!this.loop.stopping.aborted) {
-      const due = await database.directory(DUE, [new Date(clock.now()), LOTS_A_QUERY])
-      // A user is due again only when the database's clock is behind ours: the next sweep will do.
-      const fresh = due.filter(({ partnerId, userId }) => !swept.of(partnerId).has(userId))
-      if (fresh.length === 0) break
-      await Promise.all(fresh.map((user) => this.#expire.run(user)))
-      for (const { partnerId, userId } of fresh) swept.of(partnerId).add(userId)
-      users += fresh.length
-    }
-    return users
-  }
+/** Expires coins of every partner. */
+export const expireCoinsLoop = (services: CoreServices): Loop => {
+  const loop: Loop = new Loop(
+    {
+      name: 'expire_coins',
+      everyMs: EVERY_MS,
+      work: async () => void (await expireDueCoins(services, loop.stopping)),
+    },
+    services,
+  )
+  return loop
 }

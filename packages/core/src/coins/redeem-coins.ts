@@ -66,7 +66,7 @@ export const redeemCoins = command({
       return {
         ...ask,
         tenantId: ask.partnerId,
-        clockOffsetMs: clock.offsetMs(),
+        clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
         lotOrder: config.COIN_LOT_ORDER,
         ids: { redemption: id('cre'), transfer: id('trf'), event: id('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,

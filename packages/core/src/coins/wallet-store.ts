@@ -22,8 +22,9 @@ const lotsIn = (order: LotOrder) =>
     `coin_lots_open_${order}`,
     `with wanted as (
      select partner_id, user_id, sum(coins)::bigint as coins,
-       statement_timestamp() + $4::double precision * interval '1 millisecond' + interval '1 minute' as until
-     from unnest($1::text[], $2::text[], $3::bigint[]) as w (partner_id, user_id, coins) group by 1, 2)
+       statement_timestamp() + max(offset_ms) * interval '1 millisecond' + interval '1 minute' as until
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::double precision[]) as w (partner_id, user_id, coins, offset_ms)
+     group by 1, 2)
    select l.lot_id as "lotId", l.partner_id as "partnerId", l.user_id as "userId", l.entry, l.remaining, l.spent,
      l.expired, l.expires_at as "expiresAt"
    from wanted w cross join lateral (
@@ -42,7 +43,7 @@ const LOTS: Readonly<Record<LotOrder, ReturnType<typeof lotsIn>>> = {
 // Sent before `LOTS`, so that its time is no later than the one that `LOTS` reads to.
 const READY_UNTIL = statement<{ until: Date }>(
   'coin_lots_ready_until',
-  `select statement_timestamp() + $1::double precision * interval '1 millisecond' + interval '1 minute' as until`,
+  `select statement_timestamp() + interval '1 minute' as until`,
 )
 
 /** A user whose wallet a command changes, and the coins that it takes out. */
@@ -52,7 +53,7 @@ export interface WalletNeed {
   readonly coins: bigint
   /** By default what expires soonest. */
   readonly lotOrder?: LotOrder
-  /** What the service's clock is ahead of the database's, in milliseconds. */
+  /** What the tenant's clock is ahead of the database's, in milliseconds. */
   readonly clockOffsetMs: number
 }
 
@@ -61,6 +62,8 @@ export type Wallets = Map<string, Wallet>
 
 const tenantOf = (need: WalletNeed) => need.tenantId
 const userOf = (need: WalletNeed) => need.userId
+const coinsOf = (need: WalletNeed) => need.coins
+const offsetOf = (need: WalletNeed) => need.clockOffsetMs
 
 const walletOf = ({ tenantId, userId }: WalletNeed) => ({ partnerId: tenantId, userId })
 
@@ -81,15 +84,15 @@ async function withLots(
   needs: readonly WalletNeed[],
   known: ByTenant<Map<string, WalletRow>>,
 ): Promise<ByTenant<Wallets>> {
-  const { clockOffsetMs: offsetMs, lotOrder = 'expiry' } = needs[0]!
+  const { lotOrder = 'expiry' } = needs[0]!
   const [times, lots] = await Promise.all([
-    tx.query(READY_UNTIL, [offsetMs]),
-    tx.query(LOTS[lotOrder], [...columns(needs, tenantOf, userOf, (need) => need.coins), offsetMs]),
+    tx.query(READY_UNTIL),
+    tx.query(LOTS[lotOrder], columns(needs, tenantOf, userOf, coinsOf, offsetOf)),
   ])
-  const readyUntil = times[0]!.until
+  const untilMs = times[0]!.until.getTime()
   const open = lotsByUser(lots)
   const wallets = new ByTenant((): Wallets => new Map())
-  for (const { tenantId, userId } of needs) {
+  for (const { tenantId, userId, clockOffsetMs } of needs) {
     const row = known.of(tenantId).get(userId)
     wallets.of(tenantId).set(userId, {
       partnerId: tenantId,
@@ -100,7 +103,7 @@ async function withLots(
       spent: row?.spent ?? 0n,
       expired: row?.expired ?? 0n,
       lots: (row && open.of(tenantId).get(userId)) ?? [],
-      readyUntil,
+      readyUntil: new Date(untilMs + clockOffsetMs),
     })
   }
   return wallets

@@ -72,10 +72,11 @@ export const createQrCode = command({
       const payee = (await payeeOf(merchantId)) ?? fail('invalid_token')
       if (payee.mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       const nowMs = clock.now()
-      requireConsistent(request, payee.mcc, config.QR_AMOUNT_CAPS, nowMs)
+      const now = new Date(clock.of(merchantId).now())
+      requireConsistent(request, payee.mcc, config.QR_AMOUNT_CAPS, now.getTime())
       const qrCodeId = newId('qr', nowMs, random)
       const tr = newId('svc', nowMs, random).replace('_', '').toUpperCase()
-      const code = newQrCode(request, payee, { qrCodeId, tr, now: new Date(nowMs) })
+      const code = newQrCode(request, payee, { qrCodeId, tr, now })
       return {
         tenantId: merchantId,
         code,

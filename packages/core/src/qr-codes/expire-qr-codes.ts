@@ -1,4 +1,5 @@
 import { newId } from '@svc/contract/id-kinds'
+import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { saveEvents } from '@svc/platform/outbox'
@@ -10,16 +11,16 @@ const CODES_A_SWEEP = 500
 
 const EXPIRED = statement<{ merchant_id: string; qr_code_id: string }>(
   'directory_qr_codes_expired',
-  'select * from directory_qr_codes_expired($1, $2)',
+  'select * from directory_qr_codes_expired($1, $2, $3)',
 )
 const TO_CLOSE = statement<{ merchant_id: string; qr_code_id: string }>(
   'directory_qr_codes_to_close',
-  'select * from directory_qr_codes_to_close($1, $2)',
+  'select * from directory_qr_codes_to_close($1, $2, $3)',
 )
 const CLOSE = statement<{ closed: bigint }>(
   'qr_codes_expired_close',
   `with closed as (
-     update qr_codes q set close_reason = 'expired', closed_at = clock_timestamp(), revision = q.revision + 1
+     update qr_codes q set close_reason = 'expired', closed_at = $4, revision = q.revision + 1
      where q.qr_code_id in (
        select c.qr_code_id from qr_codes c
        where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
@@ -42,13 +43,12 @@ const ANNOUNCE = statement<QrCode>(
    returning ${qrCodes.columns}`,
 )
 
-/**
- * Publishes `qr_code.expired` for every active code whose time has passed: exactly once, since the mark on the code and the
- * event are of one transaction. An expired code keeps its status (decision Q4). Returns how many were published.
- */
-export async function expireQrCodes({ clock, config, database, random }: CoreServices): Promise<number> {
-  const now = new Date(clock.now())
-  const due = await database.directory(EXPIRED, [now, CODES_A_SWEEP])
+async function publishExpired(
+  { clock, config, database, random }: CoreServices,
+  { tenantIds, clock: time }: Timeline,
+): Promise<number> {
+  const now = new Date(time.now())
+  const due = await database.directory(EXPIRED, [now, CODES_A_SWEEP, tenantIds])
   if (due.length === 0) return 0
   return database.write(
     due.map((code) => code.merchant_id),
@@ -60,7 +60,7 @@ export async function expireQrCodes({ clock, config, database, random }: CoreSer
       )
       const reported = await tx.query(ANNOUNCE, [...keys, now])
       const events = reported.map((code) => {
-        const eventId = newId('evt', now.getTime(), random)
+        const eventId = newId('evt', clock.now(), random)
         return qrCodeEvent('expired', code, eventId, config.BUSINESS_TIME_ZONE, now)
       })
       saveEvents(tx, events)
@@ -69,20 +69,36 @@ export async function expireQrCodes({ clock, config, database, random }: CoreSer
   )
 }
 
+async function closeExpired({ config, database }: CoreServices, timeline: Timeline): Promise<number> {
+  const nowMs = timeline.clock.now()
+  const before = new Date(nowMs - config.RAIL_GRACE_SECONDS * 1_000)
+  const due = await database.directory(TO_CLOSE, [before, CODES_A_SWEEP, timeline.tenantIds])
+  if (due.length === 0) return 0
+  const merchantIds = due.map((code) => code.merchant_id)
+  return database.write(merchantIds, async (tx) => {
+    const [row] = await tx.query(CLOSE, [
+      merchantIds,
+      due.map((code) => code.qr_code_id),
+      before,
+      new Date(nowMs),
+    ])
+    return Number(row!.closed)
+  })
+}
+
+/**
+ * Publishes `qr_code.expired` for every active code whose time has passed: exactly once, since the mark on the code and the
+ * event are of one transaction. An expired code keeps its status (decision Q4). Returns how many were published.
+ */
+export const expireQrCodes = (services: CoreServices): Promise<number> =>
+  inEachTime(services.clock, (timeline) => publishExpired(services, timeline))
+
 /**
  * Closes expired codes once the rail's grace has passed, under their row lock: from then on no payment is accepted, and
  * a receipt says so. Returns how many were closed.
  */
-export async function closeExpiredQrCodes({ clock, config, database }: CoreServices): Promise<number> {
-  const before = new Date(clock.now() - config.RAIL_GRACE_SECONDS * 1_000)
-  const due = await database.directory(TO_CLOSE, [before, CODES_A_SWEEP])
-  if (due.length === 0) return 0
-  const merchantIds = due.map((code) => code.merchant_id)
-  return database.write(merchantIds, async (tx) => {
-    const [row] = await tx.query(CLOSE, [merchantIds, due.map((code) => code.qr_code_id), before])
-    return Number(row!.closed)
-  })
-}
+export const closeExpiredQrCodes = (services: CoreServices): Promise<number> =>
+  inEachTime(services.clock, (timeline) => closeExpired(services, timeline))
 
 /** Publishes and closes expired QR codes of every merchant. */
 export const expireQrCodesLoop = (services: CoreServices): Loop =>
@@ -93,7 +109,7 @@ export const expireQrCodesLoop = (services: CoreServices): Loop =>
       work: async () => {
         const published = await expireQrCodes(services)
         const closed = await closeExpiredQrCodes(services)
-        return published === CODES_A_SWEEP || closed === CODES_A_SWEEP
+        return published >= CODES_A_SWEEP || closed >= CODES_A_SWEEP
       },
       atStart: true,
     },

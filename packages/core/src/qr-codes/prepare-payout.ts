@@ -105,7 +105,7 @@ export const preparePayout = command({
       tenantId: ask.merchantId,
       requiresSettlement: ask.requiresSettlement ?? config.PAYOUT_REQUIRES_SETTLEMENT === 'true',
       until: ask.isEarly
-        ? new Date(clock.now())
+        ? new Date(clock.of(ask.merchantId).now())
         : instantOfDay(ask.businessDay, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE),
       platformState: config.GST_STATE,
       taxRates: config.GST_RATES,

@@ -5,7 +5,7 @@ import { isScope, type Scope } from '@svc/contract/scopes'
 import { base32 } from '@svc/kernel/ids'
 import type { DataKey } from '@svc/platform/crypto/keyring'
 import type { CoreServices } from '@svc/platform/services'
-import { jwtVerify } from 'jose'
+import { decodeJwt, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { TenantKind } from './tenant.ts'
 
@@ -104,15 +104,15 @@ export class AccessTokens {
     return this.#services.keyring.newest('token_signing').keyId
   }
 
-  /** Seconds since 1970: what a token issued now says of its issue. */
-  issuedAt(): number {
-    return Math.floor(this.#services.clock.now() / 1_000)
+  /** Seconds since 1970, by the tenant's clock: what a token issued now says of its issue. */
+  issuedAt(tenantId: string): number {
+    return Math.floor(this.#services.clock.of(tenantId).now() / 1_000)
   }
 
   issue(claims: TokenClaims): IssuedToken {
     const { clock, config, keyring, publicUrl, random } = this.#services
     const { header, privateKey } = signingKey(keyring.newest('token_signing'))
-    const issuedAt = this.issuedAt()
+    const issuedAt = this.issuedAt(claims.tenantId)
     const expiresAt = issuedAt + config.TOKEN_TTL_SECONDS
     const tokenId = newId('tok', clock.now(), random)
     const { credentialId, kind, accessKey, scope } = claims
@@ -140,7 +140,7 @@ export class AccessTokens {
     // A key that is retired takes its tokens with it, also those that were verified before.
     if (!this.#keys().some((key) => key.kid === known.kid)) fail('invalid_token')
     const fits = kind === 'either' || known.claims.kind === kind
-    const nowMs = this.#services.clock.now()
+    const nowMs = this.#services.clock.of(known.claims.tenantId).now()
     if (!fits || nowMs >= known.expiresAtMs || nowMs < known.issuedAtMs - CLOCKS_APART_MS)
       fail('invalid_token')
     return known.claims
@@ -162,7 +162,8 @@ export class AccessTokens {
           audience: AUDIENCE,
           issuer: this.#services.publicUrl(),
           requiredClaims: ['sub', 'exp', 'iat', 'jti', 'client_id', 'kind'],
-          currentDate: new Date(this.#services.clock.now()),
+          // Not trusted yet: it only chooses the clock, and the signature decides whether it is the token's own.
+          currentDate: new Date(this.#services.clock.of(decodeJwt(token).sub ?? '').now()),
         },
       )
       const { access_key: accessKey, scope } = payload

@@ -1,4 +1,4 @@
-import type { Tx, Writes } from '@svc/platform/db/database'
+import type { Database, Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { generated, instant, nullable, stamped, table, text, textOf } from '@svc/platform/db/table'
 
@@ -37,6 +37,10 @@ export async function setTenantDisabled(
 ): Promise<boolean> {
   return (await tx.query(SET_DISABLED, [tenantId, kind, disabled])).length > 0
 }
+
+/** As `findTenant`, outside a transaction. */
+export const tenantKind = async (database: Database, tenantId: string): Promise<TenantKind | undefined> =>
+  (await database.directory(FIND, [tenantId]))[0]?.kind
 
 /** What kind of tenant has this id; `undefined` when there is none. */
 export async function findTenant(tx: Tx, tenantId: string): Promise<TenantKind | undefined> {

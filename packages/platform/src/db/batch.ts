@@ -37,7 +37,7 @@ export interface CommandSpec<C extends PreparedCommand, S, D> {
   readonly name: string
   /** Reads and locks every row that the commands need, set-based and in order of id. */
   lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
-  /** Pure. Throws a `Failure` when the command cannot be taken. `now` is the database's time after locking. */
+  /** Pure. Throws a `Failure` when the command cannot be taken. `now`: the tenant's, by the database's clock after locking. */
   decide(state: S, command: C, now: Date): D
   /** Folds a decision into the state, so that later commands of the same batch see it. */
   apply(state: S, decision: D): void
@@ -207,8 +207,8 @@ export async function runBatch<C extends PreparedCommand, S, D>(
     const known = await finding
     await begun
     requireEpoch(time.epoch, responses.epoch)
-    const now = new Date(time.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    const timeOf = (tenantId: string) => new Date(time.now.getTime() + clock.of(tenantId).offsetMs())
+    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx, timeOf)
     const result = { outcomes, heldTenants: tx.heldTenants }
     decided(result)
     await replayRepeats(tx, responses, known, outcomes)
@@ -220,7 +220,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
       return result
     }
     spec.save(tx, decisions)
-    if (keep.length > 0) responses.save(tx, keep, now)
+    if (keep.length > 0) responses.save(tx, keep, new Date(time.now.getTime() + clock.offsetMs()))
     recordActs(tx, audits)
     inDoubt = result
     await commit(client, tx, sent)
@@ -319,8 +319,8 @@ function decideAll<C extends PreparedCommand, S, D>(
   state: ByTenant<S>,
   entries: readonly Entry<C>[],
   known: KnownResponses,
-  heldTenants: ReadonlySet<string>,
-  now: Date,
+  { heldTenants }: BatchTx,
+  timeOf: (tenantId: string) => Date,
 ): Decided<C, D> {
   const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
@@ -335,7 +335,7 @@ function decideAll<C extends PreparedCommand, S, D>(
       }
       if (heldTenants.has(entry.tenantId)) continue
       const slice = state.of(command.tenantId)
-      const decision = spec.decide(slice, command, now)
+      const decision = spec.decide(slice, command, timeOf(command.tenantId))
       const made = (entry.resultOf as (decision: D) => unknown)(decision)
       spec.apply(slice, decision)
       result.decisions.push(decision)

@@ -70,7 +70,7 @@ export const issueMerchantToken = query({
       const signedWith = tokens.signedWith()
       const known = latest.get(claims.credentialId)
       if (
-        known?.issuedAt === tokens.issuedAt() &&
+        known?.issuedAt === tokens.issuedAt(claims.tenantId) &&
         known.signedWith === signedWith &&
         known.accessKey === accessKey
       )
@@ -79,8 +79,8 @@ export const issueMerchantToken = query({
       latest.set(claims.credentialId, made)
       return made
     }
-    const expiryOf = (expiresAtMs: number) =>
-      config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.now()
+    const expiryOf = (expiresAtMs: number, tenantId: string) =>
+      config.TOKEN_EXPIRY === 'instant' ? expiresAtMs : expiresAtMs - clock.of(tenantId).now()
     return async ({ headers, address }) => {
       const key = String(headers['api-key'] ?? '')
       const holder = looksLikeApiKey(key)
@@ -97,7 +97,7 @@ export const issueMerchantToken = query({
         headers: { 'cache-control': 'no-store', pragma: 'no-cache' },
         body: JSON.stringify({
           token,
-          expiry: expiryOf(expiresAtMs),
+          expiry: expiryOf(expiresAtMs, tenantId),
           resultCode: 0,
           resultMessage: 'Success',
         }),

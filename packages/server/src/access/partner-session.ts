@@ -35,6 +35,6 @@ export function hasSession(
   const own = Buffer.from(signatureOf(keyring, token.tenantId, session))
   const given = Buffer.from(signature)
   if (given.length !== own.length || !timingSafeEqual(given, own)) return false
-  if (Number(expiresAtMs) <= clock.now()) return false
+  if (Number(expiresAtMs) <= clock.of(token.tenantId).now()) return false
   return config.SEARCH_COOKIE === 'partner' || session.startsWith(`${token.tokenId}.`)
 }

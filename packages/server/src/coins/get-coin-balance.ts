@@ -44,7 +44,7 @@ interface Wanted {
 
 /** A user's coins as of now, as callers see them; `undefined` when the partner has no such user. */
 export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clock: Clock) {
-  const [row] = await tx.query(BALANCE, [partnerId, userId, clock.offsetMs()])
+  const [row] = await tx.query(BALANCE, [partnerId, userId, clock.of(partnerId).offsetMs()])
   if (!row) return undefined
   const { allocated, spent, expired, due } = row
   const active = Number(allocated - spent - expired - due)

@@ -52,7 +52,7 @@ export const getQrCode = query({
     const find = qrCodeLookup(database)
     return async ({ caller, params }) => {
       const code = (await find(caller.tenantId, params.qrCodeId)) ?? fail('qr_code_not_found')
-      const now = new Date(clock.now())
+      const now = new Date(clock.of(caller.tenantId).now())
       const shown = withShownStatus(code, config.EXPIRED_STATUS, now)
       return {
         headers: outcomeHeaders(code, keyring, now),

@@ -78,7 +78,7 @@ export const searchQrCodes = query({
       const amounts = [readRupees('amountFrom', body.amountFrom), readRupees('amountTo', body.amountTo)]
       // Decision Q4: a search for ACTIVE codes lists those that can be paid.
       const expired = body.expired ?? (status === 'ACTIVE' ? false : undefined)
-      const now = new Date(clock.now())
+      const now = new Date(clock.of(tenantId).now())
       const expiry = [expired, now]
       // With `expired` the filter names the status that is stored.
       const expiredFilter = body.expired === true ? 'ACTIVE' : config.EXPIRED_STATUS

@@ -223,6 +223,9 @@ export class LiveExamples {
       getPayout: { params: { payoutId: props.payoutId } },
       listPayoutLines: { params: { payoutId: props.payoutId } },
       sandboxPayOut: { body: {} },
+      // Of another merchant: the credentials on the page stay valid.
+      sandboxGetClock: { params: { tenantId: demo.otherMerchant.merchantId } },
+      sandboxAdvanceClock: { params: { tenantId: demo.otherMerchant.merchantId }, body: { bySeconds: 60 } },
       listRefunds: { params: { paymentId: props.paymentId } },
       cancelQrCode: { params: { qrCodeId: props.cancelledCodeId } },
       // The page sends a string as it is, so the string has to be JSON text; one pair of quotes is removed on the way.

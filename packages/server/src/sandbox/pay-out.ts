@@ -38,7 +38,7 @@ export const payOut = query({
       const timeZone = config.BUSINESS_TIME_ZONE
       const { payout, reason } = await prepare.run({
         merchantId,
-        businessDay: calendarDay(new Date(clock.now()), timeZone),
+        businessDay: calendarDay(new Date(clock.of(merchantId).now()), timeZone),
         preparedBy: 'sandbox',
         requiresSettlement: false,
         isEarly: true,

@@ -1,0 +1,93 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { command } from '@svc/platform/command'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { bigint, table, text } from '@svc/platform/db/table'
+
+/** How far a tenant's time may be ahead of the service's. */
+const AHEAD_YEARS_MAX = 10
+const AHEAD_MS_MAX = AHEAD_YEARS_MAX * 365 * 86_400_000
+
+const testClocks = table('test_clocks', 'k', ['tenantId'], {
+  tenantId: text,
+  /** Milliseconds by which the tenant's time is ahead of the service's. */
+  aheadMs: bigint,
+})
+const LOCK = testClocks.lock('lock')
+const update = testClocks.updates(['aheadMs'])
+const TENANTS = statement<{ tenantId: string }>(
+  'test_clock_tenants',
+  `select tenant_id as "tenantId" from tenants where tenant_id = any ($1) and kind <> 'house'`,
+)
+// Attempts to deliver live by real time: what was due in an hour is due now when the clock is an hour further.
+const HASTEN = statement(
+  'test_clock_deliveries',
+  `update webhook_deliveries d set due_at = d.due_at - n.by_ms * interval '1 millisecond'
+   from (select tenant_id, sum(by_ms)::bigint as by_ms from unnest($1::text[], $2::bigint[]) as g (tenant_id, by_ms)
+     group by 1) as n
+   where d.tenant_id = n.tenant_id and not d.first`,
+)
+
+interface AdvanceClock {
+  readonly tenantId: string
+  /** At least 1. */
+  readonly byMs: bigint
+}
+
+interface State {
+  /** Milliseconds ahead, of tenants that have a test clock. */
+  readonly ahead: Map<string, bigint>
+  readonly isTenant: boolean
+}
+
+interface Advanced extends AdvanceClock {
+  readonly aheadMs: bigint
+  readonly isFirst: boolean
+}
+
+/** Moves a tenant's time forward, never back: what has happened in it would be in the future. */
+export const advanceClock = command({
+  name: 'advanceTestClock',
+  prepare: () => (ask: AdvanceClock) => ask,
+  lock,
+
+  decide({ ahead, isTenant }: State, { tenantId, byMs }, _now): Advanced {
+    if (!isTenant) fail('tenant_not_found')
+    const known = ahead.get(tenantId)
+    const aheadMs = (known ?? 0n) + byMs
+    if (aheadMs > AHEAD_MS_MAX)
+      failField('to', 'maximum', `must be at most ${AHEAD_YEARS_MAX} years ahead of the time of the service`)
+    return { tenantId, byMs, aheadMs, isFirst: known === undefined }
+  },
+
+  apply: ({ ahead }, { tenantId, aheadMs }) => void ahead.set(tenantId, aheadMs),
+
+  save(tx, decisions) {
+    const [first, further] = [
+      decisions.filter((made) => made.isFirst),
+      decisions.filter((made) => !made.isFirst),
+    ]
+    testClocks.insert(tx, first)
+    for (const made of further) update(tx, [made])
+    const moved = columns(
+      decisions,
+      ({ tenantId }) => tenantId,
+      ({ byMs }) => byMs,
+    )
+    tx.write(HASTEN, moved)
+  },
+})
+
+async function lock(tx: BatchTx, commands: readonly AdvanceClock[]): Promise<ByTenant<State>> {
+  const [clocks, tenants] = await Promise.all([
+    testClocks.lockRows(tx, LOCK, commands),
+    tx.query(TENANTS, [commands.map(({ tenantId }) => tenantId)]),
+  ])
+  const known = new Set(tenants.map(({ tenantId }) => tenantId))
+  return new ByTenant((tenantId) => ({
+    ahead: new Map([...clocks.of(tenantId)].map(([id, { aheadMs }]) => [id, aheadMs])),
+    isTenant: known.has(tenantId),
+  }))
+}

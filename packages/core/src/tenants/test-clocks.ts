@@ -1,0 +1,60 @@
+import { type Clock, ClockAhead, type Timeline } from '@svc/kernel/time'
+import type { Database } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { Loop, type LoopTools } from '@svc/platform/loop'
+
+const EVERY_MS = 1_000
+
+const ALL = statement<{ tenant_id: string; ahead_ms: bigint }>(
+  'directory_test_clocks',
+  'select * from directory_test_clocks()',
+)
+
+/**
+ * The sandbox's clock: tenants with a test clock are ahead of the others. What another process moved is known here
+ * within a second.
+ */
+export class TestClocks implements Clock {
+  readonly #base: Clock
+  #byTenant: ReadonlyMap<string, ClockAhead> = new Map()
+  #timelines: readonly Timeline[]
+
+  constructor(base: Clock) {
+    this.#base = base
+    this.#timelines = base.timelines()
+  }
+
+  now(): number {
+    return this.#base.now()
+  }
+
+  offsetMs(): number {
+    return this.#base.offsetMs()
+  }
+
+  of(tenantId: string): Clock {
+    return this.#byTenant.get(tenantId) ?? this.#base
+  }
+
+  /** What is ahead first: so nothing of a tenant that is ahead becomes due in the time of all. */
+  timelines(): readonly Timeline[] {
+    return this.#timelines
+  }
+
+  /** Reads where the clocks stand. */
+  async load(database: Database): Promise<void> {
+    const rows = await database.directory(ALL)
+    this.#byTenant = new Map(
+      rows.map(({ tenant_id, ahead_ms }) => [tenant_id, new ClockAhead(this.#base, Number(ahead_ms))]),
+    )
+    this.#timelines = [
+      ...[...this.#byTenant].map(([tenantId, clock]) => ({ tenantIds: [tenantId], clock })),
+      ...this.#base.timelines(),
+    ]
+  }
+
+  loop(tools: LoopTools & { readonly database: Database }): Loop {
+    const work = () => this.load(tools.database)
+    return new Loop({ name: 'test_clocks', everyMs: EVERY_MS, work }, tools)
+  }
+}

@@ -1,0 +1,132 @@
+import { fail } from '@svc/contract/errors'
+import { failField, failFields } from '@svc/contract/fail-fields'
+import { fieldError } from '@svc/contract/field-errors'
+import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { expireDueCoins } from '@svc/core/coins/expire-coins'
+import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
+import { tenantKind } from '@svc/core/tenants/tenant'
+import { advanceClock } from '@svc/core/tenants/test-clock'
+import type { TestClocks } from '@svc/core/tenants/test-clocks'
+import { required } from '@svc/kernel/invariant'
+import { rfc3339 } from '@svc/kernel/time'
+import type { CoreServices } from '@svc/platform/services'
+import { Type } from 'typebox'
+import { Instant, readInstant } from '../http/fields.ts'
+import { query, type Services, succeed } from '../http/operation.ts'
+
+const DAY_MS = 86_400_000
+/** A clock goes day by day, and this many in one request. */
+const DAYS_MAX = 400
+
+/** For the operations on test clocks; a live service has none. */
+export interface ClockServices extends Services {
+  readonly testClocks: TestClocks | undefined
+}
+
+const TenantParams = Type.Object(
+  { tenantId: Type.String({ maxLength: 64, description: 'A merchant’s or a partner’s id' }) },
+  { additionalProperties: false },
+)
+const TestClock = Type.Object(
+  {
+    tenantId: Type.String(),
+    now: Type.String({ description: 'The time of the tenant' }),
+    aheadSeconds: Type.Integer({
+      description: 'By how much it is ahead of the service’s; 0 until it is advanced',
+    }),
+  },
+  { additionalProperties: false, title: 'TestClock' },
+)
+
+/** What becomes due with time, in the order in which it is done. Each returns how much it did. */
+const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
+  expireQrCodes,
+  closeExpiredQrCodes,
+  expireCardHolds,
+  expireDueCoins,
+]
+
+async function doWhatIsDue(services: CoreServices): Promise<void> {
+  for (const work of DUE) while ((await work(services)) > 0);
+}
+
+const shown = ({ clock, config }: Services, tenantId: string) => {
+  const own = clock.of(tenantId)
+  return {
+    tenantId,
+    now: rfc3339(new Date(own.now()), config.BUSINESS_TIME_ZONE),
+    aheadSeconds: Math.round((own.offsetMs() - clock.offsetMs()) / 1_000),
+  }
+}
+
+export const getTestClock = query({
+  id: 'sandboxGetClock',
+  method: 'GET',
+  path: '/sandbox/tenants/:tenantId/clock',
+  tag: 'Sandbox',
+  summary: 'Get the test clock of a tenant',
+  auth: 'none',
+  envelope: 'response_code',
+  sandboxOnly: true,
+  params: TenantParams,
+  result: TestClock,
+  errors: ['tenant_not_found'],
+  mount(services: ClockServices) {
+    const { database } = services
+    return async ({ params: { tenantId } }) => {
+      if (!(await tenantKind(database, tenantId))) fail('tenant_not_found')
+      return { body: succeed(shown(services, tenantId)) }
+    }
+  },
+})
+
+export const advanceTestClock = query({
+  id: 'sandboxAdvanceClock',
+  method: 'POST',
+  path: '/sandbox/tenants/:tenantId/clock/advance',
+  tag: 'Sandbox',
+  summary: 'Advance the test clock of a tenant',
+  description: `Moves the tenant’s time forward, to an instant or by so many seconds, day by day; at most ${DAYS_MAX} days in one request. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
+  auth: 'none',
+  envelope: 'response_code',
+  sandboxOnly: true,
+  params: TenantParams,
+  body: Type.Object(
+    {
+      to: Type.Optional(Instant('The time at which the clock is to stand')),
+      bySeconds: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: DAYS_MAX * 86_400,
+          description: 'Or by how much it goes forward',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: TestClock,
+  errors: ['tenant_not_found'],
+  mount(services: ClockServices) {
+    const { clock, commands, database } = services
+    const testClocks = required(services.testClocks, 'a sandbox has test clocks')
+    const advance = commands.open(advanceClock)
+    return async ({ params: { tenantId }, body }) => {
+      if ((body.to === undefined) === (body.bySeconds === undefined))
+        failFields(
+          fieldError('to', 'exactly_one', 'or bySeconds is required, not both'),
+          fieldError('bySeconds', 'exactly_one', 'or to is required, not both'),
+        )
+      const to = readInstant('to', body.to)
+      const byMs = to ? to.getTime() - clock.of(tenantId).now() : (body.bySeconds ?? 0) * 1_000
+      if (byMs <= 0) failField('to', 'minimum', 'must be after the time of the clock: it only goes forward')
+      if (byMs > DAYS_MAX * DAY_MS)
+        failField('to', 'maximum', `must be at most ${DAYS_MAX} days after the time of the clock`)
+      for (let leftMs = byMs; leftMs > 0; leftMs -= DAY_MS) {
+        await advance.run({ tenantId, byMs: BigInt(Math.min(leftMs, DAY_MS)) })
+        await testClocks.load(database)
+        await doWhatIsDue(services)
+      }
+      return { body: succeed(shown(services, tenantId)) }
+    }
+  },
+})

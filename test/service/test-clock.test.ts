@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newIdentity, Terminal } from '../harness/card-rail.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { asCoinPartner, balanceOf, COINS, newCoinPartner, newConfig } from '../harness/coins.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { newCode } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
+import { WebhookReceiver } from '../harness/webhook-receiver.ts'
+
+const HOUR_S = 3_600
+const DAY_S = 24 * HOUR_S
+const YEAR_S = 365 * DAY_S
+
+let service: TestService
+let receiver: WebhookReceiver
+let shop: TestMerchant
+let neighbour: TestMerchant
+beforeAll(async () => {
+  service = await openService()
+  receiver = await WebhookReceiver.open()
+  ;[shop, neighbour] = await Promise.all([service.newMerchant(), service.newMerchant()])
+})
+afterAll(async () => {
+  await service.close()
+  await receiver.close()
+})
+
+const clockOf = (tenantId: string) => `/sandbox/tenants/${tenantId}/clock`
+const advance = (tenantId: string, body: object) => service.client.post(`${clockOf(tenantId)}/advance`, body)
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+const typesOf = async (client: Client): Promise<string[]> =>
+  payloadOf(await client.get('/api/v0/events?limit=100')).data.map(({ type }: Json) => type)
+
+test('a QR code of a year expires when its merchant’s clock goes a year on, and its neighbour’s does not', async () => {
+  const [own, other] = [await service.as(shop), await service.as(neighbour)]
+  const body = { expiry: inSeconds(YEAR_S), qrName: 'A year', amount: 10 }
+  const [code, kept] = [await newCode(service, own, body), await newCode(service, other, body)]
+  const moved = payloadOf(await advance(shop.merchantId, { bySeconds: YEAR_S + HOUR_S }))
+  expect(moved.aheadSeconds).toBe(YEAR_S + HOUR_S)
+  expect(Date.parse(moved.now)).toBeGreaterThan(Date.parse(body.expiry))
+  expect((await own.get(`/api/v0/qr-code/${code.qrCodeId}`)).error).toBe('invalid_token')
+  const pay = (qrCodeId: string) => service.client.post('/sandbox/upi/pay', { qrCodeId })
+  expect(payloadOf(await pay(code.qrCodeId)).payment).toMatchObject({
+    status: 'REFUNDED',
+    reason: 'qr_code_expired',
+  })
+  expect(payloadOf(await pay(kept.qrCodeId)).payment.status).toBe('ACCEPTED')
+  const later = await service.as(shop)
+  await expect.poll(() => typesOf(later), { timeout: 10_000 }).toContain('qr_code.expired')
+  expect(await typesOf(other)).not.toContain('qr_code.expired')
+})
+
+test('coins of a year are awarded and expire, with their event, in one test', async () => {
+  const { partner, client } = await newCoinPartner(service)
+  const { event } = await newConfig(client, { amount: 7, coinsExpireAfterDays: 365 })
+  const { userId, companyId } = partner
+  payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'year', event, userId, companyId }))
+  payloadOf(await advance(partner.partnerId, { bySeconds: YEAR_S - HOUR_S }))
+  const later = await asCoinPartner(service.client, partner)
+  expect(await balanceOf(later, userId)).toMatchObject({ active: 7, expired: 0 })
+  payloadOf(await advance(partner.partnerId, { bySeconds: HOUR_S + 60 }))
+  const last = await asCoinPartner(service.client, partner)
+  expect(await balanceOf(last, userId)).toMatchObject({ active: 0, expired: 7 })
+  await expect.poll(() => typesOf(last), { timeout: 10_000 }).toContain('coins.expired')
+})
+
+test('a hold on a card expires with the partner’s clock', async () => {
+  const partner = await newPartner(service)
+  const issuer = await asPartner(service.client, partner)
+  const { svcCardId, token } = payloadOf(await createCard(issuer, partner))
+  const terminal = new Terminal(service.client, token)
+  await terminal.authorize(100, newIdentity())
+  const card = async () =>
+    payloadOf(await (await asPartner(service.client, partner)).get(`/api/v0/partner/svcCard/${svcCardId}`))
+  expect(await card()).toMatchObject({ holdBalance: 100 })
+  payloadOf(await advance(partner.partnerId, { bySeconds: 30 * DAY_S }))
+  expect(await card()).toMatchObject({ holdBalance: 0 })
+})
+
+test('a delivery that waits for an hour is tried again once the clock has gone an hour on', async () => {
+  const merchant = await service.newMerchant()
+  const tenant = await service.as(merchant)
+  receiver.response = (_, response) => void response.writeHead(503, { 'retry-after': '7200' }).end()
+  const url = receiver.url('/waits')
+  const { endpointId } = payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url }))
+  await newCode(service, tenant)
+  const attempts = async () =>
+    payloadOf(await tenant.get(`/api/v0/webhook-endpoints/${endpointId}/attempts`)).data.length
+  await expect.poll(attempts, { timeout: 20_000 }).toBe(1)
+  payloadOf(await advance(merchant.merchantId, { bySeconds: 2 * HOUR_S }))
+  await receiver.until(() => receiver.at('/waits').length === 2)
+})
+
+test('a second process of the sandbox follows the clock', async () => {
+  const other = await openService({ db: service.db, background: false })
+  try {
+    payloadOf(await advance(neighbour.merchantId, { bySeconds: DAY_S }))
+    const seen = async () => payloadOf(await other.client.get(clockOf(neighbour.merchantId))).aheadSeconds
+    await expect.poll(seen, { timeout: 10_000 }).toBe(DAY_S)
+  } finally {
+    await other.close()
+  }
+})
+
+test('a clock goes only forward, ten years at most, and each refusal names its field', async () => {
+  const { merchantId } = await service.newMerchant()
+  const refusal = async (body: object) => {
+    const { status, errorDescription } = await advance(merchantId, body)
+    return `${status} ${errorDescription}`
+  }
+  expect(await refusal({ to: inSeconds(-60) })).toMatch(/^400 to must be after the time of the clock/)
+  expect(await refusal({ to: inSeconds(401 * DAY_S) })).toMatch(/^400 to must be at most 400 days/)
+  expect(await refusal({})).toBe(
+    '400 to or bySeconds is required, not both; bySeconds or to is required, not both',
+  )
+  expect(await refusal({ bySeconds: 0 })).toMatch(/^400 bySeconds must be /)
+  payloadOf(await advance(merchantId, { bySeconds: 60 }))
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update test_clocks set ahead_ms = $2 where tenant_id = $1', [merchantId, 10 * YEAR_S * 1_000]),
+  )
+  expect(await refusal({ bySeconds: 1 })).toMatch(/^400 to must be at most 10 years ahead/)
+  expect((await advance('mer_nobody', { bySeconds: 1 })).error).toBe('tenant_not_found')
+})
