@@ -100,6 +100,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_qr_codes_to_close: ['svc_service'],
   directory_refunds_pending: ['svc_service'],
   directory_revoked: ['svc_service'],
+  directory_test_clocks: ['svc_service'],
   // Work of every process beside requests.
   audit_head: ['svc_service'],
   count_requests: ['svc_service'],

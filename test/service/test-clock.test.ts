@@ -108,16 +108,13 @@ test('a clock goes only forward, ten years at most, and each refusal names its f
     const { status, errorDescription } = await advance(merchantId, body)
     return `${status} ${errorDescription}`
   }
-  expect(await refusal({ to: inSeconds(-60) })).toMatch(/^400 to must be after the time of the clock/)
-  expect(await refusal({ to: inSeconds(401 * DAY_S) })).toMatch(/^400 to must be at most 400 days/)
-  expect(await refusal({})).toBe(
-    '400 to or bySeconds is required, not both; bySeconds or to is required, not both',
-  )
-  expect(await refusal({ bySeconds: 0 })).toMatch(/^400 bySeconds must be /)
+  expect(await refusal({})).toMatch(/^400 bySeconds is required/)
+  expect(await refusal({ bySeconds: -60 })).toMatch(/^400 bySeconds must be /)
+  expect(await refusal({ bySeconds: 401 * DAY_S })).toMatch(/^400 bySeconds must be /)
   payloadOf(await advance(merchantId, { bySeconds: 60 }))
   await asSuperuser(service.db.database, (db) =>
     db.query('update test_clocks set ahead_ms = $2 where tenant_id = $1', [merchantId, 10 * YEAR_S * 1_000]),
   )
-  expect(await refusal({ bySeconds: 1 })).toMatch(/^400 to must be at most 10 years ahead/)
+  expect(await refusal({ bySeconds: 1 })).toMatch(/^400 bySeconds takes the clock more than 10 years ahead/)
   expect((await advance('mer_nobody', { bySeconds: 1 })).error).toBe('tenant_not_found')
 })

@@ -10,7 +10,8 @@ function fieldsByPrefix(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
   const walk = (value: unknown, field: string): void => {
     if (typeof value === 'string') {
-      const prefix = ID.exec(value)?.[1]
+      // A tenant is a merchant or a partner.
+      const prefix = field === 'tenantId' ? undefined : ID.exec(value)?.[1]
       if (prefix !== undefined) found.set(prefix, (found.get(prefix) ?? new Set()).add(field))
     } else if (Array.isArray(value)) value.forEach((item) => walk(item, field))
     else if (value !== null && typeof value === 'object')

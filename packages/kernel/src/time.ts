@@ -17,6 +17,16 @@ export interface Timeline {
   readonly clock: Clock
 }
 
+/** An instant by a clock. */
+export interface Moment {
+  readonly clock: Clock
+  readonly now: Date
+}
+
+/** What the tenant's own clock shows at that moment. */
+export const timeOf = (tenantId: string, { clock, now }: Moment): Date =>
+  new Date(now.getTime() + clock.of(tenantId).offsetMs() - clock.offsetMs())
+
 /** Does the work in each time that tenants live in; returns the sum of what it returns. */
 export async function inEachTime(
   clock: Clock,

@@ -105,7 +105,7 @@ export class Sandbox {
   }
 
   /**
-   * Moves the time of a tenant forward, to an instant or by so many seconds. Resolves when what time does has happened:
+   * Moves the time of a tenant forward, by at most 400 days. Resolves when what time does has happened:
    * codes, tokens, holds and coins have expired.
    */
   async advance(tenantId: string, by: Advance, options?: WriteOptions): Promise<Schemas['TestClock']> {

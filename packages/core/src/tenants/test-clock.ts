@@ -58,7 +58,11 @@ export const advanceClock = command({
     const known = ahead.get(tenantId)
     const aheadMs = (known ?? 0n) + byMs
     if (aheadMs > AHEAD_MS_MAX)
-      failField('to', 'maximum', `must be at most ${AHEAD_YEARS_MAX} years ahead of the time of the service`)
+      failField(
+        'bySeconds',
+        'maximum',
+        `takes the clock more than ${AHEAD_YEARS_MAX} years ahead of the time of the service`,
+      )
     return { tenantId, byMs, aheadMs, isFirst: known === undefined }
   },
 

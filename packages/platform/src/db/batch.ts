@@ -3,7 +3,7 @@ import { fail } from '@svc/contract/errors'
 import { type ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { sortableId } from '@svc/kernel/ids'
 import { invariant } from '@svc/kernel/invariant'
-import type { Clock } from '@svc/kernel/time'
+import { type Clock, type Moment, timeOf } from '@svc/kernel/time'
 import type pg from 'pg'
 import { type CommandAct, type CommandAudit, recordActs } from '../audit.ts'
 import {
@@ -207,8 +207,8 @@ export async function runBatch<C extends PreparedCommand, S, D>(
     const known = await finding
     await begun
     requireEpoch(time.epoch, responses.epoch)
-    const timeOf = (tenantId: string) => new Date(time.now.getTime() + clock.of(tenantId).offsetMs())
-    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx, timeOf)
+    const now = new Date(time.now.getTime() + clock.offsetMs())
+    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx, { clock, now })
     const result = { outcomes, heldTenants: tx.heldTenants }
     decided(result)
     await replayRepeats(tx, responses, known, outcomes)
@@ -220,7 +220,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
       return result
     }
     spec.save(tx, decisions)
-    if (keep.length > 0) responses.save(tx, keep, new Date(time.now.getTime() + clock.offsetMs()))
+    if (keep.length > 0) responses.save(tx, keep, now)
     recordActs(tx, audits)
     inDoubt = result
     await commit(client, tx, sent)
@@ -320,7 +320,7 @@ function decideAll<C extends PreparedCommand, S, D>(
   entries: readonly Entry<C>[],
   known: KnownResponses,
   { heldTenants }: BatchTx,
-  timeOf: (tenantId: string) => Date,
+  at: Moment,
 ): Decided<C, D> {
   const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
   for (const entry of entries) {
@@ -335,7 +335,7 @@ function decideAll<C extends PreparedCommand, S, D>(
       }
       if (heldTenants.has(entry.tenantId)) continue
       const slice = state.of(command.tenantId)
-      const decision = spec.decide(slice, command, timeOf(command.tenantId))
+      const decision = spec.decide(slice, command, timeOf(command.tenantId, at))
       const made = (entry.resultOf as (decision: D) => unknown)(decision)
       spec.apply(slice, decision)
       result.decisions.push(decision)
