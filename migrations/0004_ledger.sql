@@ -81,8 +81,58 @@ create unique index ledger_transfers_one_expiry on ledger_transfers (tenant_id, 
 select secure_tenants('ledger_transfers', 'tenant_id');
 grant select, insert on ledger_transfers to svc_service, svc_operator;
 
+-- Postings that an operator makes by hand, above the limit only with a second person (decision R10). One row of limit;
+-- processes with the operators' login store the setting.
+create table approval_limit (
+  only_row    boolean primary key default true check (only_row),
+  -- null: none is needed
+  above_paise bigint check (above_paise >= 0)
+);
+insert into approval_limit values (true, null);
+grant select on approval_limit to svc_service, svc_operator;
+grant update (above_paise) on approval_limit to svc_operator;
+
+create table approvals (
+  tenant_id    text collate "C" not null references tenants,
+  approval_id  text collate "C" not null,
+  -- that of the journal
+  kind         text not null,
+  amount_paise bigint not null check (amount_paise > 0),
+  -- what names the posting once: the bank's reference, or the journal to be reversed
+  reference    text collate "C" not null,
+  request      jsonb not null,
+  reason       text not null,
+  requested_by text not null,
+  requested_at timestamptz not null,
+  expires_at   timestamptz not null,
+  outcome      text check (outcome in ('APPROVED', 'REJECTED', 'EXPIRED')),
+  decided_by   text,
+  decided_at   timestamptz,
+  -- the one posting that it allows
+  journal_id   text collate "C",
+  primary key (tenant_id, approval_id),
+  constraint approved_by_another_person check (outcome is distinct from 'APPROVED' or decided_by <> requested_by),
+  constraint decided_as_a_whole
+    check ((outcome is null) = (decided_by is null) and (outcome is null) = (decided_at is null)),
+  constraint approved_in_time check (outcome is distinct from 'APPROVED' or decided_at < expires_at),
+  constraint posted_when_approved check (journal_id is null or outcome = 'APPROVED'),
+  constraint posted_journal_is_the_tenants
+    foreign key (tenant_id, journal_id) references journals (tenant_id, journal_id) deferrable initially deferred
+);
+create unique index approvals_one_open on approvals (tenant_id, kind, reference) where outcome is null;
+create unique index approvals_by_journal on approvals (tenant_id, journal_id) where journal_id is not null;
+create index approvals_by_id on approvals (approval_id);
+create index approvals_by_time on approvals (requested_at);
+create constraint trigger audited after insert or update on approvals deferrable initially deferred
+  for each row execute function audit_change('approval', 'approval_id', 'tenant_id',
+    'kind,amount_paise,reference,reason,requested_by,expires_at,outcome,decided_by,journal_id');
+select secure_tenants('approvals', 'tenant_id');
+grant select on approvals to svc_service;
+grant update (journal_id) on approvals to svc_service;
+grant select, insert, update on approvals to svc_operator;
+
 -- A statement that inserts transfers inserts whole journals: all legs of each that it names, so that no leg is missing
--- and none is added later. One check for a statement costs less than a foreign key, which is checked row by row.
+-- and none is added later; what an operator posts above the limit has its approval. One check for a statement costs less than a foreign key, which is checked row by row.
 create function require_whole_journals() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -96,6 +146,26 @@ create function require_whole_journals() returns trigger
     ) then
       raise exception 'a journal has other legs than it names'
         using errcode = 'integrity_constraint_violation', constraint = 'journals_are_whole', table = 'ledger_transfers';
+    end if;
+    if exists (
+      select from added a
+      where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal')
+    ) and exists (
+      select from (
+        select a.tenant_id, a.journal_id, sum(a.amount) as amount from added a
+        where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal')
+        group by a.tenant_id, a.journal_id) t
+      join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
+      join approval_limit l on t.amount > l.above_paise
+      where not exists (
+        select from approvals p
+        where p.tenant_id = j.tenant_id and p.journal_id = j.journal_id and p.kind = j.kind
+          and p.amount_paise = t.amount
+          -- A reference that is entered again after its journal was reversed has a number behind it.
+          and p.reference = split_part(coalesce(j.reverses, j.reference), '~', 1))
+    ) then
+      raise exception 'a posting above the limit needs the approval of a second person'
+        using errcode = 'integrity_constraint_violation', constraint = 'postings_are_approved', table = 'journals';
     end if;
     return null;
   end $$;

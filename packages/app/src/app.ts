@@ -7,6 +7,7 @@ import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
+import { storeApprovalLimit } from '@svc/core/ledger/approvals'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
@@ -205,7 +206,7 @@ export class App {
     })
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
-      await storeRetention(database, config, log)
+      await Promise.all([storeRetention(database, config, log), storeApprovalLimit(database, config, log)])
       await app.services.testClocks?.load(database)
       await app.#mount()
       for (const part of app.#essential) part.start()

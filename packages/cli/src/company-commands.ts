@@ -1,14 +1,5 @@
+import { ACCOUNT_TYPES, type AccountType, createCardAccount } from '@svc/core/cards/card-account'
 import {
-  ACCOUNT_TYPES,
-  type AccountType,
-  createCardAccount,
-  FUNDING_MAX_PAISE,
-  findCardAccount,
-  fundingAudit,
-} from '@svc/core/cards/card-account'
-import { fundAccount } from '@svc/core/cards/fund-account'
-import {
-  type FundedAccount,
   findCompany,
   findFundedAccount,
   listCardAccounts,
@@ -18,12 +9,11 @@ import {
 import { createCompany } from '@svc/core/tenants/company'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { newUser, newUserId, type User, users } from '@svc/core/tenants/user'
-import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { cliActor, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
+import { fund, shownAccount } from './fund-account.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -150,19 +140,6 @@ async function createUser(companyId: string, { json = false, ...profile }: UserO
 }
 
 /** Money as rupees with two decimals: text, so that no program rounds it. */
-const shownAccount = (account: FundedAccount) => ({
-  cardAccountId: account.cardAccountId,
-  partnerId: account.partnerId,
-  companyId: account.companyId,
-  product: account.product,
-  accountType: account.accountType,
-  binType: account.binType,
-  programme: account.programme,
-  cards: account.cards,
-  denomination: formatRupees(account.denominationPaise),
-  balance: formatRupees(account.balancePaise),
-})
-
 export function addCardAccountCommands(program: Command): void {
   const account = program
     .command('card-account')
@@ -262,38 +239,4 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
     })
   })
   printRecord(shownAccount(created), json)
-}
-
-interface FundOptions extends Json {
-  readonly amount: string
-  readonly reference: string
-  readonly reason: string
-}
-
-async function fund(
-  cardAccountId: string,
-  { amount: text, reference, reason, json = false }: FundOptions,
-): Promise<void> {
-  const amount: Paise | undefined = parseRupees(text)
-  if (!amount || amount > FUNDING_MAX_PAISE)
-    throw new UsageError(
-      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
-    )
-  if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
-    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
-  requireName(reason, '--reason')
-  const funded = await withInstallation(async ({ commands, database }) => {
-    const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
-    if (!account)
-      throw new UsageError(`There is no card account ${cardAccountId}. List: svc card-account list`)
-    const ask = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
-    await commands
-      .open(fundAccount)
-      .run(ask, { actor: cliActor(), ...fundingAudit(account, amount, { reference, reason }) })
-    return required(
-      await database.operate((tx) => findFundedAccount(tx, cardAccountId)),
-      'a card account is never deleted',
-    )
-  })
-  printRecord({ ...shownAccount(funded), funded: formatRupees(amount) }, json)
 }

@@ -1,4 +1,6 @@
 import { findCredentials } from '@svc/console-api/operator-store'
+import type { PostingTools } from '@svc/console-api/postings'
+import { systemClock } from '@svc/kernel/time'
 import { type CommandContext, cliActor } from './context.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -20,3 +22,12 @@ export async function moneyActor({ config, database }: CommandContext): Promise<
     throw new UsageError(`The operator ${name} is a viewer and cannot move money.`)
   return `operator ${name}`
 }
+
+/** What postings of this call need. */
+export const postingTools = ({ commands, config, database, keyMaker }: CommandContext): PostingTools => ({
+  commands,
+  config,
+  database,
+  clock: systemClock,
+  random: keyMaker.random,
+})

@@ -1,5 +1,6 @@
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
+import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
@@ -12,6 +13,7 @@ import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
 import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
+import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
@@ -95,6 +97,8 @@ function addRunCommands(program: Command): void {
   addBooksCommands(program)
   addSettlementCommands(program)
   addSuspenseCommands(program)
+  addJournalCommands(program)
+  addApprovalCommands(program)
   addPayoutCommands(program)
 }
 

@@ -1,3 +1,4 @@
+import { askApproval, suspensePosting } from '@svc/console-api/postings'
 import { findCredit, listSuspense } from '@svc/core/qr-codes/find-suspense'
 import type { Payment } from '@svc/core/qr-codes/payment'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
@@ -5,8 +6,9 @@ import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
+import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor } from './money-actor.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -67,7 +69,7 @@ export function addSuspenseCommands(program: Command): void {
 }
 
 async function resolve(id: string, merchantId: string | null, reason: string, json = false): Promise<void> {
-  const payment = await withInstallation(async (context) => {
+  const { payment, waiting } = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const found = await context.database.operate(async (tx) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId)))
@@ -75,7 +77,12 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
       return findCredit(tx, id, canonicalReference(id))
     })
     if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc suspense list`)
-    const { merchantId: tenantId, paymentId } = found
+    const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found
+    if (status === 'SUSPENSE') {
+      const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
+      const waits = await askApproval(postingTools(context), posting, { actor })
+      if (waits) return { waiting: waits, payment: undefined }
+    }
     const resolved = await context.commands.open(resolveSuspense).run(
       { tenantId, paymentId, merchantId, reason },
       {
@@ -85,7 +92,8 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
         tenantId,
       },
     )
-    return resolved.payment
+    return { waiting: undefined, payment: resolved.payment }
   })
-  printRecord(shown(payment), json)
+  if (waiting) printWaiting(waiting, json)
+  else printRecord(shown(payment), json)
 }

@@ -19,9 +19,10 @@ import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { operation, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { asOperator, auditOf } from './as-operator.ts'
+import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
+import { actorOf, asOperator, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -40,6 +41,7 @@ import {
   text,
 } from './console-schema.ts'
 import { countRows, Filters, type PageRequest, readList } from './list.ts'
+import { askApproval, fundingPosting } from './postings.ts'
 
 const ACCOUNTS = `${CONSOLE_API}/card-accounts`
 const id = Type.String({ maxLength: 128 })
@@ -221,7 +223,7 @@ export const createCardAccountInConsole = query({
   },
 })
 
-export const fundCardAccountInConsole = operation({
+export const fundCardAccountInConsole = query({
   ...consoleOperation,
   id: 'console.fundCardAccount',
   method: 'POST',
@@ -229,7 +231,7 @@ export const fundCardAccountInConsole = operation({
   tag: 'Card accounts',
   summary: 'Enter money that the partner paid in',
   description:
-    'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first funding, with another one it is 409.',
+    'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first funding, with another one it is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
   role: 'operator',
   params: idParam('cardAccountId'),
   body: closed({
@@ -251,28 +253,33 @@ export const fundCardAccountInConsole = operation({
     amount: rupeesText,
     balance: rupeesText,
   }),
-  errors: ['card_account_not_found', 'funding_reference_used'],
-  run: fundAccount,
-  async ask({ body, params: { cardAccountId } }, { database }) {
-    const amountPaise = parseRupees(body.amount)
-    if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
-      return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
-    const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
-    const { partnerId } = account ?? fail('card_account_not_found')
-    const { reference, reason } = body
-    return { partnerId, cardAccountId, amountPaise, reference, reason }
+  accepted: ApprovalRecord,
+  errors: ['card_account_not_found', 'funding_reference_used', 'approval_open'],
+  mount(services) {
+    const { commands, database } = services
+    const { run } = commands.open(fundAccount)
+    return async (input) => {
+      const { reference, reason, amount } = input.body
+      const { cardAccountId } = input.params
+      const amountPaise = parseRupees(amount)
+      if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
+        return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
+      const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
+      const { partnerId } = account ?? fail('card_account_not_found')
+      const fund = { partnerId, cardAccountId, amountPaise, reference, reason }
+      const by = { actor: actorOf(input.caller), requestId: input.requestId }
+      const approval = await askApproval(services, fundingPosting(fund), by)
+      if (approval) return waitsForApproval(approval, services)
+      const details = fundingAudit(fund, amountPaise, { reference, reason })
+      const { transfer, balancePaise } = await run(fund, auditOf(partnerId, input, details))
+      return {
+        body: JSON.stringify({
+          cardAccountId,
+          transferId: transfer.transferId,
+          amount: formatRupees(transfer.amountPaise),
+          balance: formatRupees(balancePaise),
+        }),
+      }
+    }
   },
-  audit(fund, input) {
-    const { reference, reason } = fund
-    return auditOf(fund.partnerId, input, fundingAudit(fund, fund.amountPaise, { reference, reason }))
-  },
-  reply: ({ transfer, balancePaise }) => ({
-    status: 200,
-    body: JSON.stringify({
-      cardAccountId: transfer.objectId,
-      transferId: transfer.transferId,
-      amount: formatRupees(transfer.amountPaise),
-      balance: formatRupees(balancePaise),
-    }),
-  }),
 })

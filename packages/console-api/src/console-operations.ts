@@ -1,4 +1,5 @@
 import type { Operation } from '@svc/server/http/operation'
+import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
@@ -7,6 +8,7 @@ import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { exportOf } from './csv.ts'
+import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
@@ -72,6 +74,9 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   refunds.completeRefundByOperator,
   suspense.assignPayment,
   suspense.returnPayment,
+  approvals.listApprovalsInConsole,
+  approvals.approvePosting,
+  approvals.rejectPosting,
   payouts.listPayoutsInConsole,
   payouts.preparePayoutInConsole,
   payouts.approvePayout,
@@ -92,6 +97,8 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
   ledger.listTransfers,
+  journals.getJournal,
+  journals.reverseJournalInConsole,
   ledger.showReconciliation,
   ledger.runReconciliation,
   requests.listRequests,

@@ -6,8 +6,10 @@ import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
+import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
+import { askApproval, suspensePosting } from './postings.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments/:paymentId`
@@ -20,7 +22,8 @@ interface Input {
   readonly requestId: string
 }
 
-const resolver = ({ commands, config, database }: Services) => {
+const resolver = (services: Services) => {
+  const { commands, config, database } = services
   const { run } = commands.open(resolveSuspense)
   return async (input: Input, merchantId: string | null, reason: string) => {
     const { paymentId: id } = input.params
@@ -28,7 +31,13 @@ const resolver = ({ commands, config, database }: Services) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId))) fail('merchant_not_found')
       return findCredit(tx, id, canonicalReference(id))
     })
-    const { merchantId: tenantId, paymentId } = found ?? fail('payment_not_found')
+    const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found ?? fail('payment_not_found')
+    if (status === 'SUSPENSE') {
+      const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })
+      const by = { actor: actorOf(input.caller), requestId: input.requestId }
+      const approval = await askApproval(services, posting, by)
+      if (approval) return waitsForApproval(approval, services)
+    }
     const action = merchantId === null ? 'suspense.returned' : 'suspense.assigned'
     const audit = auditOf(tenantId, input, { action, target: paymentId })
     const { payment } = await run({ tenantId, paymentId, merchantId, reason }, audit)
@@ -54,7 +63,8 @@ export const assignPayment = query({
   params: idParam('paymentId'),
   body: closed({ merchantId: text(), reason: Reason }),
   result: Resolved,
-  errors: ['payment_not_found', 'merchant_not_found', 'suspense_resolved'],
+  accepted: ApprovalRecord,
+  errors: ['payment_not_found', 'merchant_not_found', 'suspense_resolved', 'approval_open'],
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, input.body.merchantId, input.body.reason)
@@ -73,7 +83,8 @@ export const returnPayment = query({
   params: idParam('paymentId'),
   body: closed({ reason: Reason }),
   result: Resolved,
-  errors: ['payment_not_found', 'suspense_resolved'],
+  accepted: ApprovalRecord,
+  errors: ['payment_not_found', 'suspense_resolved', 'approval_open'],
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, null, input.body.reason)

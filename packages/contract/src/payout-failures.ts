@@ -1,6 +1,6 @@
 import { type FailureKind, kind } from './failure-kind.ts'
 
-/** Errors of what leaves: refunds and payouts to merchants (decisions Q14, Q15). */
+/** Errors of what leaves, refunds and payouts to merchants (decisions Q14, Q15), and of postings (decision R10). */
 export const PAYOUT_FAILURES = {
   refund_closed: kind(
     409,
@@ -43,5 +43,42 @@ export const PAYOUT_FAILURES = {
     'AUTHORIZATION_ERROR',
     'The operator who prepared a payout cannot approve it',
     'Let another person approve it.',
+  ),
+  approval_required: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'A posting of this amount needs the approval of a second person',
+    'Request it; another operator approves it.',
+  ),
+  approval_not_found: kind(404, 'NOT_FOUND_ERROR', 'Approval not found', 'List them: `svc approval list`.'),
+  approval_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The approval was decided before, or has expired',
+    'Request the posting again.',
+  ),
+  approval_same_person: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The operator who requested a posting cannot approve it',
+    'Let another person approve it.',
+  ),
+  approval_open: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Another posting with this reference waits for approval',
+    'Have the open one approved or rejected first.',
+  ),
+  journal_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Journal not found',
+    'Take the id from a statement of one of its accounts: `svc books statement`.',
+  ),
+  journal_not_reversible: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The journal cannot be reversed',
+    'The description says how to correct it.',
   ),
 } as const satisfies Record<string, FailureKind>

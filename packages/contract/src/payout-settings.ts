@@ -1,5 +1,5 @@
 import { isDay } from '@svc/kernel/time'
-import { bad, digits, hidden, oneOf, type Setting, text } from './setting.ts'
+import { bad, digits, hidden, oneOf, type Setting, text, whole } from './setting.ts'
 
 /** Minutes of the day at which a business day ends; 1,440 at midnight. */
 const cutOff: Setting<number> = {
@@ -38,6 +38,32 @@ const taxRates: Setting<readonly TaxRate[]> = {
   },
 }
 
+const APPROVAL_RUPEES_LIVE = 100_000
+
+const approvalLimit: Setting<number | 'none', undefined> = {
+  type: 'whole rupees, or `none`',
+  default: undefined,
+  meaning: `Postings by operators above this amount need the approval of a second person, which the database holds: funding of card accounts, credits assigned or returned out of suspense, reversals of journals. \`none\`: no posting does. By default ${APPROVAL_RUPEES_LIVE} in live mode and \`none\` in sandbox mode.`,
+  read: (value) =>
+    value === 'none'
+      ? value
+      : /^\d{1,12}$/.test(value)
+        ? Number(value)
+        : bad('must be whole rupees, or none'),
+}
+
+/** The largest posting that one operator may make alone, in paise; `null` for any. */
+export function approvalLimitPaise({
+  APPROVAL_ABOVE_RUPEES: limit,
+  SVC_MODE,
+}: {
+  readonly APPROVAL_ABOVE_RUPEES?: number | 'none' | undefined
+  readonly SVC_MODE: 'live' | 'sandbox'
+}): bigint | null {
+  const rupees = limit ?? (SVC_MODE === 'live' ? APPROVAL_RUPEES_LIVE : 'none')
+  return rupees === 'none' ? null : BigInt(rupees) * 100n
+}
+
 /** Settings of refunds and payouts (decisions Q14, Q15). */
 export const PAYOUT_SETTINGS = {
   REFUNDS_BEYOND_BALANCE: oneOf(
@@ -53,6 +79,8 @@ export const PAYOUT_SETTINGS = {
   BUSINESS_DAY_CUTOFF: cutOff,
   GST_RATES: taxRates,
   GST_STATE: digits(2, 2, '27', 'GST state code of the company that runs the service; `27` is Maharashtra.'),
+  APPROVAL_ABOVE_RUPEES: approvalLimit,
+  APPROVAL_HOURS: whole(72, 1, 8_760, 'Hours after which a posting that waits for approval expires.'),
   SVC_OPERATOR: text(
     undefined,
     'Name of the operator in whose name `svc` moves money. The service itself does not use it.',

@@ -1,12 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
+import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type Payment, paymentEvent, payments } from './payment.ts'
@@ -18,6 +20,8 @@ export interface ResolveSuspense {
   /** Whom it belongs to; `null` returns it to its payer. */
   readonly merchantId: string | null
   readonly reason: string
+  /** Of a second person, above the limit. */
+  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends ResolveSuspense, PreparedCommand {
@@ -105,6 +109,14 @@ export const resolveSuspense = command({
       credited.map(({ merchantId }) => merchantId),
       credited.map(({ createdAt }) => createdAt),
     ])
+    useApprovals(
+      tx,
+      done.map(({ journals: [journal], command: { approvalId, tenantId } }) => ({
+        tenantId,
+        journalId: required(journal, 'a resolution has a journal').journalId,
+        approvalId,
+      })),
+    )
     saveJournals(
       tx,
       done[0]!.command.timeZone,

@@ -1,0 +1,95 @@
+import { askApproval, reversalPosting } from '@svc/console-api/postings'
+import {
+  findJournals,
+  type JournalWithLegs,
+  requireReversible,
+  reverseJournal,
+} from '@svc/core/ledger/reverse-journal'
+import { formatRupees } from '@svc/kernel/money'
+import type { Command } from 'commander'
+import { printWaiting } from './approval-commands.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
+import { printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Options {
+  readonly tenant: string
+  readonly json?: boolean
+}
+
+export function addJournalCommands(program: Command): void {
+  const journal = program
+    .command('journal')
+    .description('journals of the ledger: show one, reverse one that an operator posted')
+  journal
+    .command('show <journalId>')
+    .description('show a journal, a line for each leg; `svc books statement` has the ids')
+    .requiredOption('--tenant <tenantId>', 'whose it is')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc journal show jrn_… --tenant par_…')
+    .action(async (journalId: string, { tenant, json = false }: Options) => {
+      printRows(rowsOf(await withInstallation((context) => find(context, tenant, journalId))), json)
+    })
+  journal
+    .command('reverse <journalId>')
+    .description(
+      'take a journal back by a mirrored one, once; above APPROVAL_ABOVE_RUPEES a second person approves',
+    )
+    .requiredOption('--tenant <tenantId>', 'whose it is')
+    .requiredOption('--reason <text>', 'why; it is in the journal')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc journal reverse jrn_… --tenant par_… --reason "entered for the wrong company"',
+    )
+    .action((journalId: string, options: Options & { reason: string }) => reverse(journalId, options))
+}
+
+const rowsOf = ({ journal, legs, reversedBy }: JournalWithLegs) =>
+  legs.map(({ debitAccountId, creditAccountId, amount, unit }) => ({
+    journalId: journal.journalId,
+    kind: journal.kind,
+    effectiveDate: journal.effectiveDate,
+    reference: journal.reference,
+    debit: debitAccountId,
+    credit: creditAccountId,
+    amount: unit === 'INR' ? formatRupees(amount) : String(amount),
+    unit,
+    reason: journal.reason,
+    reverses: journal.reverses,
+    reversedBy,
+  }))
+
+async function find(
+  { database }: CommandContext,
+  tenantId: string,
+  journalId: string,
+): Promise<JournalWithLegs> {
+  const [found] = await database.operate((tx) => findJournals(tx, [{ tenantId, journalId }]))
+  if (!found)
+    throw new UsageError(`The tenant ${tenantId} has no journal ${journalId}. Ids: svc books statement`)
+  return found
+}
+
+async function reverse(
+  journalId: string,
+  { tenant: tenantId, reason, json = false }: Options & { reason: string },
+): Promise<void> {
+  const { waiting, reversal } = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const found = await find(context, tenantId, journalId)
+    if (found.reversedBy === null) {
+      requireReversible(found.journal)
+      const approval = await askApproval(postingTools(context), reversalPosting(found, reason), { actor })
+      if (approval) return { waiting: approval, reversal: undefined }
+    }
+    const audit = { actor, action: 'journal.reversed', target: journalId, tenantId, details: { reason } }
+    const { reversalId } = await context.commands
+      .open(reverseJournal)
+      .run({ tenantId, journalId, reason }, audit)
+    return { waiting: undefined, reversal: await find(context, tenantId, reversalId) }
+  })
+  if (waiting) printWaiting(waiting, json)
+  else printRows(rowsOf(reversal), json)
+}

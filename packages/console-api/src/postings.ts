@@ -1,0 +1,151 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import {
+  type Approval,
+  findApproval,
+  type ManualPosting,
+  needsApproval,
+  type Posting,
+  requestApproval,
+} from '@svc/core/ledger/approvals'
+import { amountOfJournal, type JournalWithLegs, reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { required } from '@svc/kernel/invariant'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import type { CommandAudit } from '@svc/platform/audit'
+import type { Commands, CommandTools } from '@svc/platform/command'
+
+/** What postings need: of the service, or of one call of the command line. */
+export type PostingTools = Pick<CommandTools, 'clock' | 'config' | 'database' | 'random'> & {
+  readonly commands: Commands
+}
+
+/** Who acts, as the audit names them. */
+export interface PostingActor {
+  readonly actor: string
+  readonly requestId?: string
+}
+
+interface Funding {
+  readonly partnerId: string
+  readonly cardAccountId: string
+  readonly amountPaise: Paise
+  readonly reference: string
+  readonly reason: string
+}
+
+export const fundingPosting = ({
+  partnerId,
+  cardAccountId,
+  amountPaise,
+  reference,
+  reason,
+}: Funding): Posting => ({
+  tenantId: partnerId,
+  kind: 'card_funding',
+  amountPaise,
+  reference: canonicalReference(reference),
+  request: { cardAccountId },
+  reason,
+})
+
+interface Resolution {
+  readonly tenantId: string
+  readonly paymentId: string
+  readonly merchantId: string | null
+  readonly utr: string
+  readonly amountPaise: bigint
+  readonly reason: string
+}
+
+export const suspensePosting = ({ tenantId, paymentId, merchantId, utr, ...rest }: Resolution): Posting => ({
+  tenantId,
+  kind: merchantId === null ? 'suspense_returned' : 'suspense_assigned',
+  amountPaise: rest.amountPaise,
+  reference: utr,
+  request: { paymentId, merchantId },
+  reason: rest.reason,
+})
+
+export const reversalPosting = (found: JournalWithLegs, reason: string): Posting => ({
+  tenantId: found.journal.tenantId,
+  kind: 'journal_reversal',
+  amountPaise: amountOfJournal(found),
+  reference: found.journal.journalId,
+  request: { journalId: found.journal.journalId },
+  reason,
+})
+
+/** The request for a second person where the amount is above the limit; `undefined` where one person may post it. */
+export async function askApproval(
+  { clock, config, database, random }: PostingTools,
+  posting: Posting,
+  { actor, requestId }: PostingActor,
+): Promise<Approval | undefined> {
+  return database.operate(
+    async (tx) => {
+      if (!(await needsApproval(tx, posting.amountPaise))) return undefined
+      return requestApproval(tx, posting, {
+        approvalId: newId('apv', clock.now(), random),
+        requestedBy: actor,
+        hours: config.APPROVAL_HOURS,
+      })
+    },
+    'read committed',
+    { actor, ...(requestId !== undefined && { requestId }) },
+  )
+}
+
+type Carry = (tools: PostingTools, approval: Approval, audit: CommandAudit<unknown>) => Promise<unknown>
+
+const named = ({ request }: Approval, name: string): string =>
+  required(request[name] ?? undefined, 'an approval names what it is of')
+
+/** How each kind of posting is carried out once it is approved. */
+const CARRY: Readonly<Record<ManualPosting, Carry>> = {
+  card_funding: ({ commands }, approval, audit) =>
+    commands.open(fundAccount).run(
+      {
+        partnerId: approval.tenantId,
+        cardAccountId: named(approval, 'cardAccountId'),
+        amountPaise: paise(approval.amountPaise),
+        reference: approval.reference,
+        reason: approval.reason,
+        approvalId: approval.approvalId,
+      },
+      audit,
+    ),
+  suspense_assigned: resolve,
+  suspense_returned: resolve,
+  journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>
+    commands.open(reverseJournal).run({ tenantId, journalId: reference, reason, approvalId }, audit),
+}
+
+function resolve({ commands }: PostingTools, approval: Approval, audit: CommandAudit<unknown>): Promise<unknown> {
+  const { approvalId, reason, request, tenantId } = approval
+  const merchantId = request['merchantId'] ?? null
+  const paymentId = named(approval, 'paymentId')
+  return commands.open(resolveSuspense).run({ tenantId, paymentId, merchantId, reason, approvalId }, audit)
+}
+
+/** Posts what was approved, and returns the approval as it is then. To be repeated after a failure. */
+export async function postApproved(
+  tools: PostingTools,
+  approval: Approval,
+  { actor, requestId }: PostingActor,
+): Promise<Approval> {
+  const { approvalId, amountPaise, kind, outcome, requestedBy, reason, reference, tenantId } = approval
+  if (outcome !== 'APPROVED') fail('approval_closed')
+  const details = { approvalId, amount: formatRupees(amountPaise), reference, reason, requestedBy }
+  await CARRY[kind](tools, approval, {
+    actor,
+    action: `${kind}.posted`,
+    target: approvalId,
+    tenantId,
+    details,
+    ...(requestId !== undefined && { requestId }),
+  })
+  return tools.database.operate((tx) => findApproval(tx, approvalId))
+}

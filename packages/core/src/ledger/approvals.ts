@@ -1,0 +1,200 @@
+import type { Config } from '@svc/contract/config'
+import { fail } from '@svc/contract/errors'
+import { approvalLimitPaise } from '@svc/contract/payout-settings'
+import { canonicalJson } from '@svc/kernel/canonical-json'
+import { type Database, isUnavailable, type Tx, type Writes } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import {
+  bigint,
+  generated,
+  instant,
+  json,
+  nullable,
+  type RowOf,
+  table,
+  text,
+  textOf,
+} from '@svc/platform/db/table'
+import type { Log } from '@svc/platform/log'
+
+/** Postings that operators make by hand, by the kind of their journal. */
+export const MANUAL_POSTINGS = [
+  'card_funding',
+  'suspense_assigned',
+  'suspense_returned',
+  'journal_reversal',
+] as const
+export type ManualPosting = (typeof MANUAL_POSTINGS)[number]
+
+export const approvals = table('approvals', 'p', ['tenantId', 'approvalId'], {
+  tenantId: text,
+  approvalId: text,
+  kind: textOf<ManualPosting>(),
+  amountPaise: bigint,
+  /** What names the posting once: the bank's reference, or the journal to be reversed. */
+  reference: text,
+  /** What the posting is of, by name. */
+  request: json<Readonly<Record<string, string | null>>>(),
+  reason: text,
+  requestedBy: text,
+  requestedAt: instant,
+  expiresAt: instant,
+  outcome: generated(nullable(textOf<'APPROVED' | 'REJECTED' | 'EXPIRED'>())),
+  decidedBy: generated(nullable(text)),
+  decidedAt: generated(nullable(instant)),
+  /** The posting that it allowed. */
+  journalId: generated(nullable(text)),
+})
+export type Approval = RowOf<typeof approvals>
+
+export type ApprovalStatus = 'PENDING' | 'APPROVED' | 'POSTED' | 'REJECTED' | 'EXPIRED'
+
+export const approvalStatus = ({ outcome, journalId, expiresAt }: Approval, now: Date): ApprovalStatus =>
+  journalId !== null ? 'POSTED' : (outcome ?? (expiresAt <= now ? 'EXPIRED' : 'PENDING'))
+
+/** What is to be posted: enough to post it later. */
+export type Posting = Pick<Approval, 'tenantId' | 'kind' | 'amountPaise' | 'reference' | 'request' | 'reason'>
+
+const NOW = statement<{ now: Date }>('approvals_now', 'select clock_timestamp() as now')
+const LIMIT = statement<{ above: bigint | null }>(
+  'approval_limit',
+  'select above_paise as above from approval_limit',
+)
+const STORE_LIMIT = statement(
+  'approval_limit_store',
+  'update approval_limit set above_paise = $1::bigint where above_paise is distinct from $1::bigint',
+)
+const EXPIRE = statement(
+  'approvals_expire',
+  `update approvals p set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $4
+   where p.tenant_id = $1 and p.kind = $2 and p.reference = $3 and p.outcome is null and p.expires_at <= $4`,
+)
+const INSERT = statement<Approval>(
+  'approval_request',
+  `with entered as (
+     insert into approvals as p (tenant_id, approval_id, kind, amount_paise, reference, request, reason, requested_by,
+       requested_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (tenant_id, kind, reference) where outcome is null do nothing
+     returning p.*)
+   select ${approvals.columns} from entered p
+   union all
+   select ${approvals.columns} from approvals p
+   where p.tenant_id = $1 and p.kind = $3 and p.reference = $5 and p.outcome is null`,
+)
+const DECIDE = statement<Approval>(
+  'approval_decide',
+  `update approvals p set outcome = $3, decided_by = $4, decided_at = clock_timestamp()
+   where p.tenant_id = $1 and p.approval_id = $2 and p.outcome is null and p.expires_at > clock_timestamp()
+   returning ${approvals.columns}`,
+)
+const FIND = statement<Approval>(
+  'approval_find',
+  `select ${approvals.columns} from approvals p where p.approval_id = $1`,
+)
+const LIST = statement<Approval>(
+  'approvals_list',
+  `select ${approvals.columns} from approvals p
+   where not $1 or p.outcome is null and p.expires_at > clock_timestamp() or p.outcome = 'APPROVED' and p.journal_id is null
+   order by p.requested_at desc, p.approval_id desc limit $2`,
+)
+const USE = statement(
+  'approvals_use',
+  `update approvals p set journal_id = n.journal_id
+   from unnest($1::text[], $2::text[], $3::text[]) as n (tenant_id, approval_id, journal_id)
+   where p.tenant_id = n.tenant_id and p.approval_id = n.approval_id and p.outcome = 'APPROVED' and p.journal_id is null`,
+)
+
+/**
+ * Stores the limit of the settings, by which postings are checked; for processes with the operators' login. On a database
+ * that takes no writes, such as a standby, the stored one holds.
+ */
+export async function storeApprovalLimit(database: Database, config: Config, log: Log): Promise<void> {
+  if (!database.hasOperators) return
+  try {
+    await database.operate((tx) => tx.query(STORE_LIMIT, [approvalLimitPaise(config)]))
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    log.warn({ err: error }, 'the limit of postings without approval is not stored; the next start stores it')
+  }
+}
+
+/** Whether a posting of this amount needs a second person. */
+export async function needsApproval(tx: Tx, amountPaise: bigint): Promise<boolean> {
+  const [limit] = await tx.query(LIMIT)
+  return limit!.above !== null && amountPaise > limit!.above
+}
+
+/** Asks for a second person. A repeat returns the request that is open; another one of its reference is 409. */
+export async function requestApproval(
+  tx: Tx,
+  posting: Posting,
+  { approvalId, requestedBy, hours }: { approvalId: string; requestedBy: string; hours: number },
+): Promise<Approval> {
+  const { tenantId, kind, amountPaise, reference, request, reason } = posting
+  const [time] = await tx.query(NOW)
+  const { now } = time!
+  await tx.query(EXPIRE, [tenantId, kind, reference, now])
+  const [open] = await tx.query(INSERT, [
+    tenantId,
+    approvalId,
+    kind,
+    amountPaise,
+    reference,
+    JSON.stringify(request),
+    reason,
+    requestedBy,
+    now,
+    new Date(now.getTime() + hours * 3_600_000),
+  ])
+  if (!open || open.amountPaise !== amountPaise || canonicalJson(open.request) !== canonicalJson(request))
+    return fail('approval_open')
+  return open
+}
+
+export const findApproval = async (tx: Tx, approvalId: string): Promise<Approval> =>
+  (await tx.query(FIND, [approvalId]))[0] ?? fail('approval_not_found')
+
+/** Newest first; `open`: those that wait, for a second person or, once approved, to be posted. */
+export const listApprovals = (tx: Tx, open: boolean, limit: number): Promise<Approval[]> =>
+  tx.query(LIST, [open, limit])
+
+/**
+ * Decides a request. Approving what was approved before returns it again, so that it can be posted; nobody approves what
+ * they requested, but may reject it.
+ */
+export async function decideApproval(
+  tx: Tx,
+  approvalId: string,
+  outcome: 'APPROVED' | 'REJECTED',
+  by: string,
+): Promise<Approval> {
+  const known = await findApproval(tx, approvalId)
+  if (outcome === 'APPROVED' && known.requestedBy === by) fail('approval_same_person')
+  const [decided] = await tx.query(DECIDE, [known.tenantId, approvalId, outcome, by])
+  if (decided) return decided
+  const now = await findApproval(tx, approvalId)
+  return now.outcome === outcome ? now : fail('approval_closed')
+}
+
+/** Names the journals that approvals allow, before these are written: the database asks for it. */
+export function useApprovals(
+  tx: Writes,
+  entered: readonly {
+    readonly tenantId: string
+    readonly journalId: string
+    readonly approvalId: string | undefined
+  }[],
+): void {
+  const used = entered.filter(({ approvalId }) => approvalId !== undefined)
+  if (used.length === 0) return
+  tx.write(
+    USE,
+    columns(
+      used,
+      ({ tenantId }) => tenantId,
+      ({ approvalId }) => approvalId,
+      ({ journalId }) => journalId,
+    ),
+  )
+}

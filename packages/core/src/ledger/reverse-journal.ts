@@ -1,0 +1,219 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
+import { formatRupees, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import type { Tx } from '@svc/platform/db/database'
+import { columns, statement } from '@svc/platform/db/statement'
+import type { RowOf } from '@svc/platform/db/table'
+import { type Account, lockAccounts } from './accounts.ts'
+import { useApprovals } from './approvals.ts'
+import { kindOf } from './chart-of-accounts.ts'
+import { type Journal, journals, saveJournals } from './journals.ts'
+import { ledgerTransfers } from './transfers.ts'
+
+export type StoredJournal = RowOf<typeof journals>
+type Leg = RowOf<typeof ledgerTransfers> & Pick<Account, 'floor'>
+
+/** A journal with its legs, and the one that reverses it. */
+export interface JournalWithLegs {
+  readonly journal: StoredJournal
+  readonly legs: readonly Leg[]
+  readonly reversedBy: string | null
+}
+
+/** Most legs of a journal that can be reversed. */
+const LEGS_MAX = 8
+
+/** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
+const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding'])
+
+/** How journals of other kinds are corrected, in words. */
+const CORRECTED_BY: Readonly<Record<string, string>> = {
+  upi_credit: 'refund the payment: svc refund',
+  suspense_assigned: 'refund the payment that was assigned: svc refund',
+  suspense_returned: 'the bank’s refund notice ends it',
+  journal_reversal: 'enter the posting again',
+  card_load: 'the card’s balance returns to its source when the card ends',
+  payout: 'cancel the payout, or record that it failed: svc payout',
+}
+
+export const JOURNALS_FOUND = statement<StoredJournal & { readonly reversedBy: string | null }>(
+  'journals_to_reverse',
+  `select ${journals.columns}, (
+     select r.journal_id from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id) as "reversedBy"
+   from journals j where (j.tenant_id, j.journal_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const LEGS = statement<Leg>(
+  'journals_to_reverse_legs',
+  `select ${ledgerTransfers.columns}, a.floor from ledger_transfers t
+   join ledger_accounts a on a.tenant_id = t.tenant_id and a.account_id = t.credit_account_id
+   where (t.tenant_id, t.journal_id) in (select * from unnest($1::text[], $2::text[]))
+   order by t.tenant_id, t.journal_id, t.leg`,
+)
+
+export interface ReverseJournal {
+  readonly tenantId: string
+  readonly journalId: string
+  readonly reason: string
+  /** Of a second person, above the limit. */
+  readonly approvalId?: string | undefined
+}
+
+interface Prepared extends ReverseJournal, PreparedCommand {
+  readonly transferIds: readonly string[]
+  readonly timeZone: string
+}
+
+interface State {
+  /** By journal. */
+  readonly known: Map<string, JournalWithLegs>
+  readonly balances: Map<string, bigint>
+}
+
+export interface Reversed {
+  readonly reversed: JournalWithLegs
+  readonly reversalId: string
+  /** Absent when it was reversed before. */
+  readonly made: Journal | undefined
+  readonly command: Prepared
+}
+
+type JournalKey = Pick<ReverseJournal, 'tenantId' | 'journalId'>
+
+/** Journals with their legs. */
+export async function findJournals(tx: Tx, keys: readonly JournalKey[]): Promise<JournalWithLegs[]> {
+  const named = columns(
+    keys,
+    ({ tenantId }) => tenantId,
+    ({ journalId }) => journalId,
+  )
+  const [found, legs] = await Promise.all([tx.query(JOURNALS_FOUND, named), tx.query(LEGS, named)])
+  return found.map(({ reversedBy, ...journal }) => ({
+    journal,
+    reversedBy,
+    legs: legs.filter(
+      ({ tenantId, journalId }) => tenantId === journal.tenantId && journalId === journal.journalId,
+    ),
+  }))
+}
+
+/** What a journal moves, all legs together; in paise. */
+export const amountOfJournal = ({ legs }: JournalWithLegs): bigint =>
+  legs.reduce((sum, { amount }) => sum + amount, 0n)
+
+/** Throws unless operators may take this journal back; the message says how else it is corrected. */
+export function requireReversible({ kind }: StoredJournal): void {
+  if (REVERSIBLE.has(kind)) return
+  fail('journal_not_reversible', {
+    description: `A journal of kind ${kind} is corrected otherwise: ${CORRECTED_BY[kind] ?? 'by the operation that made it'}`,
+  })
+}
+
+/** Takes a journal back by a mirrored one, once (decision R3). A repeat returns the first reversal. */
+export const reverseJournal = command({
+  name: 'reverseJournal',
+
+  prepare:
+    ({ clock, config, random }) =>
+    (ask: ReverseJournal): Prepared => ({
+      ...ask,
+      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf', clock.now(), random)),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  lock,
+  decide,
+
+  apply({ known }, { reversed, reversalId }) {
+    known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
+  },
+
+  save(tx, decisions) {
+    const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
+      journal ? [{ journal, approvalId }] : [],
+    )
+    useApprovals(
+      tx,
+      made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      made.map(({ journal }) => journal),
+    )
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  // Journals never change: their legs say which accounts to lock, and what reversed them is read behind the locks.
+  const before = await findJournals(tx, asked)
+  const balances = await lockAccounts(
+    tx,
+    before.flatMap(({ legs }) => legs.flatMap(accountsOf)),
+  )
+  const known = byTenant(
+    await findJournals(tx, asked),
+    ({ journal }) => journal.tenantId,
+    ({ journal }) => journal.journalId,
+    (found) => found,
+  )
+  return new ByTenant((tenantId) => ({ known: known.of(tenantId), balances: balances.of(tenantId) }))
+}
+
+const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): Account[] =>
+  [debitAccountId, creditAccountId].map((accountId) => ({
+    tenantId,
+    accountId,
+    unit,
+    kind: accountId.slice(0, accountId.indexOf(':')) as Account['kind'],
+    floor: null,
+  }))
+
+function decide({ known, balances }: State, command: Prepared, now: Date): Reversed {
+  const { journalId, reason, tenantId, transferIds } = command
+  const reversed = known.get(journalId) ?? fail('journal_not_found')
+  const { journal, legs, reversedBy } = reversed
+  if (reversedBy !== null) return { reversed, reversalId: reversedBy, made: undefined, command }
+  requireReversible(journal)
+  for (const { creditAccountId, amount, floor } of legs)
+    requireCovered(creditAccountId, amount, floor, balances)
+  const transfers = legs.map((leg, i) => ({
+    transferId: transferIds[i]!,
+    tenantId,
+    kind: 'journal_reversal',
+    debitAccountId: leg.creditAccountId,
+    creditAccountId: leg.debitAccountId,
+    objectId: leg.objectId,
+    amountPaise: paise(leg.amount),
+    createdAt: now,
+  }))
+  const reversalId = `jrn_${transferIds[0]!.slice(4)}`
+  const made: Journal = {
+    tenantId,
+    journalId: reversalId,
+    kind: 'journal_reversal',
+    reference: null,
+    reverses: journalId,
+    reason,
+    at: now,
+    transfers,
+  }
+  return { reversed, reversalId, made, command }
+}
+
+/** What the journal credited is taken out again: it must still be there. */
+function requireCovered(
+  accountId: string,
+  amount: bigint,
+  floor: bigint | null,
+  balances: ReadonlyMap<string, bigint>,
+): void {
+  const balance = balances.get(accountId) ?? 0n
+  if (floor === null || balance - amount >= floor) return
+  const { title } = kindOf(accountId.slice(0, accountId.indexOf(':')) as Account['kind'])
+  fail('journal_not_reversible', {
+    description: `The account ${accountId} (${title}) has ${formatRupees(balance)}, and the reversal takes ${formatRupees(amount)} out of it`,
+  })
+}

@@ -1,0 +1,233 @@
+import { reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
+import { type Browser, signedIn } from '../harness/console.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { brokenIn } from '../harness/refunds.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+let asha: Browser
+let ravi: Browser
+beforeAll(async () => {
+  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
+  service = await openService({ env, background: false })
+  other = await openService({ env, background: false, db: service.db })
+  ;[asha, ravi] = [await signedIn(service, 'operator'), await signedIn(service, 'operator')]
+})
+afterAll(async () => {
+  expect(await brokenIn(service)).toEqual([])
+  await other?.close()
+  await service?.close()
+})
+
+let references = 0
+const newReference = (): string => `HDFC${String(++references).padStart(8, '0')}`
+const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+  asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
+
+const fund = (by: Browser, { cardAccountId }: TestPartner, amount: string, reference = newReference()) =>
+  by.post(`/card-accounts/${cardAccountId}/funds`, { amount, reference, reason: 'April float' })
+const approve = (by: Browser, approvalId: string) => by.post(`/approvals/${approvalId}/approve`, {})
+const balanceOf = async ({ cardAccountId }: TestPartner): Promise<string> =>
+  (await sql<{ balance: string }>('select balance from ledger_accounts where account_id = $1', [`card_funding:${cardAccountId}`]))[0]!.balance
+const journalOf = async ({ partnerId }: TestPartner, reference: string): Promise<string> =>
+  (await sql<{ id: string }>('select journal_id as id from journals where tenant_id = $1 and reference = $2', [partnerId, reference]))[0]!.id
+const newEmptyPartner = () => newPartner(service, { fundsPaise: 0n })
+
+test('up to the limit one operator posts alone; above it the posting waits, and a second person posts it', async () => {
+  const partner = await newEmptyPartner()
+  expect((await fund(asha, partner, '1000.00')).status).toBe(200)
+  const waiting = await fund(asha, partner, '1000.01')
+  expect(waiting).toMatchObject({ status: 202, json: { status: 'PENDING', amount: '1000.01' } })
+  expect(await balanceOf(partner)).toBe('100000')
+  const { approvalId } = waiting.json
+  expect((await approve(asha, approvalId)).error).toBe('approval_same_person')
+  expect((await approve(ravi, approvalId)).json).toMatchObject({ status: 'POSTED', journalId: expect.any(String) })
+  expect(await balanceOf(partner)).toBe('200001')
+  // Again, after a failure in between: it is posted once.
+  expect((await approve(ravi, approvalId)).json.status).toBe('POSTED')
+  expect(await balanceOf(partner)).toBe('200001')
+})
+
+test('a repeat of a request returns the one that waits, another one of its reference is refused', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  const first = await fund(asha, partner, '5000.00', reference)
+  expect((await fund(ravi, partner, '5000.00', reference)).json.approvalId).toBe(first.json.approvalId)
+  expect((await fund(asha, partner, '6000.00', reference)).error).toBe('approval_open')
+})
+
+test('what was rejected or withdrawn is not posted, and may be requested again', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
+  expect((await asha.post(`/approvals/${approvalId}/reject`, {})).json.status).toBe('REJECTED')
+  expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
+  const again = (await fund(asha, partner, '5000.00', reference)).json
+  expect(again.approvalId).not.toBe(approvalId)
+  expect((await approve(ravi, again.approvalId)).json.status).toBe('POSTED')
+  expect(await balanceOf(partner)).toBe('500000')
+})
+
+test('an approval that has expired approves nothing', async () => {
+  const partner = await newEmptyPartner()
+  const { approvalId } = (await fund(asha, partner, '5000.00')).json
+  await sql(`update approvals set expires_at = now() - interval '1 second' where approval_id = $1`, [approvalId])
+  expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
+  const { data } = (await asha.get('/approvals?status=ALL')).json
+  expect(data.find((row: Json) => row.approvalId === approvalId).status).toBe('EXPIRED')
+  expect(await balanceOf(partner)).toBe('0')
+})
+
+test('two processes that approve one posting at once post it once', async () => {
+  for (let round = 0; round < 10; round++) {
+    const partner = await newEmptyPartner()
+    const { approvalId } = (await fund(asha, partner, '2000.00')).json
+    const both = await Promise.all([approve(ravi, approvalId), approve(ravi, approvalId), approve(ravi, approvalId)])
+    for (const { status } of both) expect(status).toBe(200)
+    expect(await balanceOf(partner)).toBe('200000')
+  }
+})
+
+test('the database takes no posting above the limit without its approval, whoever inserts it', async () => {
+  const partner = await newEmptyPartner()
+  const { approvalId } = (await fund(asha, partner, '5000.00')).json
+  const post = (amount: number, reference: string, role = 'svc_operator') =>
+    sql(
+      `begin; set local role ${role}; set local svc.tenants = '{${partner.partnerId}}';
+       with entered as (insert into journals (tenant_id, journal_id, kind, effective_date, reference, legs, at)
+         values ('${partner.partnerId}', 'jrn_${reference}', 'card_funding', current_date, '${reference}', 1, now()))
+       insert into ledger_transfers values ('trf_${reference}', '${partner.partnerId}', 'jrn_${reference}', 1,
+         'card_funding', 'funding_clearing:${partner.partnerId}', 'card_funding:${partner.cardAccountId}', ${amount},
+         'INR', '${partner.cardAccountId}', now()); rollback`,
+    ).then(
+      () => 'taken',
+      (error: { constraint?: string; message: string }) => error.constraint ?? error.message,
+    )
+  expect(await post(100_000, 'SMALL0001')).toBe('taken')
+  for (const role of ['svc_operator', 'svc_service'])
+    expect(await post(100_001, `LARGE0001${role}`, role)).toBe('postings_are_approved')
+  const own = sql(
+    `update approvals set outcome = 'APPROVED', decided_by = requested_by, decided_at = now() where approval_id = $1`,
+    [approvalId],
+  )
+  await expect(own).rejects.toMatchObject({ constraint: 'approved_by_another_person' })
+  const posted = sql(`update approvals set journal_id = 'jrn_x' where approval_id = $1`, [approvalId])
+  await expect(posted).rejects.toMatchObject({ constraint: 'posted_when_approved' })
+})
+
+test('a wrong funding is reversed once by a mirrored journal with a reason, and its reference may be entered again', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  await fund(asha, partner, '900.00', reference)
+  const journalId = await journalOf(partner, reference)
+  const path = `/tenants/${partner.partnerId}/journals/${journalId}`
+  const reversal = (await asha.post(`${path}/reverse`, { reason: 'ninety, not nine hundred' })).json
+  expect(reversal).toMatchObject({
+    kind: 'journal_reversal',
+    reverses: journalId,
+    reason: 'ninety, not nine hundred',
+    legs: [{ debitAccountId: `card_funding:${partner.cardAccountId}`, amount: '900.00' }],
+  })
+  expect((await asha.get(path)).json.reversedBy).toBe(reversal.journalId)
+  expect((await ravi.post(`${path}/reverse`, { reason: 'again' })).json.journalId).toBe(reversal.journalId)
+  expect(await balanceOf(partner)).toBe('0')
+  expect((await fund(asha, partner, '90.00', reference)).status).toBe(200)
+  expect((await fund(asha, partner, '90.00', reference)).json.balance).toBe('90.00')
+  expect((await fund(asha, partner, '91.00', reference)).error).toBe('funding_reference_used')
+  expect(await balanceOf(partner)).toBe('9000')
+  expect((await asha.post(`/tenants/${partner.partnerId}/journals/${reversal.journalId}/reverse`, { reason: 'x' })).errorDescription).toContain('enter the posting again')
+})
+
+test('a reversal above the limit waits for a second person', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  await approve(ravi, (await fund(asha, partner, '5000.00', reference)).json.approvalId)
+  const path = `/tenants/${partner.partnerId}/journals/${await journalOf(partner, reference)}/reverse`
+  const waiting = await asha.post(path, { reason: 'wrong company' })
+  expect(waiting).toMatchObject({ status: 202, json: { kind: 'journal_reversal', amount: '5000.00' } })
+  expect(await balanceOf(partner)).toBe('500000')
+  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+  expect(await balanceOf(partner)).toBe('0')
+})
+
+test('a reversal of what was put on cards meanwhile is refused with the balance; that of a card load names the command', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  await fund(asha, partner, '900.00', reference)
+  payloadOf(await createCard(await asPartner(service.client, partner), partner))
+  const path = (journalId: string) => `/tenants/${partner.partnerId}/journals/${journalId}/reverse`
+  const refused = await asha.post(path(await journalOf(partner, reference)), { reason: 'x' })
+  expect(refused).toMatchObject({ status: 409, error: 'journal_not_reversible' })
+  expect(refused.errorDescription).toContain('has 400.00')
+  const [load] = await sql<{ id: string }>(
+    `select journal_id as id from journals where tenant_id = $1 and kind = 'card_load'`,
+    [partner.partnerId],
+  )
+  expect((await asha.post(path(load!.id), { reason: 'x' })).error).toBe('journal_not_reversible')
+  expect((await asha.post(path('jrn_nothing'), { reason: 'x' })).error).toBe('journal_not_found')
+})
+
+test('two processes that reverse one journal at once reverse it once', async () => {
+  for (let round = 0; round < 10; round++) {
+    const partner = await newEmptyPartner()
+    const reference = newReference()
+    await fund(asha, partner, '100.00', reference)
+    const ask = { tenantId: partner.partnerId, journalId: await journalOf(partner, reference), reason: 'twice' }
+    const both = await Promise.all(
+      [service, other, service, other].map(({ app }) => app.services.commands.open(reverseJournal).run(ask)),
+    )
+    expect(new Set(both.map(({ reversalId }) => reversalId)).size).toBe(1)
+    expect(await balanceOf(partner)).toBe('0')
+  }
+})
+
+test('a credit in suspense above the limit is assigned when a second person approves', async () => {
+  const merchant = await service.newMerchant()
+  const notice = creditOf('NOSUCHCODE', { utr: newUtr(), amount: 2_500 })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, notice))
+  const body = { merchantId: merchant.merchantId, reason: 'by phone' }
+  const waiting = await asha.post(`/payments/${paymentId}/assign`, body)
+  expect(waiting).toMatchObject({ status: 202, json: { kind: 'suspense_assigned', tenantId: 'house' } })
+  const { data } = payloadOf(await (await service.as(merchant)).get('/api/v0/payments'))
+  expect(data).toEqual([])
+  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
+  expect(payloadOf(await (await service.as(merchant)).get('/api/v0/payments')).data).toMatchObject([
+    { status: 'ACCEPTED', amount: 2_500 },
+  ])
+})
+
+test('on the command line the same holds: a funding waits, its operator cannot approve it, a second one does', async () => {
+  const partner = await newEmptyPartner()
+  const env = {
+    DATABASE_URL: service.db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    APPROVAL_ABOVE_RUPEES: '1000',
+  }
+  const reference = newReference()
+  const svc = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runHere([...args, '--json'], env)
+    return { code, out: stdout === '' ? undefined : (JSON.parse(stdout) as Json), stderr }
+  }
+  const pay = ['--amount', '4000', '--reference', reference, '--reason', 'April float']
+  const waiting = await svc('card-account', 'fund', partner.cardAccountId, ...pay)
+  expect(waiting).toMatchObject({ code: 0, out: { status: 'PENDING', kind: 'card_funding' } })
+  expect(waiting.stderr).toContain(`svc approval approve ${waiting.out.approvalId}`)
+  expect((await svc('approval', 'list')).out).toContainEqual(expect.objectContaining({ approvalId: waiting.out.approvalId }))
+  expect((await svc('approval', 'approve', waiting.out.approvalId)).stderr).toContain('cannot approve it')
+  expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
+  const journalId = await journalOf(partner, reference)
+  const shown = await svc('journal', 'show', journalId, '--tenant', partner.partnerId)
+  expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])
+  const reversed = await svc('journal', 'reverse', journalId, '--tenant', partner.partnerId, '--reason', 'twice')
+  expect(reversed.out).toMatchObject({ status: 'PENDING', kind: 'journal_reversal' })
+  expect((await svc('approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
+})
+
+test('the limit of the settings is what the database checks by', async () => {
+  expect(await sql('select above_paise from approval_limit')).toEqual([{ above_paise: '100000' }])
+})
