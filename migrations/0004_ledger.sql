@@ -115,7 +115,7 @@ create table approvals (
   constraint decided_as_a_whole
     check ((outcome is null) = (decided_by is null) and (outcome is null) = (decided_at is null)),
   constraint approved_in_time check (outcome is distinct from 'APPROVED' or decided_at < expires_at),
-  constraint posted_when_approved check (journal_id is null or outcome = 'APPROVED'),
+  constraint posted_when_approved check (journal_id is null or outcome is not distinct from 'APPROVED'),
   constraint posted_journal_is_the_tenants
     foreign key (tenant_id, journal_id) references journals (tenant_id, journal_id) deferrable initially deferred
 );

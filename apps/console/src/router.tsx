@@ -62,6 +62,7 @@ const routeTree = root.addChildren([
     page('/payments', () => import('./pages/payments.tsx'), 'Payments'),
     page('/payments/$paymentId', () => import('./pages/payment.tsx'), 'Payment'),
     page('/refunds', () => import('./pages/refunds.tsx'), 'Refunds'),
+    page('/approvals', () => import('./pages/approvals.tsx'), 'Approvals'),
     page('/refunds/$refundId', () => import('./pages/refund.tsx'), 'Refund'),
     page('/partners', () => import('./pages/partners.tsx'), 'Partners'),
     page('/partners/$partnerId', () => import('./pages/partner.tsx'), 'Partner'),

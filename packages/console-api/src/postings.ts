@@ -123,7 +123,11 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
     commands.open(reverseJournal).run({ tenantId, journalId: reference, reason, approvalId }, audit),
 }
 
-function resolve({ commands }: PostingTools, approval: Approval, audit: CommandAudit<unknown>): Promise<unknown> {
+function resolve(
+  { commands }: PostingTools,
+  approval: Approval,
+  audit: CommandAudit<unknown>,
+): Promise<unknown> {
   const { approvalId, reason, request, tenantId } = approval
   const merchantId = request['merchantId'] ?? null
   const paymentId = named(approval, 'paymentId')

@@ -2,7 +2,6 @@ import { Anchor, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
@@ -13,7 +12,7 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { accountTypeLabel, newIdempotencyKey, productLabel } from '../words.ts'
+import { accountTypeLabel, productLabel } from '../words.ts'
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
@@ -80,9 +79,13 @@ function About({ account }: { readonly account: Schemas['CardAccountDetail'] }) 
   )
 }
 
+/** What became of a funding: it is entered, or waits for a second person. */
+const outcomeOf = (entered: Schemas['Funding'] | Schemas['Approval']) =>
+  'approvalId' in entered
+    ? { color: 'yellow', message: `${rupees(entered.amount)} waits for a second person, under Approvals.` }
+    : { color: 'teal', message: `Entered. The balance is ${rupees(entered.balance)} now.` }
+
 function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
-  // One key for one intent: if the response is lost and the button is pressed again, nothing is entered twice.
-  const [key, setKey] = useState(newIdempotencyKey)
   return (
     <FormDialog
       label="Fund"
@@ -120,7 +123,7 @@ function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
         </>
       )}
       submit={async ({ amount, reference, reason }) => {
-        const { balance } = await responseOf(
+        const entered = await responseOf(
           api.POST('/card-accounts/{cardAccountId}/funds', {
             params: { path: { cardAccountId } },
             body: {
@@ -128,11 +131,9 @@ function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
               reference: reference.trim(),
               reason: reason.trim(),
             },
-            headers: { 'idempotency-key': key },
           }),
         )
-        setKey(newIdempotencyKey())
-        notifications.show({ color: 'teal', message: `Entered. The balance is ${rupees(balance)} now.` })
+        notifications.show(outcomeOf(entered))
         await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
         await queryClient.invalidateQueries({ queryKey: ['ledger'] })
       }}

@@ -35,6 +35,7 @@ const PLACES = [
   { group: 'Cards and rewards', to: '/cards', label: 'Cards', Icon: CardIcon, key: 'c' },
   { group: 'Cards and rewards', to: '/coins', label: 'Coins', Icon: CoinIcon, key: 'i' },
   { group: 'Books and people', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
+  { group: 'Books and people', to: '/approvals', label: 'Approvals', Icon: AuditIcon, key: 'v' },
   { group: 'Books and people', to: '/audit', label: 'Audit', Icon: AuditIcon, key: 't' },
   {
     group: 'Books and people',

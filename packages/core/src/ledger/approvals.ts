@@ -160,8 +160,8 @@ export const listApprovals = (tx: Tx, open: boolean, limit: number): Promise<App
   tx.query(LIST, [open, limit])
 
 /**
- * Decides a request. Approving what was approved before returns it again, so that it can be posted; nobody approves what
- * they requested, but may reject it.
+ * Decides a request. Approving what was approved before returns it again, so that it can be posted. Who requested
+ * it does not approve it, but may reject it.
  */
 export async function decideApproval(
   tx: Tx,
