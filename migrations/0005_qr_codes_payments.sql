@@ -332,10 +332,11 @@ create function directory_credits(utrs text[]) returns table (utr text, tenant_i
   as $$ select p.utr, p.merchant_id from payments p where p.utr = any (utrs) and p.assigned_from is null $$;
 
 -- The rail of the sandbox reads these and confirms them.
-create function directory_refunds_pending(before timestamptz, most integer) returns table (utr text)
+-- `before`: an id, which is of real time also where a tenant's test clock is ahead.
+create function directory_refunds_pending(before text, most integer) returns table (utr text)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
-    select p.utr from payments p where p.status = 'REFUND_PENDING' and p.created_at < before order by p.created_at limit most
+    select p.utr from payments p where p.status = 'REFUND_PENDING' and p.payment_id < before order by p.created_at limit most
   $$;
 
 -- For the rail, which knows a refund by its id or by the bank's own reference.
@@ -349,12 +350,12 @@ create function directory_merchant_refunds(refund_ids text[], utrs text[])
   $$;
 
 -- Refunds that the bank has not reported on; the rail of the sandbox makes them.
-create function directory_merchant_refunds_open(before timestamptz, most integer)
+create function directory_merchant_refunds_open(before text, most integer)
   returns table (refund_id text, merchant_id text, amount_paise bigint)
   language sql stable security definer set search_path = svc, pg_temp
   as $$
     select r.refund_id, r.merchant_id, r.amount_paise from merchant_refunds r
-    where r.status in ('PENDING', 'SENT') and r.created_at < before order by r.created_at limit most
+    where r.status in ('PENDING', 'SENT') and r.refund_id < before order by r.created_at limit most
   $$;
 
 -- One reference of the bank names one payout among all merchants.

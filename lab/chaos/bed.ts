@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { JweKey } from '@svc/jwe/keys'
 import { CuttingProxy } from '../../test/harness/cutting-proxy.ts'
 import { makePlace, type Place } from './file-system.ts'
-import { type Environment, Member, svc } from './members.ts'
+import { type Environment, Member, svc, svcWith } from './members.ts'
 import { Receiver } from './receiver.ts'
 import { DatabaseServer } from './server.ts'
 
@@ -74,6 +74,7 @@ export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
       SVC_MODE: 'live',
       SVC_MASTER_KEY: randomBytes(32).toString('base64'),
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      APPROVAL_ABOVE_RUPEES: 'none',
     }
     const operator = {
       ...env,
@@ -82,7 +83,7 @@ export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
       DATABASE_OWNER_URL: `postgresql://svc_migrator@${past}`,
     }
     await svc(operator, 'migrate')
-    const operate = (...args: string[]) => svc(operator, ...args)
+    const operate = await inOperatorsName(operator)
     const tenants = await makeTenants(operate, server, receiver, groups)
     const memberEnv: Environment = {
       ...env,
@@ -118,6 +119,14 @@ export async function makeLogins(server: Server, password = 'lab'): Promise<void
 
 type Operate = AnyBed['operate']
 
+/** Runs `svc` in the name of a new operator, who enters money without a second person. */
+export async function inOperatorsName(env: Environment): Promise<Operate> {
+  const password = randomBytes(12).toString('hex')
+  await svcWith(password, env, 'operator', 'create', 'lab', '--role', 'operator', '--password-stdin')
+  const named = { ...env, SVC_OPERATOR: 'lab', SVC_OPERATOR_PASSWORD: password }
+  return (...args) => svc(named, ...args)
+}
+
 export async function makeTenants(
   operate: Operate,
   server: Server,
@@ -148,7 +157,8 @@ export async function makeTenants(
   const { kid, alg, enc, k } = await made('partner', 'key', 'issue-shared', partnerId!)
   const { companyId } = await made('company', 'create', partnerId!, '--name', 'Acme Industries')
   const { cardAccountId } = await made('card-account', 'create', companyId!, '--product', 'incentive')
-  await made('card-account', 'fund', cardAccountId!, '--amount', '1000000')
+  const PAID = ['--reference', 'CHAOS0000001', '--reason', 'float of the run']
+  await made('card-account', 'fund', cardAccountId!, '--amount', '1000000', ...PAID)
   // One by one through the command line they would take longer than the rest.
   const users = await server.query<{ user_id: string }>(
     `insert into users (user_id, partner_id, company_id, first_name, created_at)

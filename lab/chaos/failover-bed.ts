@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AnyBed, type BedOptions, makeLogins, makeTenants } from './bed.ts'
+import { type AnyBed, type BedOptions, inOperatorsName, makeLogins, makeTenants } from './bed.ts'
 import { Cluster } from './cluster.ts'
 import { Member, svc } from './members.ts'
 import { Receiver } from './receiver.ts'
@@ -32,6 +32,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
       SVC_MODE: 'live',
       SVC_MASTER_KEY: randomBytes(32).toString('base64'),
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      APPROVAL_ABOVE_RUPEES: 'none',
       REPLICATION: 'required',
     }
     const byHosts = (login: string) => cluster.urlOf(`${login}:${PASSWORD}`, 'svc')
@@ -42,7 +43,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
     })
     const operator = { ...env, ...logins(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
     await svc(operator, 'migrate')
-    const operate = (...args: string[]) => svc(operator, ...args)
+    const operate = await inOperatorsName(operator)
     const tenants = await makeTenants(operate, cluster, receiver, groups)
     const members: Member[] = []
     undo.push(() => Promise.all(members.map((member) => member.stop())))

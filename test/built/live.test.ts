@@ -25,7 +25,7 @@ import {
   sellWithCodes,
 } from './merchants.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner, useCard } from './partners.ts'
-import { payOut, resolveSuspense } from './payouts.ts'
+import { fundAboveLimit, payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -76,6 +76,8 @@ test('merchants sell with codes; rail, refunds, webhooks and the feed of events'
 })
 
 test('partners issue cards one by one and in bulk, search them, and award coins', async () => {
+  // Money is entered in an operator's name.
+  await administerOperators(live.svc)
   partner = await newPartner(live, client)
   cards = await issueCards(partner)
   await useCard(live, partner, cards.inUse)
@@ -97,7 +99,6 @@ async function readRecords(browser: Browser): Promise<void> {
 }
 
 test('operators sign in to the console and see what happened', async () => {
-  await administerOperators(live.svc)
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
@@ -105,6 +106,10 @@ test('operators sign in to the console and see what happened', async () => {
   await readRecords(browser)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
+})
+
+test('a funding above the limit is posted by a second person, and reversed', async () => {
+  await fundAboveLimit(live, partner)
 })
 
 test('merchants get what was in suspense and are paid out: one operator prepares, another approves, the bank pays', async () => {

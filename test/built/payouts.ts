@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
 import { type Live, RAIL_KEY } from '../harness/live.ts'
+import type { TestPartner } from '../harness/partner.ts'
 import { creditOf } from '../harness/qr-codes.ts'
 import { PASSWORD } from './administration.ts'
 import type { LiveMerchant } from './merchants.ts'
 
-/** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
 /** A credit of the platform's suspense for the merchant, and one that goes back. */
 export async function resolveSuspense(
   { svc }: Pick<Live, 'svc'>,
@@ -23,6 +23,29 @@ export async function resolveSuspense(
   expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
 }
 
+/** Asha asks in the name of the settings, Ravi approves. */
+export async function fundAboveLimit(
+  { server, svc }: Live,
+  { partnerId, cardAccountId }: TestPartner,
+): Promise<void> {
+  const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
+  const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
+  const { approvalId } = await svc(['card-account', 'fund', cardAccountId, ...pay])
+  expect(await svc(['approval', 'list'])).toMatchObject([{ approvalId, requestedBy: 'operator asha' }])
+  const { journalId } = await svc(['approval', 'approve', approvalId], '', asRavi)
+  expect(await svc(['journal', 'show', journalId, '--tenant', partnerId])).toMatchObject([
+    { amount: '300000.00' },
+  ])
+  const taken = ['journal', 'reverse', journalId, '--tenant', partnerId, '--reason', 'entered twice']
+  await svc(['approval', 'reject', (await svc(taken)).approvalId])
+  await svc(['approval', 'approve', (await svc(taken)).approvalId], '', asRavi)
+  const [row] = await server.query('select balance::text from ledger_accounts where account_id = $1', [
+    `card_funding:${cardAccountId}`,
+  ])
+  expect(Number((row as { balance: string }).balance)).toBeLessThan(100_000_00)
+}
+
+/** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
 export async function payOut(
   { folder, server, svc }: Live,
   { client, merchantId }: LiveMerchant,

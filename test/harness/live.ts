@@ -121,6 +121,8 @@ const CHOSEN: Readonly<Record<string, string>> = {
   BUSINESS_DAY_CUTOFF: '23:30',
   GST_RATES: '2017-07-01=18,2024-04-01=18.5',
   GST_STATE: '29',
+  APPROVAL_ABOVE_RUPEES: '250000',
+  APPROVAL_HOURS: '24',
   SVC_OPERATOR: 'asha',
   SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   ACCESS_KEY_ALONE: 'accept',

@@ -28,7 +28,7 @@ test('the guide to the UPI rail runs as it is printed: a signed credit, refunds 
   const printed = await checkout.runGuide('guides/upi-rail.md')
   expect(printed.startsWith(example!.output!)).toBe(true)
   for (const status of ['SUSPENSE', 'REFUNDED']) expect(printed).toContain(`"status":"${status}"`)
-  expect(printed).toMatch(/amount +49\.50/)
+  expect(printed).toMatch(/amount +49\.96/)
   expect(printed).toMatch(/status +REFUNDED/)
 })
 
@@ -46,6 +46,7 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).toMatch(/matched +1\b/)
   expect(printed).toMatch(/matchedAmount +249\.50/)
   expect(printed).not.toContain('missing')
+  expect(printed).toMatch(/journal_reversal/)
 })
 
 test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {

@@ -45,9 +45,14 @@ export const MAGIC: readonly Magic[] = [
 ]
 
 const FAILED_REFUND_PAISE = '95'
+const LEFT_REFUND_PAISE = '96'
+const endsWith = (amountPaise: bigint, paise: string): boolean =>
+  String(amountPaise).padStart(2, '0').endsWith(paise)
+
 /** Whether the simulated bank fails a merchant's refund. */
-export const refundFails = (amountPaise: bigint): boolean =>
-  String(amountPaise).padStart(2, '0').endsWith(FAILED_REFUND_PAISE)
+export const refundFails = (amountPaise: bigint): boolean => endsWith(amountPaise, FAILED_REFUND_PAISE)
+/** Whether the simulated bank leaves it alone, for those who play the bank themselves. */
+export const refundIsLeft = (amountPaise: bigint): boolean => endsWith(amountPaise, LEFT_REFUND_PAISE)
 
 export function behaviourOf(amountPaise: bigint, payerVpa: string): Behaviour {
   const paise = String(amountPaise % 100n).padStart(2, '0')
@@ -61,6 +66,7 @@ export function magicTable(): string {
   )
   rows.push(
     `| refund of \`….${FAILED_REFUND_PAISE}\`, such as \`10.${FAILED_REFUND_PAISE}\` | | The bank fails the refund of a merchant |`,
+    `| refund of \`….${LEFT_REFUND_PAISE}\`, such as \`10.${LEFT_REFUND_PAISE}\` | | The bank leaves it to you: play the bank with \`svc refund\` or signed notices |`,
   )
   return ['| Amount that ends in | or payer | What happens |', '|---|---|---|', ...rows, ''].join('\n')
 }

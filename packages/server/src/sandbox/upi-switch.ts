@@ -1,5 +1,5 @@
 import { Failure, fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
+import { idFloor, newId } from '@svc/contract/id-kinds'
 import { sendRefund } from '@svc/core/qr-codes/send-refund'
 import { invariant } from '@svc/kernel/invariant'
 import { type Paise, paiseToWire } from '@svc/kernel/money'
@@ -8,7 +8,7 @@ import { Loop } from '@svc/platform/loop'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { Services } from '../http/operation.ts'
 import { railKeys } from '../qr-codes/authenticate-rail.ts'
-import { refundFails } from './magic.ts'
+import { refundFails, refundIsLeft } from './magic.ts'
 
 /** What a bank reports of one credit. */
 export interface Notice {
@@ -52,15 +52,17 @@ const DELIVERED = statement(
 )
 const TO_REFUND = statement<{ utr: string }>(
   'sandbox_refunds_pending',
-  `select utr from directory_refunds_pending(clock_timestamp() - interval '2 seconds', 100)`,
+  'select utr from directory_refunds_pending($1, 100)',
 )
 
 const REFUNDS_OPEN = statement<{ refund_id: string; merchant_id: string; amount_paise: bigint }>(
   'sandbox_merchant_refunds_open',
-  `select * from directory_merchant_refunds_open(clock_timestamp() - interval '2 seconds', 100)`,
+  'select * from directory_merchant_refunds_open($1, 1000)',
 )
 
 const EVERY_MS = 250
+/** The bank takes this long to return money. */
+const RETURNED_AFTER_MS = 2_000
 
 /**
  * The sandbox's UPI rail: carries payments to `/rails/upi/credits` as signed notices, the way a bank does, holds some
@@ -99,7 +101,8 @@ export class UpiSwitch {
   }
 
   async #deliverDue(): Promise<void> {
-    const { database } = this.#services
+    const { clock, database } = this.#services
+    const waited = (prefix: 'pay' | 'rfd') => idFloor(prefix, new Date(clock.now() - RETURNED_AFTER_MS))
     for (const { notice_id, notice } of await database.directory(TAKE)) {
       await this.deliver(notice).catch((error: unknown) => {
         // One that contradicts a previous credit is refused for good.
@@ -108,8 +111,10 @@ export class UpiSwitch {
       await database.directory(DELIVERED, [notice_id])
     }
     // Refunds that a crash left between the credit and its return.
-    for (const { utr } of await database.directory(TO_REFUND)) await this.#send('/rails/upi/refunds', { utr })
-    for (const refund of await database.directory(REFUNDS_OPEN)) await this.#refund(refund)
+    for (const { utr } of await database.directory(TO_REFUND, [waited('pay')]))
+      await this.#send('/rails/upi/refunds', { utr })
+    for (const refund of await database.directory(REFUNDS_OPEN, [waited('rfd')]))
+      if (!refundIsLeft(refund.amount_paise)) await this.#refund(refund)
   }
 
   /** Makes a merchant's refund, or fails it where the amount asks for that. */
