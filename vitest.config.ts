@@ -23,6 +23,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'coins-model',
       'coins-races',
       'conformance',
+      'conformance-drift',
       'conformance-faithful',
       'conformance-mutants',
       'console-guard',

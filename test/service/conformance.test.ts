@@ -125,7 +125,7 @@ test('reports of a server that fails tell what was expected, what came and how t
   expect(idsOf(result, 'failed')).toContain('4.5.401.missing.content-type')
   const html = htmlReport(result)
   const texts = {
-    text: textReport(result, false),
+    text: textReport(result, { details: true }),
     json: JSON.stringify(jsonReport(result)),
     junit: junitReport(result),
     html,
@@ -269,9 +269,9 @@ test('where wrong credentials block most of a run, the reports say what they wai
   const result = await conformanceOf(from, { credentials, sections: ['4.3'] })
   const words =
     /credentials of that server\? 29\d checks wait for one thing: needs a token of incentivePartner: .+invalid_client/
-  expect(textReport(result, false)).toMatch(words)
+  expect(textReport(result, { details: true })).toMatch(words)
   expect(htmlReport(result).replaceAll('&quot;', '"')).toMatch(words)
-  expect(textReport(await conformanceOf(from, { sections: ['9'] }), false)).not.toContain('wait for')
+  expect(textReport(await conformanceOf(from, { sections: ['9'] }))).not.toContain('wait for')
 })
 
 test('a page that answers instead of the service is shown on one line', async () => {
@@ -328,7 +328,7 @@ test('without credentials the command exits 3 and says that nothing was checked,
 
 test('every report of a run without credentials says that nothing was checked', async () => {
   const result = await conformanceOf(from, { credentials: {} })
-  for (const text of [textReport(result, false), htmlReport(result)]) {
+  for (const text of [textReport(result, { details: true }), htmlReport(result)]) {
     expect(text).toContain('Not checked')
     expect(text).toContain('need credentials')
     expect(text).not.toContain('Conforms')

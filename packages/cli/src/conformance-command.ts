@@ -1,7 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { checkConformance, isLoopback, readBaseUrl } from '@svc/conformance/conformance'
+import {
+  checkConformance,
+  compareServers,
+  isLoopback,
+  type Plan,
+  readBaseUrl,
+} from '@svc/conformance/conformance'
 import { type Credentials, readCredentials } from '@svc/conformance/credentials'
 import { selectChecks } from '@svc/conformance/registry'
+import { driftJson, driftText } from '@svc/conformance/report-drift'
 import { htmlReport } from '@svc/conformance/report-html'
 import { junitReport } from '@svc/conformance/report-junit'
 import { jsonReport, textReport } from '@svc/conformance/report-text'
@@ -16,6 +23,10 @@ interface Options {
   readonly section?: readonly string[]
   readonly only?: readonly string[]
   readonly list?: boolean
+  readonly against?: string
+  readonly reference?: string
+  readonly referenceCredentials?: string
+  readonly details?: boolean
   readonly json?: boolean
   readonly junit?: string
   readonly html?: string
@@ -51,6 +62,13 @@ export function addConformanceCommand(program: Command): void {
     .option('--only <id...>', 'only these checks')
     .option('--list', 'show the checks and make none')
     .option('--strict', 'count a skipped check as failed, so that an incomplete credentials file is noticed')
+    .option('--against <url>', 'report how this server differs from the one of --reference')
+    .option('--reference <url>', 'the server to compare with')
+    .option(
+      '--reference-credentials <file>',
+      'credentials for --reference, unless they are those of --credentials',
+    )
+    .option('--details', 'print everything about a server that fails, not only its causes')
     .option('--json', 'print JSON')
     .option('--junit <file>', 'also write JUnit XML')
     .option('--html <file>', 'also write a page to read')
@@ -60,11 +78,13 @@ export function addConformanceCommand(program: Command): void {
       'after',
       `
 Exit codes: 0 conforms, 1 does not, 2 wrong usage or no server, 3 nothing was checked for lack of credentials.
+With --against and --reference: 0 no differences, 1 differences, 2 wrong usage or no server.
 
 Examples:
   svc conformance http://127.0.0.1:8080 --credentials data/sandbox.json
   svc conformance http://127.0.0.1:8080 --credentials data/sandbox.json --section 4.2 5 --html report.html
   svc conformance https://partner.example --credentials theirs.json --profile spec --yes
+  svc conformance --against https://staging.example --reference http://127.0.0.1:8080 --credentials data/sandbox.json --yes
   svc conformance --list --profile spec`,
     )
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE))
@@ -74,11 +94,15 @@ Examples:
 async function conformance(address: string | undefined, options: Options): Promise<void> {
   try {
     if (options.list) return list(options)
+    if (options.against !== undefined || options.reference !== undefined) return await drift(options)
     const result = await check(address, options)
     if (options.junit !== undefined) await writeFile(options.junit, junitReport(result))
     if (options.html !== undefined) await writeFile(options.html, htmlReport(result))
     if (options.json) printJson(jsonReport(result))
-    else process.stdout.write(textReport(result, process.stdout.isTTY && !process.env['NO_COLOR']))
+    else {
+      const colours = process.stdout.isTTY && !process.env['NO_COLOR']
+      process.stdout.write(textReport(result, { colours, details: options.details === true }))
+    }
     process.exitCode = EXIT_CODES[verdictOf(result)]
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
@@ -89,6 +113,26 @@ async function conformance(address: string | undefined, options: Options): Promi
 async function check(address: string | undefined, options: Options): Promise<Result> {
   if (address === undefined)
     throw new Error('Say which server: svc conformance <base_url> --credentials <file>')
+  return reaching(address, async () => checkConformance(await planOf(address, options)))
+}
+
+/** Compares two servers: 0 where they do not differ, 1 where they do. */
+async function drift(options: Options): Promise<void> {
+  const { against, reference, credentials, referenceCredentials = credentials } = options
+  if (against === undefined || reference === undefined)
+    throw new Error('Give two servers: svc conformance --against <url> --reference <url>')
+  const plan = await planOf(against, options)
+  const other = await planOf(reference, {
+    ...options,
+    ...(referenceCredentials && { credentials: referenceCredentials }),
+  })
+  const differences = await reaching(`${against} or ${reference}`, () => compareServers(plan, other))
+  if (options.json) printJson(driftJson(differences))
+  else process.stdout.write(driftText(differences))
+  process.exitCode = differences.length === 0 ? EXIT_CODES.conforms : EXIT_CODES['does not conform']
+}
+
+async function planOf(address: string, options: Options): Promise<Plan> {
   const url = readBaseUrl(address)
   if (!isLoopback(url) && !options.yes)
     throw new Error(
@@ -96,22 +140,17 @@ async function check(address: string | undefined, options: Options): Promise<Res
     )
   const credentials = await readFrom(options.credentials)
   const { profile, section: sections = [], only = [], strict = false, timeout } = options
+  const limits = { timeoutMs: timeout * 1_000, totalMs: TOTAL_MS }
+  return { baseUrl: url.href, credentials, profile, sections, only, strict, ...limits }
+}
+
+async function reaching<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
-    const timeoutMs = timeout * 1_000
-    return await checkConformance({
-      baseUrl: url.href,
-      credentials,
-      profile,
-      sections,
-      only,
-      strict,
-      timeoutMs,
-      totalMs: TOTAL_MS,
-    })
+    return await work()
   } catch (error) {
     const { name, message } = error as Error
     throw name === 'Unreachable'
-      ? new Error(`Nothing responds at ${url.href}: ${message}. Is it running?`, { cause: error })
+      ? new Error(`Nothing responds at ${address}: ${message}. Is it running?`, { cause: error })
       : error
   }
 }

@@ -1,5 +1,7 @@
 import type { Credentials } from './credentials.ts'
+import { type Difference, differencesOf, type Recording } from './drift.ts'
 import { Http } from './http.ts'
+import { Recorder } from './recorder.ts'
 import { Redactor } from './redact.ts'
 import { type Selection, selectChecks } from './registry.ts'
 import { type Result, runChecks } from './run.ts'
@@ -23,15 +25,33 @@ export class Unreachable extends Error {
 }
 
 /** Holds a server to the promises of the selection. Throws `Unreachable`, and an Error for ids that do not exist. */
-export async function checkConformance(plan: Plan): Promise<Result> {
+export const checkConformance = (plan: Plan): Promise<Result> => run(plan, {})
+
+/** The same, one check after the other, with everything that was sent and received. */
+export async function recordConformance(plan: Plan): Promise<Recording> {
+  const recorder = new Recorder()
+  const result = await run(plan, { parallel: 1, recorder })
+  return { result, exchanges: recorder.exchanges, credentials: plan.credentials }
+}
+
+/** What differs between two servers, each difference once. */
+export async function compareServers(plan: Plan, reference: Plan): Promise<readonly Difference[]> {
+  const [server, first] = await Promise.all([recordConformance(plan), recordConformance(reference)])
+  return differencesOf(server, first, await recordConformance(reference))
+}
+
+async function run(
+  plan: Plan,
+  options: { readonly parallel?: number; readonly recorder?: Recorder },
+): Promise<Result> {
   const { baseUrl, credentials, profile, timeoutMs, totalMs } = plan
   const sections = selectChecks(plan)
   if (sections.length === 0) throw new Error(`none of these checks is in the profile ${profile}`)
-  const http = new Http(baseUrl, new Redactor(), { timeoutMs, totalMs })
+  const http = new Http(baseUrl, new Redactor(), { timeoutMs, totalMs }, options.recorder)
   try {
     const subject = new Subject(http, credentials, profile)
     await knock(subject)
-    return await runChecks(subject, sections, plan.strict ?? false)
+    return await runChecks(subject, sections, plan.strict ?? false, options)
   } finally {
     await http.close()
   }

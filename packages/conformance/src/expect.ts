@@ -1,11 +1,24 @@
 import type { HttpResponse } from './exchange.ts'
-import { Violation } from './verdict.ts'
+import { type About, Violation } from './verdict.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array'
 
-export const fail = (response: HttpResponse, expected: string, received: string): never => {
-  throw new Violation(expected, received, response)
+/** Expectations of a field begin with its path: `payload.status: "CANCELLED"`. */
+const FIELD = /^((?:payload|errorResponse|response_\w+|code|message|token|expiry|result\w+)(?:\.\w+)*)(?::|$)/
+
+function aboutOf(expected: string): About {
+  const path = FIELD.exec(expected)?.[1]
+  return path === undefined ? { is: 'other' } : { is: 'fields', paths: [path], fault: 'value' }
+}
+
+export const fail = (
+  response: HttpResponse,
+  expected: string,
+  received: string,
+  about = aboutOf(expected),
+): never => {
+  throw new Violation(expected, received, response, about)
 }
 
 /** Secrets are taken out later, so a cut must not lie where a report shows it: half a secret is not recognized. */
@@ -31,7 +44,7 @@ const showResponse = ({ status, text }: HttpResponse): string => `${status} ${cl
 
 export function wantStatus(response: HttpResponse, ...wanted: readonly number[]): void {
   if (!wanted.includes(response.status))
-    fail(response, `status ${wanted.join(' or ')}`, showResponse(response))
+    fail(response, `status ${wanted.join(' or ')}`, showResponse(response), { is: 'status', wanted })
 }
 
 const SUCCESS_CODES = ['response_code', 'code', 'resultCode']
@@ -41,25 +54,28 @@ export function wantNotDone(response: HttpResponse): void {
   if (response.status < 200 || response.status > 299) return
   const body = response.json as Record<string, unknown> | null | undefined
   const codes = SUCCESS_CODES.map((name) => body?.[name]).filter((code) => code !== undefined)
-  if (codes.length === 0 || codes.includes(0)) fail(response, 'no success', showResponse(response))
+  if (codes.length === 0 || codes.includes(0))
+    fail(response, 'no success', showResponse(response), { is: 'accepted' })
 }
 
 /** Refused with a status of the caller's mistake, and no envelope that says success. */
 export function wantRefused(response: HttpResponse): void {
   if (response.status < 400 || response.status > 499)
-    fail(response, 'a refusal (status 400 to 499)', showResponse(response))
+    fail(response, 'a refusal (status 400 to 499)', showResponse(response), { is: 'accepted' })
   const body = response.json as Record<string, unknown> | null | undefined
   for (const name of SUCCESS_CODES)
-    if (body?.[name] === 0) fail(response, `no ${name} 0 in a refusal`, showResponse(response))
+    if (body?.[name] === 0)
+      fail(response, `no ${name} 0 in a refusal`, showResponse(response), { is: 'accepted' })
 }
 
 /** RFC 8259 text, said to be so. */
 export function wantJson(response: HttpResponse): Record<string, unknown> {
   const type = response.headers['content-type'] ?? 'no content type'
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) fail(response, 'content type application/json', type)
+  if (!/^application\/json\s*(?:;|$)/i.test(type))
+    fail(response, 'content type application/json', type, { is: 'format' })
   const { json } = response
   if (json === undefined || json === null || typeof json !== 'object' || Array.isArray(json))
-    return fail(response, 'a JSON object', clip(response.text) || '(no body)')
+    return fail(response, 'a JSON object', clip(response.text) || '(no body)', { is: 'format' })
   return json as Record<string, unknown>
 }
 
@@ -74,6 +90,13 @@ export function at(response: HttpResponse, path: string): unknown {
   return value
 }
 
+/** What is wrong with the field at the path that has this value. */
+export const faultOf = (path: string, value: unknown): About => ({
+  is: 'fields',
+  paths: [path],
+  fault: value === undefined ? 'missing' : 'value',
+})
+
 export function wantKind(response: HttpResponse, path: string, kind: Kind): unknown {
   const value = at(response, path)
   if (!isKind(value, kind))
@@ -81,6 +104,7 @@ export function wantKind(response: HttpResponse, path: string, kind: Kind): unkn
       response,
       `${path}: ${kind}`,
       value === undefined ? 'no such field' : `${kindOf(value)} ${show(value)}`,
+      faultOf(path, value),
     )
   return value
 }
@@ -94,13 +118,18 @@ export function wantText(response: HttpResponse, path: string): string {
 export function wantValue(response: HttpResponse, path: string, wanted: Json): void {
   const value = at(response, path)
   if (!sameJson(value, wanted))
-    fail(response, `${path}: ${show(wanted)}`, value === undefined ? 'no such field' : show(value))
+    fail(
+      response,
+      `${path}: ${show(wanted)}`,
+      value === undefined ? 'no such field' : show(value),
+      faultOf(path, value),
+    )
 }
 
 export function wantOneOf(response: HttpResponse, path: string, wanted: readonly Json[]): void {
   const value = at(response, path)
   if (!wanted.some((one) => sameJson(value, one)))
-    fail(response, `${path}: one of ${wanted.map(show).join(', ')}`, show(value))
+    fail(response, `${path}: one of ${wanted.map(show).join(', ')}`, show(value), faultOf(path, value))
 }
 
 export function wantMatch(response: HttpResponse, path: string, pattern: RegExp, words: string): string {
@@ -111,24 +140,35 @@ export function wantMatch(response: HttpResponse, path: string, pattern: RegExp,
 
 function keysAt(response: HttpResponse, path: string): readonly string[] {
   if (path !== '') return Object.keys(wantKind(response, path, 'object') as object)
-  if (!isKind(response.json, 'object')) fail(response, 'a JSON object', clip(response.text) || '(no body)')
+  if (!isKind(response.json, 'object'))
+    fail(response, 'a JSON object', clip(response.text) || '(no body)', { is: 'format' })
   return Object.keys(response.json as object)
 }
 const whereIs = (path: string): string => (path === '' ? 'the body' : path)
+const within = (path: string, names: readonly string[]): string[] =>
+  names.map((name) => (path === '' ? name : `${path}.${name}`))
 
 /** The object at the path has all of these fields. */
 export function wantKeys(response: HttpResponse, path: string, required: readonly string[]): void {
   const names = keysAt(response, path)
   const missing = required.filter((name) => !names.includes(name))
   if (missing.length > 0)
-    fail(response, `${whereIs(path)}: the fields ${required.join(', ')}`, `without ${missing.join(', ')}`)
+    fail(response, `${whereIs(path)}: the fields ${required.join(', ')}`, `without ${missing.join(', ')}`, {
+      is: 'fields',
+      paths: within(path, missing),
+      fault: 'missing',
+    })
 }
 
 /** The object at the path has no field but these; never a claim of the specification (decision R6). */
 export function wantNoOtherKeys(response: HttpResponse, path: string, known: readonly string[]): void {
   const more = keysAt(response, path).filter((name) => !known.includes(name))
   if (more.length > 0)
-    fail(response, `${whereIs(path)}: no other field than documented`, `also ${more.join(', ')}`)
+    fail(response, `${whereIs(path)}: no other field than documented`, `also ${more.join(', ')}`, {
+      is: 'fields',
+      paths: within(path, more),
+      fault: 'extra',
+    })
 }
 
 export function sameJson(one: unknown, other: unknown): boolean {

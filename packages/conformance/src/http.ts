@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import type { HttpResponse, Request } from './exchange.ts'
+import type { Recorder } from './recorder.ts'
 import type { Redactor } from './redact.ts'
 import { Blocked, Violation } from './verdict.ts'
 
@@ -12,6 +13,11 @@ const SILENCES_MAX = 12
 const TOO_SOON_MAX = 5
 const RETRY_AFTER_SECONDS_MAX = 5
 
+interface Limits {
+  readonly timeoutMs: number
+  readonly totalMs: number
+}
+
 /** Sends one request after the other as they are: no redirect is followed, no response waited for without an end. */
 export class Http {
   readonly baseUrl: string
@@ -19,14 +25,16 @@ export class Http {
   readonly #agent: Agent
   readonly #timeoutMs: number
   readonly #deadlineAtMs: number
+  readonly #recorder: Recorder | undefined
   #silences = 0
   #sent = 0
 
-  constructor(baseUrl: string, redactor: Redactor, limits: { timeoutMs: number; totalMs: number }) {
+  constructor(baseUrl: string, redactor: Redactor, limits: Limits, recorder?: Recorder) {
     let end = baseUrl.length
     while (baseUrl[end - 1] === '/') end--
     this.baseUrl = baseUrl.slice(0, end)
     this.redactor = redactor
+    this.#recorder = recorder
     this.#timeoutMs = limits.timeoutMs
     this.#deadlineAtMs = performance.now() + limits.totalMs
     this.#agent = new Agent({ connections: 32, pipelining: 1, maxHeaderSize: 64 * 1024 })
@@ -41,21 +49,22 @@ export class Http {
     if (this.#silences >= SILENCES_MAX) throw new Blocked('the server has stopped responding')
     if (performance.now() > this.#deadlineAtMs) throw new Blocked('the time for the whole run is over')
     this.#sent++
+    const received = this.#recorder?.sent(asked)
     try {
       const response = await this.#exchangeInTime(asked)
+      received?.(response)
       this.#silences = 0
       return response
     } catch (error) {
       if (error instanceof Violation) throw error
       this.#silences++
-      throw new Violation(`a response within ${this.#timeoutMs / 1_000} s`, describeSilence(error), {
-        request: asked,
-        status: 0,
-        headers: {},
-        cookies: [],
-        text: '',
-        json: undefined,
-      })
+      const response = { request: asked, status: 0, headers: {}, cookies: [], text: '', json: undefined }
+      throw new Violation(
+        `a response within ${this.#timeoutMs / 1_000} s`,
+        describeSilence(error),
+        response,
+        { is: 'silence' },
+      )
     }
   }
 

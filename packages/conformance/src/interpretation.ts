@@ -12,8 +12,10 @@ const DEFAULTS = {
   UNKNOWN_FIELDS: 'reject',
 }
 
+export type SettingName = keyof typeof DEFAULTS
+
 /** How the server says that it reads the specification, at `/.well-known/svc-interpretation.json`. */
-export async function interpretationOf(subject: Subject, setting: keyof typeof DEFAULTS): Promise<string> {
+export async function interpretationOf(subject: Subject, setting: SettingName): Promise<string> {
   const response = await subject.once('the interpretation settings', () =>
     subject.send({ method: 'GET', path: '/.well-known/svc-interpretation.json' }),
   )

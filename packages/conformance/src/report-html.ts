@@ -1,6 +1,8 @@
 import type { Section } from './check.ts'
-import { advice, byReason, ofSeverity, tally, unchecked } from './report-text.ts'
+import { type Cause, explain, readingText } from './explain.ts'
+import { advice, byReason, countsOf, ofSeverity, tally, unchecked } from './report-text.ts'
 import { type Outcome, type Result, type Status, type Verdict, verdictOf } from './run.ts'
+import { sidesOf } from './sides.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -31,7 +33,8 @@ pre { background: var(--panel); padding: .7rem; border-radius: 6px; white-space:
 .status { font-weight: 600; min-width: 4.5rem } .source { color: var(--soft); margin-left: auto; font-size: .85rem }
 .passed { color: var(--passed) } .failed { color: var(--failed) } .blocked { color: var(--blocked) } .skipped { color: var(--skipped) }
 dl { display: grid; grid-template-columns: 6rem 1fr; gap: .2rem .8rem; margin: .5rem 0 } dt { color: var(--soft) } dd { margin: 0 }
-@media (max-width: 40rem) { .source { margin-left: 0 } dl { grid-template-columns: 1fr } }
+.sides { display: grid; grid-template-columns: 1fr 1fr; gap: .8rem } ol { padding-left: 1.6rem }
+@media (max-width: 40rem) { .sides { grid-template-columns: 1fr } .source { margin-left: 0 } dl { grid-template-columns: 1fr } }
 `
 
 function outcomeHtml({ check, status, failure }: Outcome): string {
@@ -42,6 +45,31 @@ function outcomeHtml({ check, status, failure }: Outcome): string {
   }
   return `<details class="leaf">${head}</details>`
 }
+
+/** A cause with both sides, and the checks that it stands for. */
+function causeHtml(cause: Cause): string {
+  const { title, source, example, failed, blocked } = cause
+  const sides = example && sidesOf(example)
+  const both = sides
+    ? `<div class="sides"><div><p class="soft">Your server sent</p><pre>${escape(sides.sent)}</pre></div><div><p class="soft">The specification shows</p><pre>${escape(sides.shown)}</pre></div></div>`
+    : ''
+  const facts = example
+    ? `<dl><dt>expected</dt><dd><code>${escape(example.expected)}</code></dd><dt>received</dt><dd><code>${escape(example.received)}</code></dd></dl>`
+    : ''
+  const curl = example?.curl === undefined ? '' : `<pre>${escape(example.curl)}</pre>`
+  const ids = [...failed, ...blocked].map(({ check }) => `<code>${escape(check.id)}</code>`).join(' ')
+  return `<li><details><summary><strong>${escape(title)}</strong><span class="source">${escape(source)}; ${countsOf(cause)}</span></summary>${facts}${both}${curl}<p class="soft">${ids}</p></details></li>`
+}
+
+const causesHtml = (causes: readonly Cause[]): string =>
+  causes.length === 0
+    ? ''
+    : `<h2>Causes, the first thing to mend on top</h2><ol>${causes.map(causeHtml).join('\n')}</ol>`
+
+const readingsHtml = ({ readings }: Result): string =>
+  readings.length === 0
+    ? ''
+    : `<h2>Readings</h2><ul>${readings.map((one) => `<li>${escape(readingText(one))}</li>`).join('')}</ul>`
 
 /** Outcomes that differ in nothing but their check stand behind one line. */
 const foldHtml = (status: Status, words: string, outcomes: readonly Outcome[]): string =>
@@ -80,8 +108,10 @@ const VERDICTS: Readonly<Record<Verdict, readonly [status: Status, words: string
 }
 
 /** One page that needs nothing else: no script, no style, no picture from anywhere. */
-export function htmlReport(result: Result): string {
-  const { baseUrl, profile, startedAt, tookMs, requests, sections, outcomes } = result
+export function htmlReport(found: Result): string {
+  const { causes, outcomes } = explain(found)
+  const result = { ...found, outcomes }
+  const { baseUrl, profile, startedAt, tookMs, requests, sections } = result
   const { passed, failed, blocked, skipped } = tally(outcomes)
   const verdict = verdictOf(result)
   const hint = verdict === 'nothing checked' ? unchecked(result) : advice(result)
@@ -100,6 +130,8 @@ export function htmlReport(result: Result): string {
 <p class="soft">${passed} passed, ${failed} failed, ${blocked} blocked, ${skipped} skipped; profile ${escape(profile)}; ${requests} requests in ${(tookMs / 1_000).toFixed(1)} s; ${escape(startedAt.toISOString())}</p>
 <p class="soft">The specification is what every server must keep. Decisions are this project’s readings where it is silent: another server may differ.</p>
 ${hint === undefined ? '' : `<p><strong>${escape(hint)}</strong></p>`}
+${causesHtml(causes)}
+${readingsHtml(result)}
 ${summaryHtml(result)}
 ${parts.join('\n')}
 </body></html>

@@ -1,5 +1,7 @@
 import junit, { type Builder } from 'junit-report-builder'
+import { explain } from './explain.ts'
 import type { Result } from './run.ts'
+import { columns, sidesOf } from './sides.ts'
 
 /** What XML 1.0 cannot hold, however it is escaped. */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
@@ -7,8 +9,10 @@ const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 // Its types say `export default`, and Node sees a CommonJS module that is the builder itself.
 const newBuilder = (): Builder => (junit as unknown as Builder).newBuilder()
 
-/** JUnit's XML, which CI servers show: a suite for each section, a case for each check. */
-export function junitReport({ sections, outcomes, startedAt, baseUrl, strict }: Result): string {
+/** JUnit's XML, which CI servers show: a suite for each section, a case for each check. What only follows is an error. */
+export function junitReport(result: Result): string {
+  const { sections, startedAt, baseUrl, strict } = result
+  const { outcomes } = explain(result)
   const clean = (text: string) => text.replace(NOT_XML, '\ufffd')
   const builder = newBuilder().name(clean(`Conformance of ${baseUrl}`))
   for (const { id, title } of sections) {
@@ -23,7 +27,10 @@ export function junitReport({ sections, outcomes, startedAt, baseUrl, strict }: 
       if (status === 'blocked') one.error(clean(reason!), 'blocked')
       if (status === 'failed') {
         one.failure(clean(`expected ${failure!.expected}, received ${failure!.received}`), check.source)
-        if (failure!.curl !== undefined) one.standardOutput(clean(failure!.curl))
+        const sides = sidesOf(failure!)
+        const shown = [sides && columns(sides), failure!.curl].filter((part) => part !== undefined)
+        // Viewers put this text on a page as it is; in JSON the escape means the same.
+        if (shown.length > 0) one.standardOutput(clean(shown.join('\n\n')).replaceAll('<', '\\u003c'))
       }
     }
   }

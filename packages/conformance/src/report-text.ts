@@ -1,6 +1,8 @@
 import { styleText } from 'node:util'
 import type { Severity } from './check.ts'
+import { type Cause, explain, readingText } from './explain.ts'
 import { type Outcome, type Result, type Status, verdictOf } from './run.ts'
+import { columns, sidesOf } from './sides.ts'
 
 const STATUSES: readonly Status[] = ['passed', 'failed', 'blocked', 'skipped']
 const KINDS: readonly (readonly [severity: Severity, words: string])[] = [
@@ -19,24 +21,81 @@ export function tally(outcomes: readonly Outcome[]): Record<Status, number> {
 export const ofSeverity = (outcomes: readonly Outcome[], severity: Severity): readonly Outcome[] =>
   outcomes.filter(({ check }) => check.severity === severity)
 
-/** What a person reads at a terminal: a table by section, then everything that is wrong, then the verdict. */
-export function textReport(result: Result, colours: boolean): string {
-  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
-    colours ? styleText(style, text, { validateStream: false }) : text
-  const parts: string[] = []
-  for (const [severity, words] of KINDS) {
-    const outcomes = ofSeverity(result.outcomes, severity)
-    if (outcomes.length > 0) parts.push(table(result, outcomes, words, paint))
-  }
-  for (const [severity, words] of KINDS) {
-    const failed = ofSeverity(result.outcomes, severity).filter(({ status }) => status === 'failed')
-    if (failed.length === 0) continue
-    parts.push(paint('bold', `Failed: ${words}`))
-    parts.push(...failed.map((outcome) => failureText(outcome, paint)))
-  }
-  for (const status of ['blocked', 'skipped'] as const) parts.push(...reasons(result, status))
-  return `${[...parts, verdict(result, paint)].join('\n\n')}\n`
+export interface TextOptions {
+  readonly colours?: boolean
+  /** Everything that is known, instead of a first screen. */
+  readonly details?: boolean
 }
+
+/** Lines of a first screen that causes may use; the rest of its forty is for the verdict and what to do next. */
+const CAUSES_MAX = 30
+const LINE_CHARS_MAX = 150
+
+/**
+ * What a person reads at a terminal. Of a server that fails: its causes, one line each, the first thing to mend on top.
+ * With `details`: also a table by section, both sides of every cause, and the reasons of what was not checked.
+ */
+export function textReport(result: Result, { colours = false, details = false }: TextOptions = {}): string {
+  const paint: Paint = (style, text) => (colours ? styleText(style, text, { validateStream: false }) : text)
+  const { causes, outcomes } = explain(result)
+  const explained = { ...result, outcomes }
+  const parts: (string | undefined)[] = []
+  if (causes.length > 0) parts.push(verdict(explained, paint), causeLines(causes, paint))
+  if (causes.length === 0 || details) {
+    for (const [severity, words] of KINDS) {
+      const own = ofSeverity(outcomes, severity)
+      if (own.length > 0) parts.push(table(explained, own, words, paint))
+    }
+    parts.push(readings(result), ...causes.map((cause, i) => causeDetails(cause, i, paint)))
+    parts.push(...skippedReasons(explained))
+  } else parts.push('Show what was sent and what was expected: --details, or --html <file>')
+  if (causes.length === 0) parts.push(verdict(explained, paint))
+  return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`
+}
+
+const oneLine = (text: string, charsMax: number): string =>
+  text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`
+
+/** How many checks show the cause, and how many wait for it. */
+export const countsOf = ({ failed, blocked }: Cause): string =>
+  blocked.length === 0 ? `${failed.length} failed` : `${failed.length} failed, ${blocked.length} blocked`
+
+function causeLines(causes: readonly Cause[], paint: Paint): string {
+  const lines = causes.slice(0, CAUSES_MAX).map((cause, i) => {
+    const counts = countsOf(cause)
+    const ours = cause.severity === 'ours' ? ` (${cause.source})` : ''
+    const title = oneLine(cause.title.replaceAll('\n', ' '), LINE_CHARS_MAX - counts.length - ours.length)
+    return `${paint('red', String(i + 1).padStart(2))}  ${title}${ours}  ${paint('dim', `[${counts}]`)}`
+  })
+  const more = causes.length - CAUSES_MAX
+  return [...lines, ...(more > 0 ? [`    and ${more} more`] : [])].join('\n')
+}
+
+function causeDetails({ title, source, failed, blocked, example }: Cause, i: number, paint: Paint): string {
+  const sides = example && sidesOf(example)
+  const curl = example?.curl?.split('\n').map((line) => `    ${line}`)
+  return [
+    `${paint('red', `${i + 1}.`)} ${paint('bold', title)}`,
+    `    ${paint('dim', source)}`,
+    ...(example ? [`    expected  ${example.expected}`, `    received  ${example.received}`] : []),
+    ...(sides ? [columns(sides)] : []),
+    ...(curl ?? []),
+    ...namesOf('fail', failed),
+    ...namesOf('blocked', blocked),
+  ].join('\n')
+}
+
+const NAMES_MAX = 6
+
+function namesOf(words: string, outcomes: readonly Outcome[]): string[] {
+  if (outcomes.length === 0) return []
+  const ids = outcomes.slice(0, NAMES_MAX).map(({ check }) => check.id)
+  const more = outcomes.length - ids.length
+  return [`    ${words}: ${ids.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+}
+
+const readings = ({ readings: found }: Result): string | undefined =>
+  found.length === 0 ? undefined : found.map((reading) => `- ${readingText(reading)}`).join('\n')
 
 type Paint = (style: Parameters<typeof styleText>[0], text: string) => string
 
@@ -59,17 +118,6 @@ function table(result: Result, outcomes: readonly Outcome[], words: string, pain
   return [...lines, paint('bold', row('All', numbers(tally(outcomes))))].join('\n')
 }
 
-function failureText({ check, failure }: Outcome, paint: Paint): string {
-  const lines = [
-    `${paint('red', '✗')} ${paint('bold', check.id)}  ${check.title}`,
-    `  ${paint('dim', check.source)}`,
-    `  expected  ${failure!.expected}`,
-    `  received  ${failure!.received}`,
-  ]
-  if (failure!.curl !== undefined) lines.push(...failure!.curl.split('\n').map((line) => `    ${line}`))
-  return lines.join('\n')
-}
-
 /** Skipped or blocked outcomes by what they lack: one reason often stands for many. */
 export function byReason(outcomes: readonly Outcome[], status: Status): ReadonlyMap<string, Outcome[]> {
   const found = new Map<string, Outcome[]>()
@@ -79,14 +127,14 @@ export function byReason(outcomes: readonly Outcome[], status: Status): Readonly
   return found
 }
 
-function reasons({ outcomes }: Result, status: 'blocked' | 'skipped'): string[] {
-  const lines = [...byReason(outcomes, status)].map(([reason, those]) => {
+function skippedReasons({ outcomes }: Result): string[] {
+  const lines = [...byReason(outcomes, 'skipped')].map(([reason, those]) => {
     const ids = those.map(({ check }) => check.id)
     const names = ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', ')
     return `- ${reason}\n  ${names}`
   })
   if (lines.length === 0) return []
-  return [`${status === 'skipped' ? 'Skipped' : 'Blocked'}, since\n${lines.join('\n')}`]
+  return [`Skipped, since\n${lines.join('\n')}`]
 }
 
 /** Where more was blocked than asked, one thing is wrong at the root: what it is, and how many checks wait for it. */
@@ -123,7 +171,9 @@ function verdict(result: Result, paint: Paint): string {
 
 /** The same for programs. */
 export function jsonReport(result: Result): object {
-  const { baseUrl, profile, strict, startedAt, tookMs, requests, outcomes } = result
+  const { baseUrl, profile, strict, startedAt, tookMs, requests, readings: found } = result
+  const { causes, outcomes } = explain(result)
+  const idsOf = (own: readonly Outcome[]) => own.map(({ check }) => check.id)
   return {
     baseUrl,
     profile,
@@ -134,6 +184,16 @@ export function jsonReport(result: Result): object {
     requests,
     specification: tally(ofSeverity(outcomes, 'must')),
     decisions: tally(ofSeverity(outcomes, 'ours')),
+    causes: causes.map(({ title, severity, source, failed, blocked, example }) => ({
+      title,
+      severity,
+      source,
+      failed: idsOf(failed),
+      blocked: idsOf(blocked),
+      ...(example && { expected: example.expected, received: example.received, curl: example.curl }),
+      ...(example && sidesOf(example)),
+    })),
+    readings: found,
     checks: outcomes.map(({ section, check, status, tookMs: checkTookMs, reason, failure }) => ({
       id: check.id,
       section,
@@ -143,7 +203,7 @@ export function jsonReport(result: Result): object {
       status,
       tookMs: checkTookMs,
       ...(reason !== undefined && { reason }),
-      ...failure,
+      ...(failure && { expected: failure.expected, received: failure.received, curl: failure.curl }),
     })),
   }
 }

@@ -1,17 +1,13 @@
 import type { Check, Section } from './check.ts'
 import { isAnonymous } from './credentials.ts'
-import { shorten } from './http.ts'
+import { type Failed, failureOf } from './failure.ts'
+import { type Http, shorten } from './http.ts'
+import { type Reading, readingsOf } from './readings.ts'
+import type { Recorder } from './recorder.ts'
 import type { Subject } from './subject.ts'
 import { Blocked, Skipped, Violation } from './verdict.ts'
 
 export type Status = 'passed' | 'failed' | 'blocked' | 'skipped'
-
-export interface Failed {
-  readonly expected: string
-  readonly received: string
-  /** The request as a command, with credentials as variables. */
-  readonly curl: string | undefined
-}
 
 export interface Outcome {
   readonly section: string
@@ -21,6 +17,8 @@ export interface Outcome {
   /** Why a check was skipped or blocked. */
   readonly reason?: string
   readonly failure?: Failed
+  /** What a blocked check waits for, where a response shows it. */
+  readonly needs?: Failed
 }
 
 export interface Result {
@@ -35,6 +33,8 @@ export interface Result {
   readonly requests: number
   readonly sections: readonly Section[]
   readonly outcomes: readonly Outcome[]
+  /** How the server reads the specification where it is silent, as far as its responses show it. */
+  readonly readings: readonly Reading[]
 }
 
 /** Makes the checks of the sections, some at a time; checks share nothing that one of them changes. */
@@ -42,7 +42,7 @@ export async function runChecks(
   subject: Subject,
   sections: readonly Section[],
   strict: boolean,
-  parallel = 8,
+  { parallel = 8, recorder }: { readonly parallel?: number; readonly recorder?: Recorder } = {},
 ): Promise<Result> {
   const startedAt = new Date()
   const startedAtMs = performance.now()
@@ -55,10 +55,13 @@ export async function runChecks(
     while (next < planned.length) {
       const position = next++
       const { section, check } = planned[position]!
+      recorder?.enter(check.id)
       outcomes[position] = await runCheck(subject, section, check)
     }
   }
   await Promise.all(Array.from({ length: parallel }, work))
+  recorder?.enter(undefined)
+  const readings = await readingsOf(subject, sections)
   const { http, profile } = subject
   return {
     baseUrl: http.baseUrl,
@@ -70,6 +73,7 @@ export async function runChecks(
     requests: http.sent,
     sections,
     outcomes,
+    readings,
   }
 }
 
@@ -79,28 +83,26 @@ async function runCheck(subject: Subject, section: string, check: Check): Promis
     const tookMs = Math.round(performance.now() - startedAtMs)
     return { section, check, status, tookMs, ...more }
   }
-  const { redactor } = subject.http
   try {
     await check.run(subject)
     return done('passed')
   } catch (error) {
     if (error instanceof Skipped) return done('skipped', { reason: error.message })
-    if (error instanceof Blocked) return done('blocked', { reason: shorten(redactor.redact(error.message)) })
-    if (!(error instanceof Violation)) {
-      // A response so odd that the check itself stumbles is the server's doing, and must not end the run.
-      const received = redactor.redact(`what the check cannot read (${(error as Error).message})`)
-      return done('failed', {
-        failure: { expected: 'a response of the documented shape', received, curl: undefined },
-      })
-    }
-    const failure: Failed = {
-      expected: shorten(redactor.redact(error.expected)),
-      received: shorten(redactor.redact(error.received)),
-      curl: error.response && subject.http.curl(error.response),
-    }
-    return done('failed', { failure })
+    if (error instanceof Blocked) return done('blocked', blocked(subject.http, error))
+    if (error instanceof Violation) return done('failed', { failure: failureOf(subject.http, error) })
+    // A response so odd that the check itself stumbles is the server's doing, and must not end the run.
+    const odd = new Violation(
+      'a response of the documented shape',
+      `what the check cannot read (${(error as Error).message})`,
+    )
+    return done('failed', { failure: failureOf(subject.http, odd) })
   }
 }
+
+const blocked = (http: Http, { message, cause }: Blocked): Partial<Outcome> => ({
+  reason: shorten(http.redactor.redact(message)),
+  ...(cause instanceof Violation && { needs: failureOf(http, cause) }),
+})
 
 /** `nothing`: every check was skipped, or only those ran that need no credentials. */
 export type Verdict = 'conforms' | 'does not conform' | 'nothing checked'

@@ -9,7 +9,7 @@ import { type EncryptionKey, encrypt, publishedEncryptionKey, sharedEncryptionKe
 import type { HttpResponse, Request } from './exchange.ts'
 import { at, wantJson, wantStatus } from './expect.ts'
 import type { Http } from './http.ts'
-import { Blocked, Skipped, Violation } from './verdict.ts'
+import { Blocked, block, Skipped, Violation } from './verdict.ts'
 
 export type Profile = 'spec' | 'full'
 export type Headers = Readonly<Record<string, string>>
@@ -77,7 +77,7 @@ export class Subject {
     if (known) return known
     const made = work().catch((error: unknown) => {
       if (!(error instanceof Violation)) throw error
-      throw new Blocked(`needs ${name}: ${error.message}`)
+      throw new Blocked(`needs ${name}: ${error.message}`, { cause: error })
     })
     // Awaited by each check that needs it, by none perhaps just now.
     made.catch(() => undefined)
@@ -121,9 +121,7 @@ export class Subject {
     const response = await this.tokenResponse(who)
     const token = at(response, 'token')
     if (response.status !== 200 || typeof token !== 'string' || token === '')
-      throw new Blocked(
-        `needs a token of ${who}: the token operation returned ${response.status} without one`,
-      )
+      block(response, 'token', `needs a token of ${who}: the token operation returned ${response.status}`)
     return token
   }
 
@@ -268,7 +266,7 @@ export class Subject {
     const response = await this.call('POST', PATHS.qrCode, request, headers)
     const id = at(response, 'payload.qrCodeId')
     if (response.status !== 200 || typeof id !== 'string')
-      throw new Blocked(`needs a new QR code: its creation returned ${response.status}`)
+      block(response, 'payload.qrCodeId', `needs a new QR code: its creation returned ${response.status}`)
     return id
   }
 

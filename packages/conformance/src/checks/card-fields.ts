@@ -2,6 +2,7 @@ import type { HttpResponse } from '../exchange.ts'
 import {
   at,
   fail,
+  faultOf,
   isKind,
   type Kind,
   kindOf,
@@ -184,6 +185,7 @@ export function wantCardField(
       response,
       `${path}: ${kind}`,
       value === undefined ? 'no such field' : `${kindOf(value)} ${show(value)}`,
+      faultOf(path, value),
     )
   look?.(response, path)
 }

@@ -29,6 +29,7 @@ import {
   wantFurtherField,
 } from './card-fields.ts'
 import { HOLDER, issued, newMobile } from './create-card.ts'
+import { issuedCardId } from './issued-card.ts'
 
 const MISSING_CARD = 'card_00000000000000000000000000'
 const MISSING_COMPANY = 'com_00000000000000000000000000'
@@ -41,7 +42,7 @@ const scopeOf = (subject: Subject, who: PartnerName) => {
 /** The incentive variant, for the card that the run has made. */
 const incentive = (subject: Subject): Promise<HttpResponse> =>
   subject.observe('a search for the created card', async () => {
-    const svcCardId = at((await issued(subject)).response, 'payload.svcCardId')
+    const svcCardId = await issuedCardId(subject)
     return subject.search('incentivePartner', { ...scopeOf(subject, 'incentivePartner'), svcCardId })
   })
 
@@ -157,12 +158,7 @@ const full: readonly Check[] = [
     '4.4.incentive.one',
     '§4.4, svcCardId',
     'incentive variant: svcCardId finds that one card',
-    async (s) =>
-      wantValue(
-        await incentive(s),
-        'payload.data.0.svcCardId',
-        at((await issued(s)).response, 'payload.svcCardId') as string,
-      ),
+    async (s) => wantValue(await incentive(s), 'payload.data.0.svcCardId', await issuedCardId(s)),
   ),
   ours(
     '4.4.incentive.fields',
