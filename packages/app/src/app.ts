@@ -5,6 +5,7 @@ import { mountConsole } from '@svc/console-api/mount-console'
 import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { CardEndSweep } from '@svc/core/cards/end-card'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { CoinSweep } from '@svc/core/coins/expire-coins'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
@@ -76,6 +77,7 @@ export class App {
   readonly http: FastifyInstance
   readonly services: ApiServices
   readonly coinSweep: CoinSweep
+  readonly cardEnds: CardEndSweep
   readonly #serverOptions: ServerOptions<ApiServices>
   /** Parts that run from the start on, in order. */
   readonly #essential: readonly Part[]
@@ -113,7 +115,7 @@ export class App {
     const relay = new Relay(services, () => deliveries.wake()).loop
     const webhookRetention = webhookRetentionLoop(services)
     this.coinSweep = new CoinSweep(services)
-    const expireCoins = this.coinSweep.loop
+    this.cardEnds = new CardEndSweep(services)
     const bulkJobs = new BulkWorker(services).loop
     this.#background = [
       ...upiSwitch,
@@ -123,13 +125,14 @@ export class App {
       relay,
       deliveries,
       webhookRetention,
-      expireCoins,
+      this.coinSweep.loop,
+      this.cardEnds.loop,
       bulkJobs,
     ]
 
     this.#epoch = watchEpoch(database, keyring.epoch, services)
     this.#drainSteps = [
-      () => stopAll([...upiSwitch, expireCoins, bulkJobs]),
+      () => stopAll([...upiSwitch, this.coinSweep.loop, this.cardEnds.loop, bulkJobs]),
       () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, auditAnchors]),
