@@ -93,7 +93,10 @@ test('a return against a replacement: one of them gets the money', async () => {
       issuer.post(path(svcCardId, '/return'), { consentReference: 'letter' }),
       otherIssuer.post(path(svcCardId, '/replace'), { reason: 'lost' }),
     ])
-    const outcomes = [returned.status === 200 ? 'done' : returned.error, replaced.status === 200 ? 'done' : replaced.error]
+    const outcomes = [
+      returned.status === 200 ? 'done' : returned.error,
+      replaced.status === 200 ? 'done' : replaced.error,
+    ]
     expect(['done,return_waiting', 'nothing_left,done']).toContain(String(outcomes))
   })
 })

@@ -251,10 +251,16 @@ async function endOfCard(headers: Record<string, string>): Promise<void> {
   const reason = { body: { reason: 'Lost' } }
   const consent = { body: { consentReference: 'letter-2026-0042' } }
   await recorder.works('replaceCard', 'It was lost', issuer, { ...lost, ...reason })
-  await recorder.fails('replaceCard', 'card_not_found', 'Not there, or not yours', issuer, { ...missing, ...reason })
+  await recorder.fails('replaceCard', 'card_not_found', 'Not there, or not yours', issuer, {
+    ...missing,
+    ...reason,
+  })
   const given = { params: { svcCardId: await newCard() }, headers }
   await recorder.fails('returnCard', 'card_not_ended', 'It is in use', issuer, { ...given, ...consent })
-  await issuer.patch(`/api/v0/partner/svcCard/${given.params.svcCardId}/status`, { status: 'BL', reason: 'Not wanted' })
+  await issuer.patch(`/api/v0/partner/svcCard/${given.params.svcCardId}/status`, {
+    status: 'BL',
+    reason: 'Not wanted',
+  })
   await recorder.works('returnCard', 'The holder does not want it', issuer, { ...given, ...consent })
   await recorder.fails('replaceCard', 'return_waiting', 'Its money is on its way back', issuer, {
     ...given,
@@ -264,11 +270,20 @@ async function endOfCard(headers: Record<string, string>): Promise<void> {
     ...given,
     body: { consentReference: 'letter-2026-0043' },
   })
-  await recorder.fails('returnCard', 'card_not_found', 'Not there, or not yours', issuer, { ...missing, ...consent })
-  await recorder.fails('returnCard', 'nothing_left', 'Its replacement has it', issuer, { ...lost, ...consent })
+  await recorder.fails('returnCard', 'card_not_found', 'Not there, or not yours', issuer, {
+    ...missing,
+    ...consent,
+  })
+  await recorder.fails('returnCard', 'nothing_left', 'Its replacement has it', issuer, {
+    ...lost,
+    ...consent,
+  })
   await recorder.works('getCardEnd', 'What became of it', issuer, given)
   await recorder.fails('getCardEnd', 'card_not_found', 'Not there, or not yours', issuer, missing)
-  await issuer.patch(`/api/v0/partner/svcCard/${lost.params.svcCardId}/status`, { status: 'BL', reason: 'Lost' })
+  await issuer.patch(`/api/v0/partner/svcCard/${lost.params.svcCardId}/status`, {
+    status: 'BL',
+    reason: 'Lost',
+  })
 }
 
 async function employees(): Promise<void> {

@@ -76,8 +76,7 @@ afterAll(() => service.close())
 
 /** One card that is replaced, one whose money is on its way back, and one that is dead with money on it. */
 async function endCards(client: Client, partner: TestPartner): Promise<void> {
-  const path = async () =>
-    `/api/v0/partner/svcCard/${payloadOf(await createCard(client, partner)).svcCardId}`
+  const path = async () => `/api/v0/partner/svcCard/${payloadOf(await createCard(client, partner)).svcCardId}`
   payloadOf(await client.post(`${await path()}/replace`, { reason: 'lost' }))
   for (const isReturned of [true, false]) {
     const dead = await path()
@@ -112,7 +111,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['journals', `delete from ledger_transfers where kind = 'coin_redemption'`],
   [
     'reversals',
-    `update journals set reverses = (select journal_id from journals where kind = 'card_load') where kind = 'card_spend'`,
+    `update journals set reverses = (select journal_id from journals where kind = 'card_load' limit 1) where kind = 'card_spend'`,
   ],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
   ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and status <> 'ASSIGNED'`],
@@ -156,7 +155,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
-  ['card_history', `update cards set status = 'UL'`],
+  ['card_history', `update cards set status = 'UL' where status = 'L'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
   [
     'card_holds',
@@ -171,7 +170,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_exceptions', 'delete from card_exceptions'],
   ['card_message_events', `delete from outbox where type = 'card.captured'`],
   ['card_ends', `update cards set unclaimed_at = now() - interval '2 days' where ended_at is not null`],
-  ['card_ends', 'update cards set replaced_by = svc_card_id, due_at = null where ended_at is not null'],
+  ['card_ends', `update cards set replaced_by = 'card_other', due_at = null where ended_at is not null`],
   ['card_replacements', 'update cards set replaces = null'],
   ['card_returns', 'update card_returns set amount_paise = amount_paise + 1'],
   ['card_end_events', `delete from outbox where type = 'card.replaced'`],

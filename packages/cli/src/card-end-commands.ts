@@ -1,6 +1,6 @@
 import { type CardReturn, cardReturns } from '@svc/core/cards/card-return'
-import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
 import { findReturn } from '@svc/core/cards/find-card-end'
+import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
 import { replaceCard } from '@svc/core/cards/replace-card'
 import { CONSENT_REFERENCE_CHARS_MAX, returnCard, reverseReturn } from '@svc/core/cards/return-card'
 import { formatRupees } from '@svc/kernel/money'
@@ -107,7 +107,10 @@ async function replace(svcCardId: string, { reason, json = false }: Json & { rea
   )
 }
 
-async function returnBalance(svcCardId: string, { consent, json = false }: Json & { readonly consent: string }) {
+async function returnBalance(
+  svcCardId: string,
+  { consent, json = false }: Json & { readonly consent: string },
+) {
   if (!/^[!-~]+$/.test(consent) || consent.length > CONSENT_REFERENCE_CHARS_MAX)
     throw new UsageError(`--consent must have 1 to ${CONSENT_REFERENCE_CHARS_MAX} visible ASCII characters`)
   const { returned } = await withInstallation(async (context) => {

@@ -80,7 +80,9 @@ const byTheNetwork = async (): Promise<string> => {
 }
 
 const byTime = async (): Promise<string> => {
-  throw new UsageError('Cards last a month at least, and their money waits for days; this event cannot be triggered')
+  throw new UsageError(
+    'Cards last a month at least, and their money waits for days; this event cannot be triggered',
+  )
 }
 
 const TRIGGERS: Record<EventType, Trigger> = {

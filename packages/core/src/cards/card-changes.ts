@@ -191,7 +191,8 @@ export const cardChange = <Ask extends CardChangeAsk>(
   })
 
 /** Changes of one card are in their order, also those of one batch, and when a clock was set back. */
-export const laterThan = (before: Date, now: Date): Date => (now > before ? now : new Date(before.getTime() + 1))
+export const laterThan = (before: Date, now: Date): Date =>
+  now > before ? now : new Date(before.getTime() + 1)
 
 /** A card under the names of its history. */
 const historyOf = (card: Card) => ({ ...card, cardStatus: card.status, cardActivated: card.activated })

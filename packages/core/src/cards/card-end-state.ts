@@ -124,7 +124,11 @@ const updateEnds = cards.updates(
 )
 
 /** Writes the cards, returns, journals and events of decisions. */
-export function saveEnds(tx: Writes, decisions: readonly EndDecision[], opens: readonly Account[] = []): void {
+export function saveEnds(
+  tx: Writes,
+  decisions: readonly EndDecision[],
+  opens: readonly Account[] = [],
+): void {
   const [first] = decisions
   if (!first) return
   updateEnds(

@@ -62,7 +62,7 @@ function dueNotice(
   { noticeDays }: Ending,
   now: Date,
 ): number | undefined {
-  const due = notices.filter((days) => addDays(at, -days) <= now).at(-1)
+  const due = notices.findLast((days) => addDays(at, -days) <= now)
   return due !== undefined && (noticeDays === null || due < noticeDays) ? due : undefined
 }
 
@@ -100,11 +100,9 @@ export function endStep(card: Ending, left: Left, isWaiting: boolean, now: Date,
     const days = dueNotice(EXPIRY_NOTICES, expiryAt, card, now)
     return days === undefined ? { kind: 'nothing' } : { kind: 'expiring', days }
   }
-  if (card.replacedBy !== null)
-    return free > 0n ? { kind: 'follow', amountPaise: free } : { kind: 'nothing' }
+  if (card.replacedBy !== null) return free > 0n ? { kind: 'follow', amountPaise: free } : { kind: 'nothing' }
   if (card.unclaimedAt === null || free <= 0n) return { kind: 'nothing' }
-  if (card.unclaimedAt <= now)
-    return isWaiting ? { kind: 'nothing' } : { kind: 'unclaim', amountPaise: free }
+  if (card.unclaimedAt <= now) return isWaiting ? { kind: 'nothing' } : { kind: 'unclaim', amountPaise: free }
   const days = dueNotice(UNCLAIMED_NOTICES, card.unclaimedAt, card, now)
   return days === undefined ? { kind: 'nothing' } : { kind: 'unclaimed_soon', days }
 }

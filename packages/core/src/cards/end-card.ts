@@ -6,7 +6,7 @@ import { Loop } from '@svc/platform/loop'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import type { CoreServices } from '@svc/platform/services'
 import type { Card } from './card.ts'
-import { endStep, ended, expiryOf, nextDue, noticeToWire } from './card-end.ts'
+import { ended, endStep, expiryOf, nextDue, noticeToWire } from './card-end.ts'
 import {
   applyEnd,
   type EndDecision,

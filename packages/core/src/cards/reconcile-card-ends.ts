@@ -28,9 +28,7 @@ export const CARD_END_CHECKS: readonly Check[] = [
     'card_replacements',
     CARDS,
     'A replaced card and its replacement name each other, and are of one card account and user',
-    (
-      chosen,
-    ) => `select c.svc_card_id as subject, 'replaced by ' || c.replaced_by || ', which replaces '
+    (chosen) => `select c.svc_card_id as subject, 'replaced by ' || c.replaced_by || ', which replaces '
          || coalesce(n.replaces, 'none') as detail
        from cards c left join cards n on n.partner_id = c.partner_id and n.svc_card_id = c.replaced_by
        where c.replaced_by is not null and ${chosen('c.svc_card_id')}
@@ -41,9 +39,7 @@ export const CARD_END_CHECKS: readonly Check[] = [
     'card_returns',
     UNCLAIMED_ACCOUNTS,
     'The account of unclaimed money has what waits to return to card accounts',
-    (
-      chosen,
-    ) => `select l.account_id as subject, 'balance ' || l.balance || ', waiting ' || r.amount as detail
+    (chosen) => `select l.account_id as subject, 'balance ' || l.balance || ', waiting ' || r.amount as detail
        from ledger_accounts l
        cross join lateral (
          select coalesce(sum(r.amount_paise), 0) as amount from card_returns r

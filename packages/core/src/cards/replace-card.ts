@@ -30,7 +30,14 @@ import {
 import { type CardView, toCardRecord, UNUSED } from './card-record.ts'
 import { replacementEvent, replacementJournal } from './card-replacement.ts'
 import { readCardViews } from './card-view.ts'
-import { type DrawnNumber, freeNumber, lastMonthOf, numberDrawer, takenNumbers, takeNumber } from './draw-number.ts'
+import {
+  type DrawnNumber,
+  freeNumber,
+  lastMonthOf,
+  numberDrawer,
+  takeNumber,
+  takenNumbers,
+} from './draw-number.ts'
 
 interface PreparedReplacement extends PreparedEnd {
   readonly partnerId: string
@@ -101,7 +108,14 @@ export const replaceCard = command({
       tx,
       done.flatMap(({ replacement: { card }, number }) =>
         number
-          ? [{ ...card, numberEncrypted: number.encrypted(), numberDigest: number.digest, ciphertextHash: null }]
+          ? [
+              {
+                ...card,
+                numberEncrypted: number.encrypted(),
+                numberDigest: number.digest,
+                ciphertextHash: null,
+              },
+            ]
           : [],
       ),
     )
@@ -146,13 +160,15 @@ async function lock(tx: BatchTx, commands: readonly PreparedReplacement[]): Prom
         )
       : [],
   ])
-  return new ByTenant((tenantId): State => ({
-    ...ends.of(tenantId),
-    takenNumbers: taken,
-    replacements: new Map(
-      before.filter(({ card }) => card.partnerId === tenantId).map((view) => [view.card.svcCardId, view]),
-    ),
-  }))
+  return new ByTenant(
+    (tenantId): State => ({
+      ...ends.of(tenantId),
+      takenNumbers: taken,
+      replacements: new Map(
+        before.filter(({ card }) => card.partnerId === tenantId).map((view) => [view.card.svcCardId, view]),
+      ),
+    }),
+  )
 }
 
 function decide(state: State, command: PreparedReplacement, now: Date): Replaced {

@@ -1,6 +1,6 @@
-import { REASON_CHARS_MAX } from '@svc/core/cards/change-card-status'
 import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
 import { CardReturnRecord, returnToWire } from '@svc/core/cards/card-return'
+import { REASON_CHARS_MAX } from '@svc/core/cards/change-card-status'
 import { CardEndRecord, cardEndLookup } from '@svc/core/cards/find-card-end'
 import { replaceCard } from '@svc/core/cards/replace-card'
 import { CONSENT_REFERENCE_CHARS_MAX, returnCard } from '@svc/core/cards/return-card'
