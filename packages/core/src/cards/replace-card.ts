@@ -82,10 +82,14 @@ export const replaceCard = command({
     return (ask: CardChangeAsk): PreparedReplacement => {
       const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
       const card = id('card')
+      const prepared = prepare(ask.partnerId, ask.svcCardId)
+      // In the order in which they are published.
+      const [created = '', changed = '', event = ''] = [id('evt'), id('evt'), id('evt')].sort()
       return {
-        ...prepare(ask.partnerId, ask.svcCardId),
+        ...prepared,
         ...ask,
-        newIds: { card, token: id('crd'), created: id('evt'), changed: id('evt') },
+        ids: { ...prepared.ids, event },
+        newIds: { card, token: id('crd'), created, changed },
         numbers: draw(card),
         validityMonths: config.CARD_VALIDITY_MONTHS,
       }
@@ -197,7 +201,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
     replacedSvcCardId: svcCardId,
     svcCardId: newIds.card,
     amountPaise,
-    at: now,
+    at,
   }
   const created: OutboxEvent = {
     eventId: newIds.created,
