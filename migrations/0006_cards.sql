@@ -55,9 +55,25 @@ create table cards (
   block_code      text not null default '',
   remarks         text not null default '',
   ciphertext_hash       bytea,
+  -- The end of a card (decision C21). Since when its expiry is announced, and since when it is dead: blocked or expired.
+  expired_at      timestamptz,
+  ended_at        timestamptz,
+  -- From then on what is left on a dead card is unclaimed.
+  unclaimed_at    timestamptz,
+  -- The last announcement, in days before the expiry or before what is left is unclaimed.
+  notice_days     smallint,
+  -- When the background has to look at the card next.
+  due_at          timestamptz,
+  replaces        text collate "C",
+  replaced_by     text collate "C",
   created_at      timestamptz not null,
   modified_at     timestamptz not null,
   constraint card_number_unique unique (number_digest),
+  constraint blocked_is_ended check (status <> 'BL' or ended_at is not null),
+  constraint expired_is_ended check (expired_at is null or ended_at is not null),
+  constraint ended_has_days check ((ended_at is null) = (unclaimed_at is null)),
+  constraint replaced_is_blocked check (replaced_by is null or status = 'BL'),
+  constraint replaces_another check (replaces <> svc_card_id and replaced_by <> svc_card_id),
   -- One reference for account, company and partner: each costs every card a lookup and a lock.
   constraint account_is_the_companys foreign key (partner_id, company_id, card_account_id)
     references card_accounts (partner_id, company_id, card_account_id),
@@ -65,6 +81,13 @@ create table cards (
 );
 create index cards_of_account on cards (partner_id, company_id, card_account_id, svc_card_id);
 alter table cards add primary key (partner_id, svc_card_id);
+alter table cards
+  add constraint replaced_card_is_the_partners
+    foreign key (partner_id, replaces) references cards (partner_id, svc_card_id),
+  add constraint replacement_is_the_partners
+    foreign key (partner_id, replaced_by) references cards (partner_id, svc_card_id) deferrable initially deferred;
+create unique index cards_replaced_once on cards (partner_id, replaces) where replaces is not null;
+create index cards_due on cards (due_at) where due_at is not null;
 create index cards_by_id on cards (svc_card_id);
 -- The card network names a card by its token.
 create unique index cards_by_token on cards (token);
@@ -217,6 +240,41 @@ select secure_tenants('card_exceptions', 'partner_id');
 grant select, insert on card_exceptions to svc_service;
 grant select on card_exceptions to svc_operator;
 
+-- What is left on a dead card goes back to the card account that funded it: it waits in the account `unclaimed` first,
+-- and can be put back on the card as long as it waits (decision C21).
+create table card_returns (
+  partner_id        text collate "C" not null,
+  return_id         text collate "C" not null,
+  svc_card_id       text collate "C" not null,
+  card_account_id   text collate "C" not null,
+  -- the holder's recorded consent, or nobody claimed it in time
+  basis             text not null check (basis in ('consent', 'unclaimed')),
+  -- where the consent is recorded; names the return
+  consent_reference text,
+  amount_paise      bigint not null check (amount_paise > 0),
+  status            text not null check (status in ('WAITING', 'RETURNED', 'REVERSED')),
+  reversal_reason   text,
+  created_at        timestamptz not null,
+  due_at            timestamptz not null,
+  closed_at         timestamptz,
+  primary key (partner_id, return_id),
+  constraint consent_is_recorded check ((basis = 'consent') = (consent_reference is not null)),
+  constraint waits_until_closed check ((status = 'WAITING') = (closed_at is null)),
+  constraint reversal_has_reason check ((status = 'REVERSED') = (reversal_reason is not null)),
+  constraint card_is_the_partners foreign key (partner_id, svc_card_id) references cards (partner_id, svc_card_id),
+  constraint account_is_the_partners foreign key (partner_id, card_account_id)
+    references card_accounts (partner_id, card_account_id)
+);
+create index card_returns_of_card on card_returns (partner_id, svc_card_id, return_id);
+create unique index card_returns_one_waiting on card_returns (partner_id, svc_card_id) where status = 'WAITING';
+create unique index card_returns_one_per_consent on card_returns (partner_id, svc_card_id, consent_reference)
+  where consent_reference is not null;
+create index card_returns_newest on card_returns (created_at desc, return_id desc);
+select secure_tenants('card_returns', 'partner_id');
+grant select, insert on card_returns to svc_service;
+grant update (status, reversal_reason, closed_at) on card_returns to svc_service;
+grant select on card_returns to svc_operator;
+
 -- Uploads of many encrypted orders (issue of cards in bulk), carried out in the background.
 create table bulk_jobs (
   job_id      text collate "C" not null,
@@ -319,6 +377,15 @@ create function directory_card_holds_expired(now timestamptz, most integer, only
       order by a.expires_at limit most) e
   $$;
 
+create function directory_cards_due(now timestamptz, most integer, only_tenants text[])
+  returns table (partner_id text, svc_card_id text, replaced_by text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select c.partner_id, c.svc_card_id, c.replaced_by from cards c
+    where c.due_at <= now and (only_tenants is null or c.partner_id = any (only_tenants))
+    order by c.due_at limit most
+  $$;
+
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_card_numbers, directory_bulk_jobs, directory_cards, directory_card_messages,
-  directory_card_holds_expired to svc_service;
+  directory_card_holds_expired, directory_cards_due to svc_service;

@@ -76,6 +76,11 @@ export async function administerCards(
   await svc(['card', 'kyc', 'set', svcCardId, 'UPLOADED'])
   await svc(['card', 'block', svcCardId, '--reason', 'stolen'])
   await svc(['card', 'history', svcCardId])
+  const { svcCardId: replacement } = await svc(['card', 'replace', waiting, '--reason', 'lost'])
+  await svc(['card', 'block', replacement, '--reason', 'not wanted'])
+  const { returnId } = await svc(['card', 'return', replacement, '--consent', 'LETTER-1'])
+  await svc(['card', 'reverse-return', returnId, '--reason', 'wanted after all'])
+  expect(await svc(['card', 'returns', '--card', replacement])).toHaveLength(1)
 }
 
 export async function administerOperators(svc: Svc): Promise<void> {

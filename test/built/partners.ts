@@ -51,6 +51,11 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   payloadOf(await client.patch(`${path}/flags`, { onlineAllowed: false }))
   expect(payloadOf(await client.get(`${path}/history`)).data.length).toBeGreaterThan(3)
   payloadOf(await client.post(SEARCH, { companyId, cardAccountId, svcCardId }))
+  const lost = `/api/v0/partner/svcCard/${await order()}`
+  payloadOf(await client.post(`${lost}/replace`, { reason: 'Lost' }))
+  const unwanted = `/api/v0/partner/svcCard/${payloadOf(await client.get(`${lost}/end`)).replacedBy}`
+  payloadOf(await client.patch(`${unwanted}/status`, { status: 'BL', reason: 'Not wanted' }))
+  payloadOf(await client.post(`${unwanted}/return`, { consentReference: 'letter-1' }))
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])

@@ -85,6 +85,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_card_messages: ['svc_service'],
   directory_card_numbers: ['svc_service'],
   directory_cards: ['svc_service'],
+  directory_cards_due: ['svc_service'],
   directory_coins_due: ['svc_service'],
   directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],

@@ -1,6 +1,8 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { EVENT_TYPES } from '@svc/contract/events'
+import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { reverseReturn } from '@svc/core/cards/return-card'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
@@ -8,6 +10,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import { forgetEvents } from '@svc/core/webhooks/feed-horizon'
 import { paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
@@ -15,7 +18,7 @@ import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
 import { expectFailure } from '../harness/failure.ts'
-import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -105,7 +108,41 @@ async function partnerEvents(): Promise<Json[]> {
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 5 }))
   service.clock.advance(3 * DAY_MS)
   await expireDueCoins(service.app.services)
-  return feedOf(await asPartner(service.client, partner), 15)
+  await endOfCards(partner)
+  return feedOf(await asPartner(service.client, partner), 31)
+}
+
+/** What the end of cards causes: one is replaced, one expires, two are blocked. */
+async function endOfCards(partner: TestPartner): Promise<void> {
+  const today = () => calendarDay(new Date(service.clock.now()), 'Asia/Kolkata')
+  // On the first of a month its end may be more than 30 days away.
+  if (today().endsWith('-01')) service.clock.advance(DAY_MS)
+  const client = await asPartner(service.client, partner)
+  const newCard = async (): Promise<string> => payloadOf(await createCard(client, partner)).svcCardId
+  const path = (svcCardId: string) => `/api/v0/partner/svcCard/${svcCardId}`
+  const block = { status: 'BL', reason: 'lost' }
+  const update = (set: string, svcCardId: string, value: unknown) =>
+    asSuperuser(service.db.database, (db) =>
+      db.query(`update cards set due_at = now(), ${set} where svc_card_id = $1`, [svcCardId, value]),
+    )
+  const expires = 'expiry_month = extract(month from $2::date), expiry_year = extract(year from $2::date)'
+  const fromNow = (days: number) => new Date(service.clock.now() + days * DAY_MS)
+  payloadOf(await client.post(`${path(await newCard())}/replace`, { reason: 'lost' }))
+  const [expired, unclaimed, returned] = [await newCard(), await newCard(), await newCard()]
+  for (const svcCardId of [unclaimed, returned])
+    payloadOf(await client.patch(`${path(svcCardId)}/status`, block))
+  await update(expires, expired, today())
+  await update('unclaimed_at = $2', unclaimed, fromNow(10))
+  await endDueCards(service.app.services)
+  await update(expires, expired, '2020-01-01')
+  const giveBack = async (consentReference: string): Promise<string> =>
+    payloadOf(await client.post(`${path(returned)}/return`, { consentReference })).returnId
+  const ask = { partnerId: partner.partnerId, svcCardId: returned, returnId: await giveBack('letter-1') }
+  await service.app.services.commands.open(reverseReturn).run({ ...ask, reason: 'found' })
+  await giveBack('letter-2')
+  await update('remarks = $2', returned, 'lost')
+  await asSuperuser(service.db.database, (db) => db.query('update card_returns set due_at = now()'))
+  await endDueCards(service.app.services)
 }
 
 /** What the card network causes; the last hold expires. */

@@ -6,9 +6,9 @@ import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
-import { payloadOf } from '../harness/client.ts'
+import { type Client, payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
-import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
@@ -59,6 +59,7 @@ beforeAll(async () => {
   const { messageId: captureId } = await terminal.capture(5, { authorizationId })
   await terminal.refund(6, { captureId })
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
+  await endCards(client, partner)
   const { event } = await newConfig(client, { coinsExpireAfterDays: 1, perUserDailyLimit: 10 })
   const { userId, companyId } = partner
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
@@ -72,6 +73,17 @@ beforeAll(async () => {
   await relay.loop.stop()
 })
 afterAll(() => service.close())
+
+/** One card that is replaced, one whose money is on its way back, and one that is dead with money on it. */
+async function endCards(client: Client, partner: TestPartner): Promise<void> {
+  const path = async () => `/api/v0/partner/svcCard/${payloadOf(await createCard(client, partner)).svcCardId}`
+  payloadOf(await client.post(`${await path()}/replace`, { reason: 'lost' }))
+  for (const isReturned of [true, false]) {
+    const dead = await path()
+    payloadOf(await client.patch(`${dead}/status`, { status: 'BL', reason: 'lost' }))
+    if (isReturned) payloadOf(await client.post(`${dead}/return`, { consentReference: 'letter' }))
+  }
+}
 
 const broken = async (): Promise<string[]> =>
   (await checkInvariants(service.app.services.database))
@@ -99,7 +111,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['journals', `delete from ledger_transfers where kind = 'coin_redemption'`],
   [
     'reversals',
-    `update journals set reverses = (select journal_id from journals where kind = 'card_load') where kind = 'card_spend'`,
+    `update journals set reverses = (select journal_id from journals where kind = 'card_load' limit 1) where kind = 'card_spend'`,
   ],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
   ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and status <> 'ASSIGNED'`],
@@ -143,7 +155,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
-  ['card_history', `update cards set status = 'UL'`],
+  ['card_history', `update cards set status = 'UL' where status = 'L'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
   [
     'card_holds',
@@ -157,6 +169,12 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_messages', `delete from ledger_transfers where kind = 'card_refund'`],
   ['card_exceptions', 'delete from card_exceptions'],
   ['card_message_events', `delete from outbox where type = 'card.captured'`],
+  ['card_ends', `update cards set unclaimed_at = now() - interval '2 days' where ended_at is not null`],
+  ['card_ends', `update cards set replaced_by = 'card_other', due_at = null where ended_at is not null`],
+  ['card_replacements', 'update cards set replaces = null'],
+  ['card_returns', 'update card_returns set amount_paise = amount_paise + 1'],
+  ['card_end_events', `delete from outbox where type = 'card.replaced'`],
+  ['card_end_events', `delete from outbox where type = 'card.return_waiting'`],
   ['card_answers', 'update cards set ciphertext_hash = null'],
   ['coin_balances', `update ledger_accounts set balance = balance + 1 where kind = 'coins'`],
   ['coin_wallets', 'update coin_wallets set allocated = allocated + 1'],

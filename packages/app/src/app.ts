@@ -5,6 +5,7 @@ import { mountConsole } from '@svc/console-api/mount-console'
 import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { endCardsLoop } from '@svc/core/cards/end-card'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
@@ -113,8 +114,7 @@ export class App {
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
     const webhookRetention = webhookRetentionLoop(services)
-    const expireCoins = expireCoinsLoop(services)
-    const bulkJobs = new BulkWorker(services).loop
+    const commandLoops = [expireCoinsLoop(services), endCardsLoop(services), new BulkWorker(services).loop]
     this.#background = [
       ...upiSwitch,
       ...expiries,
@@ -123,13 +123,12 @@ export class App {
       relay,
       deliveries,
       webhookRetention,
-      expireCoins,
-      bulkJobs,
+      ...commandLoops,
     ]
 
     this.#epoch = watchEpoch(database, keyring.epoch, services)
     this.#drainSteps = [
-      () => stopAll([...upiSwitch, expireCoins, bulkJobs]),
+      () => stopAll([...upiSwitch, ...commandLoops]),
       () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
       () => stopAll([requestLog.loop, auditAnchors]),

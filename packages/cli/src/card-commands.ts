@@ -13,6 +13,7 @@ import { systemClock } from '@svc/kernel/time'
 import type { AnyCommand } from '@svc/platform/command'
 import { newestChanges } from '@svc/server/cards/list-card-changes'
 import type { Command } from 'commander'
+import { addEndCommands } from './card-end-commands.ts'
 import { addExceptionCommands } from './card-exception-commands.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
 import { printJson, printRecord, printRows } from './print.ts'
@@ -51,6 +52,7 @@ export function addCardCommands(program: Command): void {
         )
       }),
     )
+  addEndCommands(card)
   addExceptionCommands(card)
   addStatusCommands(card)
   addFlagAndKycCommands(card)

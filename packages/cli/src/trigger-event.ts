@@ -79,6 +79,12 @@ const byTheNetwork = async (): Promise<string> => {
   )
 }
 
+const byTime = async (): Promise<string> => {
+  throw new UsageError(
+    'Cards last a month at least, and their money waits for days; this event cannot be triggered',
+  )
+}
+
 const TRIGGERS: Record<EventType, Trigger> = {
   'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
   async 'qr_code.credited'(sandbox) {
@@ -144,6 +150,25 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.captured': byTheNetwork,
   'card.voided': byTheNetwork,
   'card.hold_expired': byTheNetwork,
+  'card.expiring': byTime,
+  'card.expired': byTime,
+  async 'card.replaced'(sandbox) {
+    const svcCardId = await newCard(sandbox)
+    await asPartner(sandbox).call('POST', `/api/v0/partner/svcCard/${svcCardId}/replace`, { reason: 'lost' })
+    return `replaced ${svcCardId}`
+  },
+  'card.unclaimed_soon': byTime,
+  async 'card.return_waiting'(sandbox) {
+    const svcCardId = await newCard(sandbox)
+    const path = `/api/v0/partner/svcCard/${svcCardId}`
+    await asPartner(sandbox).call('PATCH', `${path}/status`, { status: 'BL', reason: 'lost' })
+    await asPartner(sandbox).call('POST', `${path}/return`, { consentReference: 'trigger' })
+    return `blocked and emptied ${svcCardId}`
+  },
+  'card.returned': byTime,
+  'card.return_reversed': async () => {
+    throw new UsageError('An operator causes it: svc card reverse-return')
+  },
   'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
   async 'coins.redeemed'(sandbox) {
     const userId = await allocate(sandbox)

@@ -15,6 +15,18 @@ export const CARD_SETTINGS = {
     'Largest load of a gift card, in rupees (the regulator’s limit by default).',
   ),
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  CARD_UNCLAIMED_DAYS: whole(
+    1_095,
+    45,
+    7_300,
+    'Days after the end of a card (blocked or expired) from which what is left on it is unclaimed, and returns to its card account.',
+  ),
+  CARD_RETURN_WAIT_DAYS: whole(
+    7,
+    0,
+    90,
+    'Days that money on its way back from a dead card waits in the account `unclaimed`; until then an operator can put it back on the card.',
+  ),
   CARD_RAIL_KEYS: railKeys(
     'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
   ),

@@ -1,3 +1,4 @@
+import { CARD_FAILURES } from './card-failures.ts'
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 import { PAYOUT_FAILURES } from './payout-failures.ts'
@@ -340,18 +341,7 @@ export const FAILURES = {
     'The load exceeds the limit of a card',
     'A gift card holds at most the limit in the settings, 10,000 rupees by default.',
   ),
-  card_not_usable: kind(
-    422,
-    'BUSINESS_ERROR',
-    'The card is not unlocked, not activated or expired',
-    'Unlock or activate the card; a blocked or expired card stays unusable.',
-  ),
-  channel_not_allowed: kind(
-    422,
-    'BUSINESS_ERROR',
-    'The card may not be used in this channel',
-    'Both the user’s flag and the admin’s flag of the channel must be on.',
-  ),
+  ...CARD_FAILURES,
   refund_over_payment: kind(
     422,
     'BUSINESS_ERROR',

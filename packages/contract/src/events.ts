@@ -87,6 +87,32 @@ export const EVENTS = {
     description: 'A hold on a card expired before it was captured',
     payload: '`CardHold`',
   },
+  'card.expiring': {
+    description: 'A card expires soon: sent 30, 7 and 1 days before',
+    payload: '`CardNotice`',
+  },
+  'card.expired': { description: 'A card has passed its last day', payload: '`CardNotice`' },
+  'card.replaced': {
+    description: 'A card was replaced by a new one, which has its money',
+    payload: '`CardReplacement`',
+  },
+  'card.unclaimed_soon': {
+    description:
+      'What is left on a dead card returns to its card account soon: sent 45, 15 and 1 days before',
+    payload: '`CardNotice`',
+  },
+  'card.return_waiting': {
+    description: 'What was left on a dead card waits to return to its card account',
+    payload: '`CardReturn`',
+  },
+  'card.returned': {
+    description: 'What was left on a dead card has returned to its card account',
+    payload: '`CardReturn`',
+  },
+  'card.return_reversed': {
+    description: 'An operator put what was on its way back to the card account back on the card',
+    payload: '`CardReturn`',
+  },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
   'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },

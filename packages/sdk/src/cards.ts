@@ -16,6 +16,10 @@ export type RewardsCard = Schemas['RewardsCard']
 export type GiftCardOrder = Schemas['GiftCardOrder']
 /** One change in a card's life. */
 export type CardChange = Schemas['CardChange']
+/** The end of a card, and its link to the card that it replaced or that has replaced it. */
+export type CardEnd = Schemas['CardEnd']
+/** What was left on a dead card, on its way back to its card account. */
+export type CardReturn = Schemas['CardReturn']
 /** An upload of many orders, and how far it is. */
 export type BulkJob = Schemas['BulkJob']
 /** What became of one order of an upload. */
@@ -184,6 +188,53 @@ export class Cards {
         ...call,
       }),
     )
+  }
+
+  /**
+   * Replaces a card: a new one with a new number gets its balance, the old one is blocked for good. Returns the new card;
+   * again for a card that was replaced before.
+   *
+   * @throws SvcError `card_not_found`, `nothing_left`, `return_waiting`
+   */
+  async replace(svcCardId: string, reason: string, options?: WriteOptions): Promise<Card> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options, this.#opener)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/replace', {
+        params,
+        body: { reason },
+        ...call,
+      }),
+    )
+  }
+
+  /**
+   * Sends what is left on a blocked or expired card back to its card account. `consentReference` names your record of the
+   * holder's consent; a repeat with it returns the first return.
+   *
+   * @throws SvcError `card_not_found`, `card_not_ended`, `nothing_left`, `return_waiting`
+   */
+  async returnBalance(
+    svcCardId: string,
+    consentReference: string,
+    options?: WriteOptions,
+  ): Promise<CardReturn> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/api/v0/partner/svcCard/{svcCardId}/return', {
+        params,
+        body: { consentReference },
+        ...call,
+      }),
+    )
+  }
+
+  /** When a card expires or ended, what has replaced it, and what was returned to its card account. */
+  async end(svcCardId: string, options?: CallOptions): Promise<CardEnd> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}/end', { params, ...call }))
   }
 
   /** Sets where the holder may use the card. */

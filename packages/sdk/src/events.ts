@@ -29,6 +29,13 @@ export interface EventData {
   'card.captured': Schemas['CardMessage']
   'card.voided': Schemas['CardMessage']
   'card.hold_expired': Schemas['CardHold']
+  'card.expiring': Schemas['CardNotice']
+  'card.expired': Schemas['CardNotice']
+  'card.replaced': Schemas['CardReplacement']
+  'card.unclaimed_soon': Schemas['CardNotice']
+  'card.return_waiting': Schemas['CardReturn']
+  'card.returned': Schemas['CardReturn']
+  'card.return_reversed': Schemas['CardReturn']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.redeemed': Schemas['CoinRedemption']
   'coins.expired': {

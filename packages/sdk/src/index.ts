@@ -19,6 +19,8 @@ export type {
   Card,
   CardAccountRef,
   CardChange,
+  CardEnd,
+  CardReturn,
   GiftCardOrder,
   IncentiveCard,
   RewardsCard,

@@ -79,6 +79,11 @@ export type ErrorCode =
   | 'load_over_limit'
   | 'card_not_usable'
   | 'channel_not_allowed'
+  | 'card_not_ended'
+  | 'nothing_left'
+  | 'return_waiting'
+  | 'return_not_found'
+  | 'return_closed'
   | 'refund_over_payment'
   | 'payable_too_low'
   | 'refund_over_spent'
@@ -156,6 +161,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/svcCard/{svcCardId}/status',
   'POST /api/v0/partner/svcCard/{svcCardId}/activate',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/flags',
+  'POST /api/v0/partner/svcCard/{svcCardId}/replace',
+  'POST /api/v0/partner/svcCard/{svcCardId}/return',
   'POST /api/v0/svc-coins',
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',

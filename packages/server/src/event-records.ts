@@ -1,7 +1,10 @@
 import { EVENT_TYPES, EVENTS, type EventType } from '@svc/contract/events'
 import { CardHoldRecord } from '@svc/core/cards/card-authorization'
+import { CardNotice } from '@svc/core/cards/card-end'
 import { CardMessageRecord } from '@svc/core/cards/card-message'
 import { CardRecord } from '@svc/core/cards/card-record'
+import { CardReplacement } from '@svc/core/cards/card-replacement'
+import { CardReturnRecord } from '@svc/core/cards/card-return'
 import { CardReceipt } from '@svc/core/cards/card-use'
 import { AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
@@ -61,6 +64,13 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card.captured': CardMessageRecord,
   'card.voided': CardMessageRecord,
   'card.hold_expired': CardHoldRecord,
+  'card.expiring': CardNotice,
+  'card.expired': CardNotice,
+  'card.replaced': CardReplacement,
+  'card.unclaimed_soon': CardNotice,
+  'card.return_waiting': CardReturnRecord,
+  'card.returned': CardReturnRecord,
+  'card.return_reversed': CardReturnRecord,
   'coins.allocated': AllocationRecord,
   'coins.redeemed': RedemptionRecord,
   'coins.expired': ExpiredCoins,

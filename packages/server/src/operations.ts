@@ -10,6 +10,7 @@ import {
   changeCardStatusOperation,
   setCardFlagsOperation,
 } from './cards/card-changes.ts'
+import { getCardEnd, replaceCardOperation, returnCardOperation } from './cards/card-ends.ts'
 import {
   adviseCard,
   authorizeCard,
@@ -94,6 +95,9 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   changeCardStatusOperation,
   activateCardOperation,
   setCardFlagsOperation,
+  replaceCardOperation,
+  returnCardOperation,
+  getCardEnd,
   listCardChanges,
   getCoinConfig,
   createCoinConfigOperation,

@@ -26,6 +26,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   card_funding: 'Card account',
   card: 'Card',
   card_settlement: 'Card settlement',
+  unclaimed: 'Unclaimed',
   card_exceptions: 'Card exceptions',
   coins_issued: 'Coins issued',
   coins: 'Coins of a user',

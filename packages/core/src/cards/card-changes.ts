@@ -9,6 +9,7 @@ import { columns } from '@svc/platform/db/statement'
 import { instant, nullable, table, text, textOf } from '@svc/platform/db/table'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
+import { type EndTerms, ended } from './card-end.ts'
 import { type CardView, toCardRecord } from './card-record.ts'
 import { readCardViews } from './card-view.ts'
 
@@ -32,6 +33,7 @@ export interface PreparedForCard extends PreparedCommand {
   /** Up to when the usage in the response counts. */
   readonly at: Date
   readonly timeZone: string
+  readonly endTerms: EndTerms
 }
 
 type Prepared<Ask> = PreparedForCard & Ask
@@ -64,7 +66,7 @@ export const cardChanges = table('card_changes', 'h', ['partnerId', 'changeId'],
 })
 
 /** One field of a card, from one value to another. */
-interface FieldChange {
+export interface FieldChange {
   readonly changeId: string
   readonly field: HistoryField
   readonly fromValue: string
@@ -113,6 +115,10 @@ export function cardPreparation({
       },
       at: new Date(clock.of(partnerId).now()),
       timeZone: config.BUSINESS_TIME_ZONE,
+      endTerms: {
+        unclaimedDays: config.CARD_UNCLAIMED_DAYS,
+        returnWaitDays: config.CARD_RETURN_WAIT_DAYS,
+      },
     }
   }
 }
@@ -179,19 +185,21 @@ export const cardChange = <Ask extends CardChangeAsk>(
       const changes = differences(view.card, after, command.ids.changes)
       if (changes.length === 0) return { view, changes, at: now, command }
       const modifiedAt = laterThan(view.card.modifiedAt, now)
-      return { view: { ...view, card: { ...after, modifiedAt } }, changes, at: modifiedAt, command }
+      const end = after.status === 'BL' ? ended(after, modifiedAt, command.endTerms) : {}
+      return { view: { ...view, card: { ...after, ...end, modifiedAt } }, changes, at: modifiedAt, command }
     },
     apply: (views, { view }) => void views.set(view.card.svcCardId, view),
     save: saveChanges,
   })
 
 /** Changes of one card are in their order, also those of one batch, and when a clock was set back. */
-const laterThan = (before: Date, now: Date): Date => (now > before ? now : new Date(before.getTime() + 1))
+export const laterThan = (before: Date, now: Date): Date =>
+  now > before ? now : new Date(before.getTime() + 1)
 
 /** A card under the names of its history. */
 const historyOf = (card: Card) => ({ ...card, cardStatus: card.status, cardActivated: card.activated })
 
-function differences(before: Card, after: Card, ids: readonly string[]): FieldChange[] {
+export function differences(before: Card, after: Card, ids: readonly string[]): FieldChange[] {
   const [was, is] = [historyOf(before), historyOf(after)]
   return HISTORY_FIELDS.flatMap((field, i) =>
     was[field] === is[field]
@@ -213,6 +221,10 @@ const updateCards = cards.updates(
     'atmAllowedAdmin',
     'onlineAllowed',
     'onlineAllowedAdmin',
+    'endedAt',
+    'unclaimedAt',
+    'noticeDays',
+    'dueAt',
     'modifiedAt',
   ],
   'change',
@@ -237,7 +249,7 @@ function saveChanges(tx: Writes, decisions: readonly Changed[]): void {
 }
 
 /** Changes of flags and of KYC are in the history; only a changed status is an event. */
-function statusEvent({ view, changes, at, command }: Changed): OutboxEvent[] {
+export function statusEvent({ view, changes, at, command }: Changed): OutboxEvent[] {
   if (!changes.some(({ field }) => field === 'cardStatus')) return []
   return [
     {

@@ -9,14 +9,7 @@ import { type User, users } from '../tenants/user.ts'
 import type { Card, Holder } from './card.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount } from './card-account.ts'
 import type { toCardRecord } from './card-record.ts'
-
-/** A card number that the card may get: what is kept of it. */
-export interface DrawnNumber {
-  /** Encrypts it for its card; of the numbers drawn only the one that is used is encrypted. */
-  readonly encrypted: () => Buffer
-  readonly digest: Buffer
-  readonly masked: string
-}
+import { type DrawnNumber, takenNumbers } from './draw-number.ts'
 
 /** The card that a partner wants. */
 export interface GiftCardOrder {
@@ -109,10 +102,6 @@ const USERS = statement<User>(
    select ${users.columns} from users u
    where (u.partner_id, u.company_id, u.email_key) in (select * from unnest($1::text[], $3::text[], $5::text[]))`,
 )
-const NUMBERS = statement<{ digest: Buffer }>(
-  'issuing_numbers',
-  'select digest from directory_card_numbers($1)',
-)
 const JWES = statement<{ partnerId: string; ciphertextHash: Buffer }>(
   'issuing_ciphertexts',
   `select partner_id as "partnerId", ciphertext_hash as "ciphertextHash" from cards
@@ -135,7 +124,7 @@ export async function lockIssuing(
   tx: BatchTx,
   orders: readonly PreparedGiftCard[],
 ): Promise<ByTenant<IssuingState>> {
-  const [known, accounts, knownUsers, numbers, jwes, balances] = await Promise.all([
+  const [known, accounts, knownUsers, taken, jwes, balances] = await Promise.all([
     tx.query(
       COMPANIES,
       columns(
@@ -163,21 +152,23 @@ export async function lockIssuing(
         (o) => o.order.holder.email?.toLowerCase() ?? null,
       ),
     ),
-    tx.query(NUMBERS, [orders.flatMap((o) => o.numbers.map(({ digest }) => digest))]),
+    takenNumbers(
+      tx,
+      orders.flatMap((o) => o.numbers),
+    ),
     usedJwes(tx, orders),
     lockAccounts(
       tx,
       orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
     ),
   ])
-  const takenNumbers = new Set(numbers.map(({ digest }) => digest.toString('base64')))
   const state = new ByTenant(
     (tenantId): IssuingState => ({
       companies: new Set(),
       accounts: new Map(),
       users: { byId: new Map(), byMobile: new NestedMap(), byEmail: new NestedMap() },
       balances: balances.of(tenantId),
-      takenNumbers,
+      takenNumbers: taken,
       usedJwes: new Set(),
     }),
   )

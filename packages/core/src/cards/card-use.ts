@@ -18,6 +18,7 @@ import {
   readLocked,
   viewOf,
 } from './card-changes.ts'
+import { wakeEnded } from './card-end-state.ts'
 import type { CardView } from './card-record.ts'
 import { cardPartnerLookup } from './find-card-partner.ts'
 import { openToBuy } from './open-to-buy.ts'
@@ -101,6 +102,12 @@ export const cardUse = <Ask extends CardUse>({ name, transferKind, eventType, ch
         tx,
         decisions[0]!.command.timeZone,
         decisions.map(({ transfer }) => journalOf(transfer)),
+      )
+      wakeEnded(
+        tx,
+        decisions.flatMap(({ view: { card }, transfer: { kind, createdAt } }) =>
+          kind === 'card_refund' && card.endedAt ? [{ ...card, at: createdAt }] : [],
+        ),
       )
       saveEvents(
         tx,

@@ -71,6 +71,17 @@ export const cards = table('cards', 'c', ['partnerId', 'svcCardId'], {
   remarks: text,
   /** Of the encrypted request that created it: each counts once (decision C13). */
   ciphertextHash: secret(nullable(bytes)),
+  /** Its end (decision C21): when its expiry was announced, and since when it is dead, blocked or expired. */
+  expiredAt: nullable(instant),
+  endedAt: nullable(instant),
+  /** From then on what is left on the dead card is unclaimed. */
+  unclaimedAt: nullable(instant),
+  /** The last announcement, in days before the expiry or before what is left is unclaimed. */
+  noticeDays: nullable(smallint),
+  /** When the background has to look at it next. */
+  dueAt: nullable(instant),
+  replaces: nullable(text),
+  replacedBy: nullable(text),
   createdAt: instant,
   modifiedAt: instant,
 })

@@ -1,8 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
-import { invariant } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import { plainTimestamp } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, accountId } from '../ledger/accounts.ts'
@@ -10,21 +8,18 @@ import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { newUser, newUserId, profileOf, type User, users } from '../tenants/user.ts'
 import { type Card, cards } from './card.ts'
+import { expiryOf, firstDue, NOT_ENDED } from './card-end.ts'
 import {
   addUser,
   type CreateGiftCard,
-  type DrawnNumber,
   type GiftCardOrder,
   type Issued,
   type IssuingState,
   lockIssuing,
   type PreparedGiftCard,
 } from './card-issuing.ts'
-import { drawCardNumber, maskCardNumber } from './card-number.ts'
 import { toCardRecord, UNUSED } from './card-record.ts'
-
-/** Numbers drawn for each card: the first that is free is used, so that a collision costs no retry. */
-const NUMBERS_DRAWN = 3
+import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
 
 /** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
 export const createGiftCard = command({
@@ -32,14 +27,7 @@ export const createGiftCard = command({
 
   prepare({ clock, config, keyring, random }) {
     const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
-    const draw = (cardId: string): DrawnNumber => {
-      const number = drawCardNumber(config.CARD_BIN, random)
-      return {
-        encrypted: () => keyring.encrypt('card_number', Buffer.from(number), cardId),
-        digest: keyring.digest('card_number_digest', number),
-        masked: maskCardNumber(number),
-      }
-    }
+    const draw = numberDrawer({ config, keyring, random })
     return (ask: CreateGiftCard): PreparedGiftCard => {
       requireWithinLimit(ask.order.loadPaise, loadMaxPaise)
       const nowMs = clock.now()
@@ -49,7 +37,7 @@ export const createGiftCard = command({
         tenantId: ask.partnerId,
         loadMaxPaise,
         validityMonths: config.CARD_VALIDITY_MONTHS,
-        numbers: Array.from({ length: NUMBERS_DRAWN }, () => draw(card)),
+        numbers: draw(card),
         ids: {
           card,
           token: newId('crd', nowMs, random),
@@ -68,7 +56,7 @@ export const createGiftCard = command({
   apply(state, { number, newUser, transfer, command: { ciphertextHash } }) {
     const { debitAccountId, amountPaise } = transfer
     state.balances.set(debitAccountId, (state.balances.get(debitAccountId) ?? 0n) - amountPaise)
-    state.takenNumbers.add(number.digest.toString('base64'))
+    takeNumber(state.takenNumbers, number)
     if (ciphertextHash) state.usedJwes.add(ciphertextHash.toString('base64'))
     if (newUser) addUser(state.users, newUser)
   },
@@ -124,8 +112,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
   requireWithinLimit(loadPaise, command.loadMaxPaise)
   const funding = accountId('card_funding', order.cardAccountId)
   if ((state.balances.get(funding) ?? 0n) < loadPaise) fail('insufficient_funds')
-  const number = command.numbers.find(({ digest }) => !state.takenNumbers.has(digest.toString('base64')))
-  invariant(number, 'every drawn card number is taken: widen the BIN range')
+  const number = freeNumber(command.numbers, state.takenNumbers)
   const transfer: Transfer = {
     transferId: command.ids.transfer,
     tenantId,
@@ -180,9 +167,7 @@ function newCard(
   { user, loadPaise, masked, now }: Facts,
 ): Card {
   const { physical } = order
-  // Counted from the month of the business zone, so that a card is never good for less than it should be.
-  const [year, month] = plainTimestamp(now, timeZone).split('-').map(Number)
-  const lastMonth = new Date(Date.UTC(year!, month! - 1 + validityMonths, 1))
+  const expiry = lastMonthOf(now, timeZone, validityMonths)
   return {
     svcCardId: ids.card,
     partnerId,
@@ -191,8 +176,7 @@ function newCard(
     userId: user.userId,
     maskedNumber: masked,
     token: ids.token,
-    expiryMonth: lastMonth.getUTCMonth() + 1,
-    expiryYear: lastMonth.getUTCFullYear(),
+    ...expiry,
     status: physical ? 'AP' : 'UL',
     kycStatus: 'NOT_UPLOADED',
     physical,
@@ -210,6 +194,9 @@ function newCard(
     onlineAllowedAdmin: true,
     blockCode: '',
     remarks: '',
+    ...NOT_ENDED,
+    dueAt: firstDue(expiryOf(expiry, timeZone)),
+    replaces: null,
     createdAt: now,
     modifiedAt: now,
   }

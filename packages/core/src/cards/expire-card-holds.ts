@@ -12,6 +12,7 @@ import {
   holdExpiredEvent,
   updateAuthorizations,
 } from './card-authorization.ts'
+import { wakeEnded } from './card-end-state.ts'
 
 const EVERY_MS = 1_000
 const CARDS_A_SWEEP = 500
@@ -61,6 +62,10 @@ async function releaseExpired(
       updateAuthorizations(
         tx,
         open.map((held) => ({ ...held, heldPaise: paise(0n), status: 'EXPIRED', closedAt: now })),
+      )
+      wakeEnded(
+        tx,
+        open.map(({ partnerId, svcCardId }) => ({ partnerId, svcCardId, at: now })),
       )
       saveEvents(
         tx,

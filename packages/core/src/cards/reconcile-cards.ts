@@ -1,4 +1,5 @@
 import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { CARD_END_CHECKS } from './reconcile-card-ends.ts'
 import { CARD_RAIL_CHECKS, CARDS } from './reconcile-card-rail.ts'
 
 // The journals of the card rail have kinds of their own.
@@ -6,41 +7,52 @@ const atTerminal = (kind: string) =>
   `exists (select from journals j where j.tenant_id = t.tenant_id and j.journal_id = t.journal_id and j.kind = '${kind}')`
 const KEPT_ORDERS = subjects('kept orders', 'idempotency_keys where ciphertext_hash is not null')
 
+const FITTING_LOAD = `t.transfer_id = c.load_transfer_id and t.amount = c.load_paise and t.tenant_id = c.partner_id
+  and t.credit_account_id = 'card:' || c.svc_card_id
+  and t.debit_account_id = coalesce('card:' || c.replaces, 'card_funding:' || c.card_account_id)`
+
 /** What must be true between cards and the ledger; the checks that `svc reconcile` adds for this area. */
 export const CARD_CHECKS: readonly Check[] = [
   check(
     'card_loads',
     CARDS,
-    'Every card was loaded once, with its load, from its card account',
+    'Every card was loaded once, with its load, from its card account or the card that it replaced',
     (chosen) => `select c.svc_card_id as subject, count(t.transfer_id) || ' loads, ' ||
-         count(t.transfer_id) filter (where t.transfer_id = c.load_transfer_id and t.amount = c.load_paise
-           and t.tenant_id = c.partner_id and t.credit_account_id = 'card:' || c.svc_card_id
-           and t.debit_account_id = 'card_funding:' || c.card_account_id) || ' of them fitting' as detail
-       from cards c left join ledger_transfers t on t.object_id = c.svc_card_id and t.kind = 'card_load'
+         count(t.transfer_id) filter (where ${FITTING_LOAD}) || ' of them fitting' as detail
+       from cards c left join ledger_transfers t on t.object_id = c.svc_card_id
+         and (t.kind = 'card_load' or t.kind = 'card_replacement' and t.transfer_id = c.load_transfer_id)
        where ${chosen('c.svc_card_id')}
        group by c.svc_card_id, c.partner_id
-       having count(t.transfer_id) <> 1
-         or count(t.transfer_id) filter (where t.transfer_id = c.load_transfer_id and t.amount = c.load_paise
-           and t.tenant_id = c.partner_id and t.credit_account_id = 'card:' || c.svc_card_id
-           and t.debit_account_id = 'card_funding:' || c.card_account_id) <> 1 limit 100`,
+       having count(t.transfer_id) <> 1 or count(t.transfer_id) filter (where ${FITTING_LOAD}) <> 1 limit 100`,
   ),
   check(
     'card_balances',
     CARDS,
-    'Every card has its load less what it spent and more what it was refunded, and never less than nothing',
+    'Every card has its load less what it spent, more what it was refunded, less what went to its replacement or back to its card account, and never less than nothing',
     (
       chosen,
     ) => `select c.svc_card_id as subject, 'balance ' || coalesce(l.balance::text, 'missing') || ', load ' || c.load_paise
-         || ', spent ' || u.spent || ', refunded ' || u.refunded as detail
+         || ', spent ' || u.spent || ', refunded ' || u.refunded || ', replaced ' || r.gone || ', followed ' || u.followed
+         || ', returned ' || b.gone as detail
        from cards c left join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
        cross join lateral (
          select coalesce(sum(t.amount) filter (where t.kind = 'card_spend'
              and t.debit_account_id = 'card:' || c.svc_card_id), 0) as spent,
            coalesce(sum(t.amount) filter (where t.kind = 'card_refund'
-             and t.credit_account_id = 'card:' || c.svc_card_id), 0) as refunded
+             and t.credit_account_id = 'card:' || c.svc_card_id), 0) as refunded,
+           coalesce(sum(t.amount) filter (where t.kind = 'card_replacement'
+             and t.transfer_id <> c.load_transfer_id), 0) as followed
          from ledger_transfers t where t.object_id = c.svc_card_id) u
+       cross join lateral (
+         select coalesce(sum(t.amount), 0) as gone from ledger_transfers t
+         where t.object_id = c.replaced_by and t.kind = 'card_replacement'
+           and t.debit_account_id = 'card:' || c.svc_card_id) r
+       cross join lateral (
+         select coalesce(sum(b.amount_paise), 0) as gone from card_returns b
+         where b.partner_id = c.partner_id and b.svc_card_id = c.svc_card_id and b.status <> 'REVERSED') b
        where ${chosen('c.svc_card_id')}
-         and (l.balance is distinct from c.load_paise - u.spent + u.refunded or l.balance < 0 or u.refunded > u.spent)
+         and (l.balance is distinct from c.load_paise - u.spent + u.refunded + u.followed - r.gone - b.gone
+           or l.balance < 0 or u.refunded > u.spent)
        limit 100`,
   ),
   check(
@@ -107,6 +119,7 @@ export const CARD_CHECKS: readonly Check[] = [
        limit 100`,
   ),
   ...CARD_RAIL_CHECKS,
+  ...CARD_END_CHECKS,
   check(
     'card_answers',
     KEPT_ORDERS,

@@ -9,6 +9,7 @@ import { saveJournals } from '../ledger/journals.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
 import { cardDirectory } from './card-directory.ts'
+import { wakeEnded } from './card-end-state.ts'
 import { keepExceptions } from './card-exception.ts'
 import { cardMessages, contentDigest, identityKey } from './card-message.ts'
 import { messageJournal } from './card-message-journal.ts'
@@ -104,6 +105,14 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
         ({ stored, effect, command }) => messageJournal(stored, effect, command.ids.transfers) ?? [],
       ),
     )
+  wakeEnded(
+    tx,
+    decisions.flatMap(({ card, effect, stored }) =>
+      card?.view.card.endedAt && effect && stored && effect.creditPaise + effect.releasedPaise > 0n
+        ? [{ ...card.view.card, at: stored.createdAt }]
+        : [],
+    ),
+  )
   saveEvents(
     tx,
     done.flatMap(({ stored, command }) =>

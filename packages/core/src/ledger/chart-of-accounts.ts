@@ -86,6 +86,12 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Card',
     meaning: 'What a card can spend',
   },
+  unclaimed: {
+    ...liability,
+    title: 'Unclaimed',
+    meaning:
+      'What was left on dead cards, on its way back to their card accounts; reversible as long as it waits',
+  },
   card_settlement: {
     ...liability,
     isBounded: false,

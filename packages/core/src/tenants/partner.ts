@@ -76,7 +76,7 @@ export async function createPartner(
   const partnerId = newId('par', Date.now(), maker.random)
   insertTenant(tx, partnerId, 'partner')
   partners.insert(tx, [{ partnerId, name, products, plainRequests }])
-  const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions'] as const
+  const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions', 'unclaimed'] as const
   openAccounts(
     tx,
     kinds.map((kind) => account(kind, partnerId)),

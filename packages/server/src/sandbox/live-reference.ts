@@ -129,6 +129,22 @@ export class LiveExamples {
     const locked = await post(cards, partner, `reference-locked-${day}`, order, jose)
     const physical = await this.#encrypted(demo, { physicalCard: true })
     const inactive = await post(cards, partner, `reference-physical-${day}`, physical, jose)
+    const [lost, unwanted] = await Promise.all(
+      ['lost', 'unwanted'].map(async (which) =>
+        post(cards, partner, `reference-${which}-${day}`, await this.#encrypted(demo, {}), jose),
+      ),
+    )
+    const unwantedCardId = required(unwanted?.['svcCardId'], 'a card')
+    await this.#call({
+      method: 'PATCH',
+      path: `${cards}/${unwantedCardId}/status`,
+      headers: {
+        authorization: `Bearer ${partner}`,
+        partnerid: demo.incentivePartner.partnerId,
+        'content-type': 'application/json',
+      },
+      body: Buffer.from(JSON.stringify({ status: 'BL', reason: 'Not wanted' })),
+    })
     const lines = await this.#encrypted(demo, { loadAmount: '100' })
     const bulk = await post(
       `${cards}/bulk`,
@@ -151,6 +167,8 @@ export class LiveExamples {
       cardToken: required(card['token'], 'the token of a card'),
       lockedCardId: required(locked['svcCardId'], 'a card'),
       physicalCardId: required(inactive['svcCardId'], 'a physical card'),
+      lostCardId: required(lost?.['svcCardId'], 'a card'),
+      unwantedCardId,
       jobId: required(bulk['jobId'], 'a bulk job'),
       endpointId: required(hook['endpointId'], 'an endpoint'),
       deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
@@ -235,6 +253,8 @@ export class LiveExamples {
       },
       bulkIssueGiftCards: { body: lines },
       activateCard: { params: { svcCardId: props.physicalCardId } },
+      replaceCard: { params: { svcCardId: props.lostCardId }, body: { reason: 'Lost' } },
+      returnCard: { params: { svcCardId: props.unwantedCardId }, body: { consentReference: 'letter' } },
       changeCardStatus: { params: { svcCardId: props.lockedCardId } },
       updateCoinConfig: { headers: { 'If-Match': '*' } },
       createCoinConfig: {

@@ -13,6 +13,8 @@ export interface Props {
   readonly cardToken: string
   readonly physicalCardId: string
   readonly lockedCardId: string
+  readonly lostCardId: string
+  readonly unwantedCardId: string
   readonly jobId: string
   readonly endpointId: string
   readonly deletedEndpointId: string

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
@@ -41,6 +42,7 @@ const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   closeExpiredQrCodes,
   expireCardHolds,
   expireDueCoins,
+  endDueCards,
 ]
 
 async function doWhatIsDue(services: CoreServices): Promise<void> {

@@ -1,0 +1,47 @@
+import { kind } from './failure-kind.ts'
+
+/** Why a card is not used, replaced or emptied. */
+export const CARD_FAILURES = {
+  card_not_usable: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The card is not unlocked, not activated or expired',
+    'Unlock or activate the card; a blocked or expired card stays unusable.',
+  ),
+  channel_not_allowed: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The card may not be used in this channel',
+    'Both the user’s flag and the admin’s flag of the channel must be on.',
+  ),
+  card_not_ended: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The card is neither blocked nor expired',
+    'Block the card first, or wait for its expiry; money on a card in use stays its holder’s to spend.',
+  ),
+  nothing_left: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Nothing that could be moved is left on the card',
+    'What the card network holds stays until it is captured or released; repeat the request afterwards.',
+  ),
+  return_waiting: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Money of this card is on its way back to the card account',
+    'Wait until it has been returned, or have an operator put it back on the card.',
+  ),
+  return_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'No such return of money from a card',
+    'List the returns with `svc card returns`.',
+  ),
+  return_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The money has been returned to the card account',
+    'It can be put back on the card only as long as it waits.',
+  ),
+} as const

@@ -1,0 +1,112 @@
+import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
+import { CardReturnRecord, returnToWire } from '@svc/core/cards/card-return'
+import { REASON_CHARS_MAX } from '@svc/core/cards/change-card-status'
+import { CardEndRecord, cardEndLookup } from '@svc/core/cards/find-card-end'
+import { replaceCard } from '@svc/core/cards/replace-card'
+import { CONSENT_REFERENCE_CHARS_MAX, returnCard } from '@svc/core/cards/return-card'
+import { Type } from 'typebox'
+import { okWithCode, operation, PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
+import { CardParams } from './get-card.ts'
+
+const headers = { partnerId: PARTNER_ID }
+
+/** Not in the specification (decision C21). */
+export const replaceCardOperation = operation({
+  id: 'replaceCard',
+  method: 'POST',
+  path: '/api/v0/partner/svcCard/:svcCardId/replace',
+  tag: 'Cards',
+  summary: 'Replace card',
+  description:
+    'Creates a new card with a new number and moves the balance to it; the old card is blocked for good. Lost, stolen and expired cards are replaced. What the card network holds stays on the old card until it is captured or released, then the rest follows. A replaced card returns its replacement again. The response is the new card.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  encrypted: 'response',
+  headers,
+  params: CardParams,
+  body: Type.Object(
+    {
+      reason: Type.String({
+        minLength: 1,
+        maxLength: REASON_CHARS_MAX,
+        pattern: '\\S',
+        'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
+        description: 'Kept in the history of the old card and shown as its `remarks`',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  result: CardRecord,
+  errors: ['card_not_found', 'nothing_left', 'return_waiting'],
+  run: replaceCard,
+  ask: ({ caller, params, body: { reason } }) => ({
+    partnerId: caller.tenantId,
+    svcCardId: params.svcCardId,
+    actor: 'partner' as const,
+    reason,
+  }),
+  reply: ({ replacement }, { timeZone }) => okWithCode(toCardRecord(replacement, timeZone)),
+})
+
+/** Not in the specification (decision C21). */
+export const returnCardOperation = operation({
+  id: 'returnCard',
+  method: 'POST',
+  path: '/api/v0/partner/svcCard/:svcCardId/return',
+  tag: 'Cards',
+  summary: 'Return balance to card account',
+  description:
+    'Sends what is left on a blocked or expired card back to the card account that funded it. Requires the holder’s consent, which you record: `consentReference` names the record, and a repeat with it returns the first return. The money waits for CARD_RETURN_WAIT_DAYS before it arrives.',
+  auth: 'partnerWithId',
+  scope: 'cards:write',
+  envelope: 'code',
+  headers,
+  params: CardParams,
+  body: Type.Object(
+    {
+      consentReference: Type.String({
+        minLength: 1,
+        maxLength: CONSENT_REFERENCE_CHARS_MAX,
+        pattern: '^[!-~]+$',
+        'x-rule': `must have 1 to ${CONSENT_REFERENCE_CHARS_MAX} visible ASCII characters`,
+        description: 'Your reference of the record of the holder’s consent',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  result: CardReturnRecord,
+  errors: ['card_not_found', 'card_not_ended', 'nothing_left', 'return_waiting'],
+  run: returnCard,
+  ask: ({ caller, params, body: { consentReference } }) => ({
+    partnerId: caller.tenantId,
+    svcCardId: params.svcCardId,
+    consentReference,
+  }),
+  reply: ({ returned }, { timeZone }) => okWithCode(returnToWire(returned, timeZone)),
+})
+
+/** Not in the specification (decision C21). */
+export const getCardEnd = query({
+  id: 'getCardEnd',
+  method: 'GET',
+  path: '/api/v0/partner/svcCard/:svcCardId/end',
+  tag: 'Cards',
+  summary: 'Get end of card',
+  description:
+    'The last day of a card, since when it is blocked or expired, the card that it replaced or that has replaced it, and what was returned to its card account.',
+  auth: 'partnerWithId',
+  scope: 'cards:read',
+  envelope: 'code',
+  headers,
+  params: CardParams,
+  result: CardEndRecord,
+  errors: ['card_not_found'],
+
+  mount({ config, database }) {
+    const find = cardEndLookup(database, config.BUSINESS_TIME_ZONE)
+    return async ({ caller, params }) => ({
+      body: succeedWithCode(await find(caller.tenantId, params.svcCardId)),
+    })
+  },
+})
