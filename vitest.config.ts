@@ -20,6 +20,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'cards-jwe',
       'cards-jwe-replay',
       'cli',
+      'cli-remote',
       'coins-model',
       'coins-races',
       'conformance',

@@ -1,4 +1,6 @@
 import { newProgram } from '@svc/cli/program'
+import { describeError, wantsJson } from '@svc/cli/report-error'
+import { RemoteError } from '@svc/cli/usage-error'
 import { vi } from 'vitest'
 
 export interface Run {
@@ -31,7 +33,9 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
       await newProgram().parseAsync([...args], { from: 'user' })
       return { code: exitCodeNow(), ...texts }
     } catch (error) {
-      return { code: 1, stdout: texts.stdout, stderr: `${texts.stderr}${(error as Error).message}` }
+      const { text } = describeError(error, wantsJson(args))
+      const code = error instanceof RemoteError ? error.exitCode : 1
+      return { code, stdout: texts.stdout, stderr: `${texts.stderr}${text.trimEnd()}` }
     } finally {
       for (const write of writes) write.mockRestore()
       process.env = former

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
@@ -32,6 +32,16 @@ test('the guide to webhooks works as it is printed: an event is triggered, read 
   const printed = await checkout.runGuide('guides/webhooks.md')
   expect(printed).toContain('"type":"qr_code.credited"')
   expect(printed).toContain('"secret":"whsec_')
+})
+
+test('the guide to the command line runs as it is printed: sign in, create, pay, list, cancel, complete, sign out', async () => {
+  const folder = join(checkout.folder, 'config')
+  const printed = await checkout.runGuide('guides/command-line.md', { XDG_CONFIG_HOME: folder })
+  expect(printed).toContain('as profile default')
+  expect(printed).toMatch(/^status +CANCELLED$/m)
+  expect(printed).toContain('Counter 2')
+  expect(printed).toContain('Removed profile cards')
+  await expect(readFile(join(folder, 'svc', 'profiles.json'))).rejects.toThrow('ENOENT')
 })
 
 test.skipIf(!works('jq', '--version'))(

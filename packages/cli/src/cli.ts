@@ -1,6 +1,6 @@
-import { ConfigError } from '@svc/contract/config'
-import { UsageError } from './usage-error.ts'
+import { describeError, throwUsageErrors, wantsJson } from './report-error.ts'
 
+const json = wantsJson(process.argv)
 try {
   if (process.argv.length === 3 && process.argv[2] === 'serve') {
     // The usual case goes straight there: loading every other command would take half a second of the start.
@@ -8,13 +8,12 @@ try {
     process.exitCode = await serve(process.env)
   } else {
     const { newProgram } = await import('./program.ts')
-    await newProgram().parseAsync()
+    const program = newProgram()
+    if (json) throwUsageErrors(program)
+    await program.parseAsync()
   }
 } catch (error) {
-  // Mistakes of the user are reported in one line; other errors with their stack.
-  const known = error instanceof UsageError || error instanceof ConfigError
-  const detail =
-    error instanceof Error ? (known || !process.env['DEBUG'] ? error.message : error.stack) : String(error)
-  process.stderr.write(`${detail}\n`)
-  process.exitCode = error instanceof ConfigError ? 2 : 1
+  const { text, exitCode } = describeError(error, json)
+  process.stderr.write(text)
+  process.exitCode = exitCode
 }

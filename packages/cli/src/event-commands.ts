@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readConfig } from '@svc/contract/config'
 import { parseRfc3339 } from '@svc/kernel/time'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { FeedStart } from './feed-position.ts'
 import {
   type Credentials,
@@ -10,6 +10,7 @@ import {
   readSandbox,
   TenantSession,
 } from './tenant-session.ts'
+import type { Overrides } from './trigger-event.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ListenOptions {
@@ -22,6 +23,38 @@ interface ListenOptions {
   readonly position?: string
   readonly from?: string
 }
+
+/** Adds a field to what the trigger sends: JSON where it is some, else text. */
+export function readOverride(text: string, before: Overrides = {}): Overrides {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new InvalidArgumentError('Give it as field=value.')
+  const value = text.slice(equals + 1)
+  return { ...before, [text.slice(0, equals)]: parsedOr(value) }
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** Makes an event happen to a demo tenant of the sandbox. */
+export async function trigger(
+  type: string,
+  { override = {} }: { readonly override?: Overrides },
+): Promise<void> {
+  const { triggerEvent } = await import('./trigger-event.ts')
+  process.stdout.write(`${await triggerEvent(await readSandbox(), type, override)}\n`)
+}
+
+export const withOverride = (command: Command): Command =>
+  command.option(
+    '--override <field=value>',
+    'replace this field of the requests that cause the event; may be repeated',
+    readOverride,
+  )
 
 export function addEventCommands(program: Command): void {
   const events = program.command('events').description('receive events, and make them happen')
@@ -48,17 +81,13 @@ export function addEventCommands(program: Command): void {
       '\nExamples:\n  svc events listen\n  svc events listen --forward http://127.0.0.1:3000/hook\n  svc events listen --as incentivePartner\n  svc events listen --from start\n  svc events listen --from 2026-04-01T09:00:00+05:30',
     )
     .action(listen)
-  events
-    .command('trigger <type>')
+  withOverride(events.command('trigger <type>'))
     .description('make a real event happen to a demo tenant of the sandbox')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc events trigger qr_code.credited\n  svc events trigger card.spent',
+      '\nExamples:\n  svc events trigger qr_code.credited\n  svc events trigger card.spent --override amount=40',
     )
-    .action(async (type: string) => {
-      const { triggerEvent } = await import('./trigger-event.ts')
-      process.stdout.write(`${await triggerEvent(await readSandbox(), type)}\n`)
-    })
+    .action(trigger)
 }
 
 async function listen(options: ListenOptions): Promise<void> {
@@ -82,7 +111,7 @@ async function listen(options: ListenOptions): Promise<void> {
   })
 }
 
-function readFrom(text: string): FeedStart {
+export function readFrom(text: string): FeedStart {
   if (text === 'now' || text === 'start') return text
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const at = parseRfc3339(text)

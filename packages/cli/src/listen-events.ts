@@ -4,7 +4,7 @@ import { writeWhole } from '@svc/platform/write-whole'
 import { Webhook } from 'standardwebhooks'
 import { createdAtMs, type FeedStart, findPosition } from './feed-position.ts'
 import { failureIn, pauseAfter, type TenantSession } from './tenant-session.ts'
-import { UsageError } from './usage-error.ts'
+import { RemoteError, UsageError } from './usage-error.ts'
 
 interface Position {
   /** Sequence of the last event that was printed and taken. */
@@ -26,6 +26,8 @@ export interface Listening {
   readonly forward: string | undefined
   /** Where to begin; by default at the kept position, and now when there is none. */
   readonly from: FeedStart | undefined
+  /** Only events of these types are printed and forwarded; all where there is none. */
+  readonly types?: readonly string[]
   readonly say: (line: string) => void
 }
 
@@ -34,7 +36,7 @@ export interface Listening {
  * that, so a restart repeats at most the last event and misses none.
  */
 export async function listenToEvents(listening: Listening): Promise<never> {
-  const { session, from, say } = listening
+  const { session, from, say, types = [] } = listening
   const since = from instanceof Date ? from.getTime() : Number.NEGATIVE_INFINITY
   let position: Position | undefined
   for (let failures = 0; ; ) {
@@ -43,12 +45,14 @@ export async function listenToEvents(listening: Listening): Promise<never> {
       for await (const data of streamOf(session, position.after)) {
         failures = 0
         const event = JSON.parse(data) as Reported
-        if (createdAtMs(event) >= since) await pass(event, data, position, listening)
+        const isWanted = types.length === 0 || types.includes(event.type)
+        if (isWanted && createdAtMs(event) >= since) await pass(event, data, position, listening)
         position.after = event.sequence
         await writePosition(listening.positionFile, position)
       }
     } catch (error) {
-      if (error instanceof UsageError) throw error
+      const isGone = error instanceof RemoteError && error.code === 'unreachable'
+      if (error instanceof UsageError && !isGone) throw error
       if (failures === 0) say('The service cannot be reached; trying again …')
       failures++
     }

@@ -1,5 +1,7 @@
+import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
+import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
 import { addBackupCommands } from './backup-commands.ts'
@@ -15,6 +17,7 @@ import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
+import { addLoginCommands } from './login-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
 import { addNoticeCommands } from './notice-commands.ts'
@@ -26,7 +29,9 @@ import { printJson } from './print.ts'
 import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
+import { addRecordCommands } from './record-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
+import { addRemoteEventCommands } from './remote-event-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
@@ -81,7 +86,28 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addRefundCommands(program)
   addNoticeCommands(program)
   addConformanceCommand(program)
+  addLoginCommands(program)
+  addApiCommands(program)
+  addRecordCommands(program)
+  addRemoteEventCommands(program)
+  addCompletionCommand(program)
   return program
+}
+
+/** Completion of the shell, from the tree of commands; so it comes last. */
+function addCompletionCommand(program: Command): void {
+  addCompletion(program, { completionCommandName: 'completion' })
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.description('print the script that completes svc commands and options in a shell')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  source <(svc completion bash)                                    in ~/.bashrc
+  source <(svc completion zsh)                                     in ~/.zshrc
+  svc completion fish > ~/.config/fish/completions/svc.fish`,
+    )
 }
 
 function addRunCommands(program: Command): void {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { printJson } from './print.ts'
+import { addRemoteQrCommands } from './remote-qr-commands.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -8,10 +9,9 @@ interface Json {
 }
 
 export function addQrCommands(program: Command): void {
-  program
-    .command('qr')
-    .description('work with UPI QR codes')
-    .command('doctor <stringOrFile>')
+  const qr = program.command('qr').description('work with UPI QR codes')
+  addRemoteQrCommands(qr)
+  qr.command('doctor <stringOrFile>')
     .description('say, rule by rule, whether a UPI string or the PNG of a QR code is valid')
     .option('--json', 'print JSON')
     .addHelpText(

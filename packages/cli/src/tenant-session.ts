@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
 import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/demo'
-import { UsageError } from './usage-error.ts'
+import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 
 /** Tenants of `sandbox.json` whom a command can be. */
 export const DEMO_TENANTS = [
@@ -28,11 +28,17 @@ const noSandbox = (dataDir: string): never => {
   throw new UsageError(`There is no sandbox.json in ${dataDir}. Start the sandbox first: svc serve`)
 }
 
+interface Token {
+  readonly text: string
+  /** Session cookie, as `name=value`; the card search asks for it. */
+  readonly cookie: string | undefined
+}
+
 /** The HTTP interface as one tenant uses it; gets tokens when it needs them. */
 export class TenantSession {
   readonly #baseUrl: string
   readonly #credentials: Credentials
-  #token: Promise<string> | undefined
+  #token: Promise<Token> | undefined
 
   constructor(baseUrl: string, credentials: Credentials) {
     this.#baseUrl = baseUrl.replace(/(?<!\/)\/+$/, '')
@@ -50,9 +56,8 @@ export class TenantSession {
         this.#token = undefined
         throw error
       })
-      const partner = 'partnerId' in this.#credentials ? { partnerid: this.#credentials.partnerId! } : {}
-      const headers = { ...partner, ...request.headers, authorization: `Bearer ${token}` }
-      const response = await fetch(`${this.#baseUrl}${path}`, { ...request, headers })
+      const headers = { ...this.#identity(token), ...request.headers, authorization: `Bearer ${token.text}` }
+      const response = await this.#reach(path, { ...request, headers })
       if (response.status !== 401 || fresh) return response
       this.#token = undefined
     }
@@ -66,19 +71,46 @@ export class TenantSession {
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await this.fetch(path, { method, ...sent })
     const text = await response.text()
-    if (!response.ok) throw new UsageError(`${method} ${path} returned ${response.status}: ${wordsIn(text)}`)
+    if (!response.ok) throw refusal(`${method} ${path}`, response, text)
     return (JSON.parse(text) as { payload: T }).payload
   }
 
-  async #newToken(): Promise<string> {
+  /** Gets a token, so that wrong credentials are noticed now. */
+  async signIn(): Promise<void> {
+    this.#token = this.#newToken()
+    await this.#token
+  }
+
+  /** What card and rewards operations require beside the token (spec §5.4, §4.4). */
+  #identity({ cookie }: Token): Record<string, string> {
+    const partnerId = 'partnerId' in this.#credentials ? this.#credentials.partnerId : undefined
+    return {
+      ...(partnerId !== undefined && { partnerid: partnerId }),
+      ...(cookie !== undefined && { cookie }),
+    }
+  }
+
+  async #reach(path: string, request: RequestInit): Promise<Response> {
+    try {
+      return await fetch(`${this.#baseUrl}${path}`, request)
+    } catch (error) {
+      const { code = 'no response' } = ((error as Error).cause ?? {}) as { code?: string }
+      throw new RemoteError(`Nothing responds at ${this.#baseUrl} (${code})`, {
+        code: 'unreachable',
+        exitCode: EXIT.unreachable,
+      })
+    }
+  }
+
+  async #newToken(): Promise<Token> {
     const credentials = this.#credentials
     const response =
       'apiKey' in credentials
-        ? await fetch(`${this.#baseUrl}/api/v0/merchant/token`, {
+        ? await this.#reach('/api/v0/merchant/token', {
             method: 'POST',
             headers: { 'api-key': credentials.apiKey },
           })
-        : await fetch(`${this.#baseUrl}/oauth/token`, {
+        : await this.#reach('/oauth/token', {
             method: 'POST',
             body: new URLSearchParams({
               grant_type: 'client_credentials',
@@ -87,9 +119,12 @@ export class TenantSession {
             }),
           })
     const text = await response.text()
-    if (!response.ok) throw new UsageError(`No token: ${wordsIn(text)}`)
+    if (response.status === 400 || response.status === 401) throw notSignedIn(`No token: ${wordsIn(text)}`)
+    if (!response.ok) throw refusal('The request for a token', response, text)
     const { token, access_token: accessToken } = JSON.parse(text) as { token?: string; access_token?: string }
-    return token ?? accessToken!
+    const issued = token ?? accessToken
+    if (issued === undefined) throw new UsageError(`${this.#baseUrl} returned no token`)
+    return { text: issued, cookie: response.headers.getSetCookie()[0]?.split(';')[0] }
   }
 }
 
@@ -103,6 +138,18 @@ export function failureIn(text: string): { error: string; description: string } 
   } catch {
     return undefined
   }
+}
+
+/** What the server says about a request that it did not carry out. */
+export function refusal(what: string, { status, headers }: Response, text: string): RemoteError {
+  const code = failureIn(text)?.error ?? `http_${status}`
+  const requestId = headers.get('x-request-id') ?? undefined
+  return new RemoteError(`${what} returned ${status}: ${wordsIn(text)}`, {
+    code,
+    status,
+    exitCode: status === 401 ? EXIT.notSignedIn : EXIT.refused,
+    ...(requestId !== undefined && { requestId }),
+  })
 }
 
 function wordsIn(text: string): string {

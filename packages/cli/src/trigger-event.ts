@@ -8,43 +8,73 @@ import { withInstallation } from './context.ts'
 import { TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
+/** Fields that replace those of the requests that cause an event. */
+export type Overrides = Readonly<Record<string, unknown>>
+
+/** Demo tenants, and what their requests send in place of the usual. */
+type Sandbox = SandboxFile & { readonly override: Override }
+
+/** The fields of a request, those of the overrides that it has replaced; or `extra`, which it accepts too. */
+type Override = <T extends object>(request: T, ...extra: string[]) => T
+
 /** What became of it, in one line. */
-type Trigger = (sandbox: SandboxFile) => Promise<string>
+type Trigger = (sandbox: Sandbox) => Promise<string>
+
+const CODE_FIELDS = [
+  'description',
+  'customerName',
+  'customerId',
+  'customerEmail',
+  'customerMobile',
+  'customParams',
+  'referenceNumber',
+  'expiry',
+]
+const ORDER_FIELDS = ['firstName', 'lastName', 'email', 'mobile', 'loadAmount', 'physicalCard']
 
 const asMerchant = ({ baseUrl, merchant }: SandboxFile) =>
   new TenantSession(baseUrl, { apiKey: merchant.apiKey })
 const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) => new TenantSession(baseUrl, incentivePartner)
 
-const newCode = (sandbox: SandboxFile, request: object = {}) =>
-  asMerchant(sandbox).call<{ qrCodeId: string; upiUri: string }>('POST', '/api/v0/qr-code', {
-    qrName: 'Made by svc events trigger',
-    ...request,
-  })
+const newCode = (sandbox: Sandbox, request: object = {}) =>
+  asMerchant(sandbox).call<{ qrCodeId: string; upiUri: string }>(
+    'POST',
+    '/api/v0/qr-code',
+    sandbox.override(
+      {
+        qrName: 'Made by svc events trigger',
+        ...request,
+      },
+      ...CODE_FIELDS,
+    ),
+  )
 
-const pay = (sandbox: SandboxFile, request: object) =>
+const pay = (sandbox: Sandbox, request: object) =>
   asMerchant(sandbox).call<{ outcome: string; utr: string; payment?: { paymentId: string } }>(
     'POST',
     '/sandbox/upi/pay',
-    request,
+    sandbox.override(request, 'payerVpa', 'payerName'),
   )
 
-async function newCard(sandbox: SandboxFile): Promise<string> {
+async function newCard(sandbox: Sandbox): Promise<string> {
   const { companyId, cardAccountId, userId, sharedKey } = sandbox.incentivePartner
-  const order = Buffer.from(JSON.stringify({ companyId, cardAccountId, userId }))
+  const order = Buffer.from(
+    JSON.stringify(sandbox.override({ companyId, cardAccountId, userId }, ...ORDER_FIELDS)),
+  )
   const key = createSecretKey(Buffer.from(sharedKey.k, 'base64url'))
   const encrypted = await encrypt(order, { kid: sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', key })
   return (await asPartner(sandbox).call<{ svcCardId: string }>('POST', '/api/v0/partner/svcCard', encrypted))
     .svcCardId
 }
 
-async function spend(sandbox: SandboxFile): Promise<string> {
+async function spend(sandbox: Sandbox): Promise<string> {
   const svcCardId = await newCard(sandbox)
   const request = { amount: 25, channel: 'online', merchantName: 'Trigger' }
-  await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, request)
+  await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, sandbox.override(request))
   return svcCardId
 }
 
-async function newCoinConfig(sandbox: SandboxFile): Promise<{ coinConfigId: string; event: string }> {
+async function newCoinConfig(sandbox: Sandbox): Promise<{ coinConfigId: string; event: string }> {
   const event = `trigger_${randomUUID().slice(0, 8)}`
   const request = {
     configuration: 'DEFAULT',
@@ -53,18 +83,18 @@ async function newCoinConfig(sandbox: SandboxFile): Promise<{ coinConfigId: stri
     title: 'Trigger',
     description: 'Made by svc events trigger',
   }
-  return asPartner(sandbox).call('POST', '/api/v0/svc-coins', request)
+  return asPartner(sandbox).call('POST', '/api/v0/svc-coins', sandbox.override(request))
 }
 
-async function allocate(sandbox: SandboxFile): Promise<string> {
+async function allocate(sandbox: Sandbox): Promise<string> {
   const { event } = await newCoinConfig(sandbox)
   const { companyId, userId } = sandbox.incentivePartner
   const request = { requestId: randomUUID(), event, userId, companyId }
-  await asPartner(sandbox).call('POST', '/api/v0/svc-coins/allocate', request)
+  await asPartner(sandbox).call('POST', '/api/v0/svc-coins/allocate', sandbox.override(request))
   return userId
 }
 
-async function payOut(sandbox: SandboxFile, outcome: 'PAID' | 'FAILED'): Promise<string> {
+async function payOut(sandbox: Sandbox, outcome: 'PAID' | 'FAILED'): Promise<string> {
   const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
   await pay(sandbox, { qrCodeId, amount: 20 })
   const { payoutId } = await asMerchant(sandbox).call<{ payoutId: string }>('POST', '/sandbox/payouts', {
@@ -142,7 +172,11 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.spent': async (sandbox) => `spent from ${await spend(sandbox)}`,
   async 'card.refunded'(sandbox) {
     const svcCardId = await spend(sandbox)
-    await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/refund`, { amount: 25 })
+    await asPartner(sandbox).call(
+      'POST',
+      `/sandbox/cards/${svcCardId}/refund`,
+      sandbox.override({ amount: 25 }),
+    )
     return `refunded to ${svcCardId}`
   },
   'card.authorized': byTheNetwork,
@@ -192,9 +226,27 @@ const TRIGGERS: Record<EventType, Trigger> = {
   },
 }
 
-/** Makes a real event of this type happen to a demo tenant of the sandbox; returns what was done. */
-export function triggerEvent(sandbox: SandboxFile, type: string): Promise<string> {
+/**
+ * Makes a real event of this type happen to a demo tenant of the sandbox; returns what was done. `overrides` replace fields
+ * of the requests that have them; throws UsageError where none has a field.
+ */
+export async function triggerEvent(
+  file: SandboxFile,
+  type: string,
+  overrides: Overrides = {},
+): Promise<string> {
   if (!Object.hasOwn(TRIGGERS, type))
     throw new UsageError(`There is no event ${type}. There are: ${EVENT_TYPES.join(', ')}`)
-  return TRIGGERS[type as EventType](sandbox)
+  const unused = new Set(Object.keys(overrides))
+  const override: Override = (request, ...extra) => {
+    const fits = Object.entries(overrides).filter(
+      ([name]) => Object.hasOwn(request, name) || extra.includes(name),
+    )
+    for (const [name] of fits) unused.delete(name)
+    return { ...request, ...Object.fromEntries(fits) }
+  }
+  const done = await TRIGGERS[type as EventType]({ ...file, override })
+  if (unused.size > 0)
+    throw new UsageError(`${done}, but no request for ${type} has the field ${[...unused].join(', ')}`)
+  return done
 }

@@ -148,7 +148,7 @@ async function lock(tx: BatchTx, commands: readonly PreparedReplacement[]): Prom
   const ends = await lockEnds(tx, commands)
   const known = commands.flatMap(({ tenantId: partnerId, svcCardId, at, timeZone }) => {
     const replacedBy = ends.of(partnerId).views.get(svcCardId)?.card.replacedBy
-    return replacedBy ? [{ key: { partnerId, svcCardId: replacedBy }, at, timeZone }] : []
+    return replacedBy ? [{ card: { partnerId, svcCardId: replacedBy, at }, timeZone }] : []
   })
   const [taken, before] = await Promise.all([
     takenNumbers(
@@ -158,8 +158,7 @@ async function lock(tx: BatchTx, commands: readonly PreparedReplacement[]): Prom
     known[0]
       ? readCardViews(
           tx,
-          known.map(({ key }) => key),
-          known[0].at,
+          known.map(({ card }) => card),
           known[0].timeZone,
         )
       : [],

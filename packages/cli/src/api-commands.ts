@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { parseJsonText, readText } from './read-text.ts'
+import { openProfile, type RemoteOptions, remote } from './remote.ts'
+import { refusal } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
+
+interface ApiOptions extends RemoteOptions {
+  readonly data?: string
+  readonly header: readonly (readonly [name: string, value: string])[]
+  readonly include?: boolean
+}
+
+const METHODS = ['get', 'post', 'patch', 'delete'] as const
+type Method = (typeof METHODS)[number]
+
+/** Headers that come from the profile. */
+const SIGNED_IN = new Set(['authorization', 'cookie', 'partnerid'])
+
+function readHeader(text: string, before: ApiOptions['header'] = []): ApiOptions['header'] {
+  const colon = text.indexOf(':')
+  const name = text.slice(0, colon).trim().toLowerCase()
+  if (colon < 1 || !/^[\w-]+$/.test(name)) throw new InvalidArgumentError('Give it as "name: value".')
+  if (SIGNED_IN.has(name)) throw new InvalidArgumentError(`The profile gives ${name}.`)
+  return [...before, [name, text.slice(colon + 1).trim()]]
+}
+
+export function addApiCommands(program: Command): void {
+  const api = program.command('api').description('send any request, signed in as the tenant of a profile')
+  for (const method of METHODS) {
+    const command = remote(api.command(`${method} <path>`))
+      .description(
+        `send ${method.toUpperCase()} and print the body of the response; exit code 1 for a failure`,
+      )
+      .option('--header <header>', 'one more header, as "name: value"; may be repeated', readHeader, [])
+      .option('--include', 'print status and headers first')
+    if (method !== 'get') command.option('--data <json>', 'the body: JSON, @file, or - for standard input')
+    command
+      .addHelpText('after', `\nExample:\n  svc api ${EXAMPLES[method]}`)
+      .action((path: string, options: ApiOptions) => callApi(method, path, options))
+  }
+}
+
+const EXAMPLES: Readonly<Record<Method, string>> = {
+  get: `get '/api/v0/payments?limit=2'`,
+  post: `post /api/v0/qr-code --data '{"qrName":"Counter 1"}' --header 'idempotency-key: 42'`,
+  patch: `patch /api/v0/qr-code/qr_…/cancel --data '{}'`,
+  delete: 'delete /api/v0/webhook-endpoints/whe_…',
+}
+
+async function callApi(method: Method, path: string, options: ApiOptions): Promise<void> {
+  if (!/^\/(?!\/)/.test(path))
+    throw new UsageError('The path must begin with one /, such as /api/v0/payments')
+  const body = options.data === undefined ? undefined : await readBody(options.data)
+  const headers = {
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...Object.fromEntries(options.header),
+  }
+  const session = await openProfile(options)
+  const sent = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
+  const response = await session.fetch(path, sent)
+  const text = await response.text()
+  if (options.include) process.stdout.write(`${headOf(response)}\n\n`)
+  if (!response.ok) {
+    if (!options.json) process.stdout.write(shown(text))
+    throw refusal(`${sent.method} ${path}`, response, text)
+  }
+  process.stdout.write(shown(text))
+}
+
+async function readBody(given: string): Promise<string> {
+  const text =
+    given === '-' || given.startsWith('@') ? await readText(given.replace(/^@/, ''), 'the JSON body') : given
+  parseJsonText(text, 'the body as JSON')
+  return text
+}
+
+/** Cookies sign in, so they are not printed. */
+function headOf({ status, statusText, headers }: Response): string {
+  const lines = [...headers]
+    .filter(([name]) => name !== 'set-cookie')
+    .map(([name, value]) => `${name}: ${value}`)
+  return [`${status} ${statusText}`, ...lines].join('\n')
+}
+
+function shown(text: string): string {
+  if (text === '') return ''
+  try {
+    return `${JSON.stringify(JSON.parse(text), null, 2)}\n`
+  } catch {
+    return text.endsWith('\n') ? text : `${text}\n`
+  }
+}

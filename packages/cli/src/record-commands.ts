@@ -1,0 +1,83 @@
+import type { Command } from 'commander'
+import { readCount } from './payment-commands.ts'
+import { printJson, printRecord, printRows } from './print.ts'
+import { flat, openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
+
+interface PaymentOptions extends RemoteOptions {
+  readonly status?: string
+  readonly utr?: string
+  readonly limit: number
+}
+
+interface CardOptions extends RemoteOptions {
+  readonly company: string
+  readonly account: string
+  readonly card?: string
+}
+
+/** Payments of a merchant and cards of a partner, as the tenant of a profile reads them. */
+export function addRecordCommands(program: Command): void {
+  addPayments(program)
+  addCards(program)
+}
+
+function addPayments(program: Command): void {
+  const payments = program
+    .command('payments')
+    .description('payments of the merchant of a profile; svc payment is for the operator')
+  remote(payments.command('list'))
+    .description('list payments, newest first')
+    .option('--status <status>', 'only payments of this status')
+    .option('--utr <utr>', 'only the payment with this reference of the bank')
+    .option('--limit <count>', 'how many', readCount, 50)
+    .addHelpText('after', '\nExample:\n  svc payments list --limit 10')
+    .action(async (options: PaymentOptions) => {
+      const { status, utr, limit } = options
+      const session = await openProfile(options)
+      const path = pathWith('/api/v0/payments', { status, utr, limit })
+      show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
+    })
+  remote(payments.command('show <paymentId>'))
+    .description('show a payment')
+    .addHelpText('after', '\nExample:\n  svc payments show pay_…')
+    .action(async (paymentId: string, options: RemoteOptions) => {
+      const session = await openProfile(options)
+      show(await session.call<object>('GET', `/api/v0/payments/${encodeURIComponent(paymentId)}`), options)
+    })
+}
+
+function addCards(program: Command): void {
+  const cards = program
+    .command('cards')
+    .description('cards of the partner of a profile; svc card is for the operator')
+  remote(cards.command('search'))
+    .description('find cards of a company and card account; incentive partners name one card')
+    .requiredOption('--company <companyId>', 'the company')
+    .requiredOption('--account <cardAccountId>', 'the card account')
+    .option('--card <svcCardId>', 'only this card')
+    .addHelpText('after', '\nExample:\n  svc cards search --company com_… --account acc_… --card card_…')
+    .action(async (options: CardOptions) => {
+      const session = await openProfile(options)
+      const request = {
+        companyId: options.company,
+        cardAccountId: options.account,
+        ...(options.card !== undefined && { svcCardId: options.card }),
+      }
+      const path = '/api/v0/partner/svcCard/search'
+      show((await session.call<{ data: readonly object[] }>('POST', path, request)).data, options)
+    })
+  remote(cards.command('show <svcCardId>'))
+    .description('show a card')
+    .addHelpText('after', '\nExample:\n  svc cards show card_…')
+    .action(async (svcCardId: string, options: RemoteOptions) => {
+      const session = await openProfile(options)
+      const path = `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`
+      show(await session.call<object>('GET', path), options)
+    })
+}
+
+function show(found: object | readonly object[], { json }: RemoteOptions): void {
+  if (json) return printJson(found)
+  if (Array.isArray(found)) printRows((found as readonly object[]).map(flat), false)
+  else printRecord(flat(found), false)
+}

@@ -1,0 +1,250 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Run, runHere } from '../harness/cli.ts'
+import type { Json } from '../harness/client.ts'
+import { openSandbox, type SandboxService } from '../harness/conformance.ts'
+import { runCli } from '../harness/processes.ts'
+
+// The commands of a profile know nothing of the database: they get an address, and credentials by a file.
+let from: SandboxService
+let folder: string
+let credentials: string
+let env: Record<string, string>
+beforeAll(async () => {
+  from = await openSandbox()
+  folder = await mkdtemp(join(tmpdir(), 'svc-remote-'))
+  credentials = join(folder, 'sandbox.json')
+  await writeFile(credentials, JSON.stringify(from.sandbox))
+  env = { XDG_CONFIG_HOME: join(folder, 'config'), DATABASE_URL: 'postgresql://127.0.0.1:1/nothing' }
+  await svc('login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials)
+  const partner = ['--as', 'incentivePartner', '--profile', 'cards']
+  await svc('login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials, ...partner)
+  await svc('profiles', '--use', 'default')
+})
+afterAll(async () => {
+  await from?.service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function svc(...args: string[]): Promise<Json> {
+  const { code, stdout, stderr } = await runHere([...args, '--json'], env)
+  expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
+  return JSON.parse(stdout)
+}
+const run = (...args: string[]): Promise<Run> => runHere(args, env)
+const asProcess = (...args: string[]) => runCli(args, env)
+const secrets = (): string[] => [from.sandbox.merchant.apiKey, from.sandbox.incentivePartner.clientSecret]
+
+test('credentials are kept in the configuration folder, readable by their owner alone, and are never printed', async () => {
+  const file = join(folder, 'config', 'svc', 'profiles.json')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  const text = await readFile(file, 'utf8')
+  const printed = [
+    (await run('profiles')).stdout,
+    JSON.stringify(await svc('profiles')),
+    (await run('login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials, '--profile', 'x'))
+      .stdout,
+    (await run('logout', '--profile', 'x')).stdout,
+    (await run('api', 'get', '/api/v0/payments', '--include')).stdout,
+  ]
+  for (const secret of secrets()) {
+    expect(text).toContain(secret)
+    for (const one of printed) expect(one).not.toContain(secret)
+  }
+})
+
+test('a profiles file that others may read is refused', async () => {
+  const config = await mkdtemp(join(folder, 'open-'))
+  const other = { XDG_CONFIG_HOME: config }
+  const args = ['login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials]
+  expect((await runHere(args, other)).code).toBe(0)
+  const { chmod } = await import('node:fs/promises')
+  await chmod(join(config, 'svc', 'profiles.json'), 0o640)
+  const { stderr } = await runHere(['profiles'], other)
+  expect(stderr).toContain('Others may read')
+})
+
+test('login accepts credentials from a file or standard input, checks them before it keeps them, and no argument', async () => {
+  const config = { ...env, XDG_CONFIG_HOME: await mkdtemp(join(folder, 'stdin-')) }
+  const url = from.sandbox.baseUrl
+  const piped = await runCli(['login', '--base-url', url, '--credentials', '-'], config, {
+    input: `${from.sandbox.merchant.apiKey}\n`,
+  })
+  expect([piped.code, piped.stderr]).toEqual([0, ''])
+  expect(piped.stdout).toContain('as profile default')
+  const wrong = join(folder, 'wrong.txt')
+  await writeFile(wrong, 'svc_test_wrong\n')
+  const refused = await runHere(
+    ['login', '--base-url', url, '--credentials', wrong, '--profile', 'no', '--json'],
+    config,
+  )
+  expect(refused.code).toBe(4)
+  expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'not_signed_in' } })
+  const known = await runHere(['profiles', '--json'], config)
+  expect(JSON.parse(known.stdout).map((row: Json) => row.profile)).toEqual(['default'])
+  const inClear = await runHere(
+    ['login', '--base-url', 'http://partner.example', '--credentials', wrong],
+    config,
+  )
+  expect(inClear.stderr).toContain('https://')
+})
+
+test('the profile of a command is --profile, else SVC_PROFILE, else the current one; the last logout removes the file', async () => {
+  const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'order-')) }
+  const login = ['login', '--base-url', from.sandbox.baseUrl, '--credentials', credentials]
+  await runHere(login, config)
+  await runHere([...login, '--as', 'rewardsPartner', '--profile', 'other'], config)
+  const current = async (settings = {}): Promise<string> => {
+    const { stdout } = await runHere(['logout', '--json'], { ...config, ...settings })
+    return JSON.parse(stdout).profile
+  }
+  expect(await current({ SVC_PROFILE: 'default' })).toBe('default')
+  expect(await current()).toBe('other')
+  await expect(stat(join(config.XDG_CONFIG_HOME, 'svc', 'profiles.json'))).rejects.toThrow('ENOENT')
+})
+
+test('api sends any request, signed in: what it creates can be read, changed and listed', async () => {
+  const made = await svc('api', 'post', '/api/v0/qr-code', '--data', '{"qrName":"By api"}')
+  const { qrCodeId } = made.payload
+  expect((await svc('api', 'get', `/api/v0/qr-code/${qrCodeId}`)).payload.qrName).toBe('By api')
+  const body = join(folder, 'body.json')
+  await writeFile(body, '{}')
+  const done = await svc('api', 'patch', `/api/v0/qr-code/${qrCodeId}/cancel`, '--data', `@${body}`)
+  expect(done.payload.status).toBe('CANCELLED')
+  const header = ['--header', 'accept: application/problem+json', '--include']
+  const missing = await run('api', 'get', '/api/v0/qr-code/qr_none', ...header)
+  expect(missing.stdout).toMatch(/^404 Not Found\n/)
+  expect(missing.stdout).not.toContain('set-cookie')
+})
+
+test('resources have names: QR codes and payments of a merchant, cards of a partner', async () => {
+  const image = join(folder, 'code.png')
+  const code = await svc('qr', 'create', '--name', 'Counter 1', '--multiple-use', '--image', image)
+  expect((await readFile(image)).subarray(1, 4).toString()).toBe('PNG')
+  expect((await svc('qr', 'show', code.qrCodeId)).qrName).toBe('Counter 1')
+  await svc(
+    'api',
+    'post',
+    '/sandbox/upi/pay',
+    '--data',
+    JSON.stringify({ qrCodeId: code.qrCodeId, amount: 10 }),
+  )
+  const [payment] = await svc('payments', 'list', '--limit', '1')
+  expect(payment.qrCodeId).toBe(code.qrCodeId)
+  expect((await svc('payments', 'show', payment.paymentId)).amount).toBe(10)
+  expect((await svc('qr', 'cancel', code.qrCodeId)).status).toBe('CANCELLED')
+  const ids = (await svc('qr', 'list', '--status', 'CANCELLED')).map((row: Json) => row.qrCodeId)
+  expect(ids).toContain(code.qrCodeId)
+  const { companyId, cardAccountId } = from.sandbox.incentivePartner
+  const found = [
+    '--company',
+    companyId,
+    '--account',
+    cardAccountId,
+    '--card',
+    'card_none',
+    '--profile',
+    'cards',
+  ]
+  expect(await svc('cards', 'search', ...found)).toEqual([])
+})
+
+test('exit codes and errors: 1 refused, 3 nothing responds, 4 not signed in; with --json for programs, also wrong usage', async () => {
+  const refused = await run('qr', 'show', 'qr_none', '--json')
+  expect([refused.code, refused.stdout]).toEqual([1, ''])
+  expect(JSON.parse(refused.stderr).error).toEqual({
+    code: 'qr_code_not_found',
+    message: expect.stringContaining('404'),
+    status: 404,
+    requestId: expect.any(String),
+  })
+  const config = { XDG_CONFIG_HOME: await mkdtemp(join(folder, 'gone-')) }
+  const none = await runHere(['payments', 'list', '--json'], config)
+  expect([none.code, JSON.parse(none.stderr).error.code]).toEqual([4, 'not_signed_in'])
+  const gone = await runHere(
+    ['login', '--base-url', 'http://127.0.0.1:1', '--credentials', credentials, '--json'],
+    config,
+  )
+  expect([gone.code, JSON.parse(gone.stderr).error.code]).toEqual([3, 'unreachable'])
+  const usage = await asProcess('qr', 'show', '--json')
+  expect([usage.code, usage.stdout]).toEqual([1, ''])
+  expect(JSON.parse(usage.stderr).error).toEqual({
+    code: 'usage',
+    message: "missing required argument 'qrCodeId'",
+  })
+})
+
+test('listen forwards the chosen events of the profile, signed, from now on', async () => {
+  const received: Json[] = []
+  const hook = createServer((request, response) => {
+    let text = ''
+    request.on('data', (part: Buffer) => (text += part.toString()))
+    request.on('end', () => {
+      received.push({ ...JSON.parse(text), signature: request.headers['webhook-signature'] })
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook`
+  const stop = new AbortController()
+  const args = ['listen', '--forward-to', url, '--events', 'qr_code.cancelled', '--from', 'now']
+  const listening = runCli(args, env, { signal: stop.signal })
+  const position = join(folder, 'config', 'svc', 'positions', 'default.json')
+  await expect
+    .poll(
+      () =>
+        stat(position).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe(true)
+  const { qrCodeId } = await svc('qr', 'create')
+  await svc('qr', 'cancel', qrCodeId)
+  await expect.poll(() => received.length, { timeout: 30_000 }).toBe(1)
+  stop.abort()
+  await listening
+  await new Promise((resolve) => hook.close(resolve))
+  expect(received[0]).toMatchObject({ type: 'qr_code.cancelled', signature: expect.stringMatching(/^v1,/) })
+})
+
+test('trigger makes an event happen with the given fields, and reports a field that no request has', async () => {
+  const settings = { ...env, DATA_DIR: folder }
+  const done = await runHere(['trigger', 'qr_code.credited', '--override', 'amount=249.5'], settings)
+  expect(done.stdout).toMatch(/^paid qr_/)
+  expect((await svc('payments', 'list', '--limit', '1'))[0].amount).toBe(249.5)
+  const unknown = await runHere(['trigger', 'qr_code.created', '--override', 'colour=red'], settings)
+  expect(unknown.code).toBe(1)
+  expect(unknown.stderr).toContain('has the field colour')
+})
+
+/** What the completion prints, which goes around the stream that `runHere` reads. */
+async function completed(...args: string[]): Promise<string> {
+  const lines: string[] = []
+  const log = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
+  try {
+    const { code, stderr } = await run(...args)
+    expect(code, stderr).toBe(0)
+  } finally {
+    log.mockRestore()
+  }
+  return lines.join('\n')
+}
+
+test.each(['bash', 'zsh', 'fish'])(
+  'completion for %s is a script that asks svc for the words',
+  async (shell) => {
+    expect(await completed('completion', shell)).toMatch(/svc complete --|complete -- /)
+  },
+)
+
+test('completion knows the commands and options of the whole tree', async () => {
+  expect(await completed('complete', '--', 'pay')).toMatch(/^payments\b/m)
+  expect(await completed('complete', '--', 'qr', 'can')).toMatch(/^cancel\b/m)
+  expect(await completed('complete', '--', 'qr', 'create', '--mul')).toMatch(/^--multiple-use\b/m)
+})
