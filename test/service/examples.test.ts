@@ -153,6 +153,20 @@ async function cards(): Promise<string> {
     body: JSON.stringify(jwe),
   })
   const { svcCardId } = payloadOf(made)
+  const referred = { ...encrypted, referenceNumber: 'order-1042' }
+  for (const order of [referred, { ...referred, loadAmount: '600' }]) {
+    const body = JSON.stringify(await encryptFor(incentive, order))
+    const asked = { headers: text, encrypted: order, body }
+    if (order === referred)
+      await recorder.works(
+        'createGiftCard',
+        'With a reference of your own: a repeat returns this card',
+        issuer,
+        asked,
+      )
+    else
+      await recorder.fails('createGiftCard', 'order_reference_in_use', 'Another order with it', issuer, asked)
+  }
   const tooMuch = { ...encrypted, loadAmount: '20000' }
   const refused = {
     headers: text,

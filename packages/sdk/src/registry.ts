@@ -72,6 +72,7 @@ export type ErrorCode =
   | 'card_not_usable'
   | 'channel_not_allowed'
   | 'card_not_ended'
+  | 'order_reference_in_use'
   | 'nothing_left'
   | 'return_waiting'
   | 'return_not_found'

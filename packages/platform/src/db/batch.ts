@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { fail } from '@svc/contract/errors'
+import { Failure, fail } from '@svc/contract/errors'
 import { type ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { sortableId } from '@svc/kernel/ids'
 import { invariant } from '@svc/kernel/invariant'
@@ -43,6 +43,18 @@ export interface CommandSpec<C extends PreparedCommand, S, D> {
   apply(state: S, decision: D): void
   /** Writes all decisions with a handful of set-based statements, at once: COMMIT travels with them. */
   save(tx: Writes, decisions: readonly D[]): void
+  /** What is kept of final failures of `decide`, in the same transaction: of requests that count as used by them. */
+  readonly refusals?: {
+    isFinal(state: S, command: C, failure: Failure): boolean
+    save(tx: Writes, refusals: readonly Refusal<C>[]): void
+  }
+}
+
+/** A command that failed for good. */
+export interface Refusal<C extends PreparedCommand> {
+  readonly command: C
+  readonly failure: Failure
+  readonly now: Date
 }
 
 /** One command with what its caller waits for. */
@@ -208,18 +220,26 @@ export async function runBatch<C extends PreparedCommand, S, D>(
     await begun
     requireEpoch(time.epoch, responses.epoch)
     const now = new Date(time.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx.heldTenants, now)
+    const { outcomes, decisions, refusals, keep, audits } = decideAll(
+      spec,
+      state,
+      entries,
+      known,
+      tx.heldTenants,
+      now,
+    )
     const result = { outcomes, heldTenants: tx.heldTenants }
     decided(result)
     await replayRepeats(tx, responses, known, outcomes)
-    if (decisions.length === 0) {
+    if (decisions.length + refusals.length === 0) {
       // Repeats, refusals and held rows leave nothing to write, so there is no disk to wait for.
       const leaving = client.query('rollback').catch((failed: Error) => (broken = failed))
       sent()
       await leaving
       return result
     }
-    spec.save(tx, decisions)
+    if (decisions.length > 0) spec.save(tx, decisions)
+    if (refusals.length > 0) spec.refusals?.save(tx, refusals)
     if (keep.length > 0) responses.save(tx, keep, now)
     recordActs(tx, audits)
     inDoubt = result
@@ -310,6 +330,7 @@ async function commit(client: pg.PoolClient, tx: BatchTx, sent: () => void): Pro
 interface Decided<C extends PreparedCommand, D> {
   readonly outcomes: Map<Entry<C>, Outcome>
   readonly decisions: D[]
+  readonly refusals: Refusal<C>[]
   readonly keep: { key: ResponseKey; response: HttpResponse }[]
   readonly audits: CommandAct[]
 }
@@ -322,7 +343,13 @@ function decideAll<C extends PreparedCommand, S, D>(
   heldTenants: ReadonlySet<string>,
   now: Date,
 ): Decided<C, D> {
-  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
+  const result: Decided<C, D> = {
+    outcomes: new Map(),
+    decisions: [],
+    refusals: [],
+    keep: [],
+    audits: [],
+  }
   for (const entry of entries) {
     const { command, retry, isSettled } = entry
     // Its caller got the response that nothing happened.
@@ -335,7 +362,7 @@ function decideAll<C extends PreparedCommand, S, D>(
       }
       if (heldTenants.has(entry.tenantId)) continue
       const slice = state.of(command.tenantId)
-      const decision = spec.decide(slice, command, now)
+      const decision = decideOne(spec, slice, command, now, result.refusals)
       const made = (entry.resultOf as (decision: D) => unknown)(decision)
       spec.apply(slice, decision)
       result.decisions.push(decision)
@@ -355,4 +382,21 @@ function decideAll<C extends PreparedCommand, S, D>(
     }
   }
   return result
+}
+
+/** Decides on a command; a failure that is final is kept. */
+function decideOne<C extends PreparedCommand, S, D>(
+  spec: CommandSpec<C, S, D>,
+  state: S,
+  command: C,
+  now: Date,
+  refusals: Refusal<C>[],
+): D {
+  try {
+    return spec.decide(state, command, now)
+  } catch (error) {
+    if (error instanceof Failure && spec.refusals?.isFinal(state, command, error))
+      refusals.push({ command, failure: error, now })
+    throw error
+  }
 }

@@ -112,7 +112,9 @@ function mountOperation<S extends Services>(
             async (request: FastifyRequest) =>
               void Object.assign(
                 request,
-                await step(services, request, () => openBody(services, request.caller!, request)),
+                await step(services, request, () =>
+                  openBody(services, request.caller!, request, { path: operation.path }),
+                ),
               ),
           ]
         : operation.body && !operation.takesAnyBody
