@@ -100,8 +100,12 @@ const ROWS: Record<string, Row | { readonly why: string }> = {
   ...Object.fromEntries(RAILS.map(({ id }) => [id, open('sees all tenants; its signature is asked for')])),
   sandboxPay: open('plays a payer, who is no tenant; sandbox only'),
   sandboxPayOut: open('plays operators and bank for the merchant of the token; sandbox only'),
-  sandboxSpend: open('plays a shop’s terminal, which is no tenant; sandbox only'),
-  sandboxRefund: open('plays a shop’s terminal, which is no tenant; sandbox only'),
+  ...Object.fromEntries(
+    ['sandboxSpend', 'sandboxRefund', 'sandboxCardMessage'].map((id) => [
+      id,
+      open('plays shops and networks'),
+    ]),
+  ),
   livez: open('public'),
   readyz: open('public'),
   metrics: open('guarded by its own token in live mode'),

@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { backUp, fromBackup, inWords, sizeOf } from './backup-commands.ts'
 import { withOpened } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { addSandboxCardCommand } from './sandbox-card-command.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -20,7 +21,9 @@ const ENDING = '.tar'
 const SERVED_WITHIN_MS = 30_000
 
 export function addSandboxCommands(program: Command): void {
-  const sandbox = program.command('sandbox').description('reset the sandbox, or save and load its states')
+  const sandbox = program
+    .command('sandbox')
+    .description('reset the sandbox, save and load its states, or play the card network')
   sandbox
     .command('reset')
     .description('throw all data of the sandbox away and begin with fresh demo tenants; the service may run')
@@ -30,6 +33,7 @@ export function addSandboxCommands(program: Command): void {
       '\nAll tenants, keys, tokens, cards and events go. Snapshots stay. sandbox.json gets new credentials.\n\nExample:\n  svc sandbox reset',
     )
     .action(reset)
+  addSandboxCardCommand(sandbox)
   const snapshot = sandbox
     .command('snapshot')
     .description('states of the sandbox, kept under a name in DATA_DIR/snapshots; the service may run')

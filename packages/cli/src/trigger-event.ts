@@ -73,11 +73,26 @@ async function payOut(sandbox: SandboxFile, outcome: 'PAID' | 'FAILED'): Promise
   return payoutId
 }
 
-const byTheNetwork = async (): Promise<string> => {
-  throw new UsageError(
-    'Signed messages of the card network cause this event; the guide of the card rail shows how to send one',
-  )
+interface NetworkMessage {
+  readonly response: { readonly messageId: string; readonly authorizationId?: string }
 }
+
+/** The card network sends messages for a new card; returns what came of the last one. */
+async function byTheNetwork(
+  sandbox: SandboxFile,
+  ...messages: readonly ((before: string | undefined) => object)[]
+): Promise<string> {
+  const path = `/sandbox/cards/${await newCard(sandbox)}/messages`
+  let last: NetworkMessage['response'] | undefined
+  for (const message of messages) {
+    const body = message(last?.authorizationId)
+    const sent = await asPartner(sandbox).call<{ messages: NetworkMessage[] }>('POST', path, body)
+    last = sent.messages.at(-1)?.response
+  }
+  return `sent ${last?.messageId}`
+}
+
+const authorization = (amount: number) => () => ({ type: 'authorization', amount })
 
 const byTime = async (): Promise<string> => {
   throw new UsageError(
@@ -145,11 +160,17 @@ const TRIGGERS: Record<EventType, Trigger> = {
     await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/refund`, { amount: 25 })
     return `refunded to ${svcCardId}`
   },
-  'card.authorized': byTheNetwork,
-  'card.declined': byTheNetwork,
-  'card.captured': byTheNetwork,
-  'card.voided': byTheNetwork,
-  'card.hold_expired': byTheNetwork,
+  'card.authorized': (sandbox) => byTheNetwork(sandbox, authorization(10)),
+  'card.declined': (sandbox) => byTheNetwork(sandbox, authorization(1e6)),
+  'card.captured': (sandbox) =>
+    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({
+      type: 'capture',
+      amount: 10,
+      authorizationId,
+    })),
+  'card.voided': (sandbox) =>
+    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({ type: 'void', authorizationId })),
+  'card.hold_expired': byTime,
   'card.expiring': byTime,
   'card.expired': byTime,
   async 'card.replaced'(sandbox) {

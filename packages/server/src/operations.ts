@@ -46,6 +46,7 @@ import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refund
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
 import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
+import { sendNetworkMessage } from './sandbox/network-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import {
@@ -132,6 +133,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   payOut,
   spendAtTerminal,
   refundAtTerminal,
+  sendNetworkMessage,
   livez,
   readyz,
   metrics,

@@ -115,6 +115,12 @@ const usedJwes = async (tx: BatchTx, orders: readonly PreparedGiftCard[]) => {
   return tx.query(JWES, given)
 }
 
+const takenNumbersOf = (tx: BatchTx, orders: readonly PreparedGiftCard[]) =>
+  takenNumbers(
+    tx,
+    orders.flatMap((o) => o.numbers),
+  )
+
 /** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
 export async function lockIssuing(
   tx: BatchTx,
@@ -148,10 +154,7 @@ export async function lockIssuing(
         (o) => o.order.holder.email?.toLowerCase() ?? null,
       ),
     ),
-    takenNumbers(
-      tx,
-      orders.flatMap((o) => o.numbers),
-    ),
+    takenNumbersOf(tx, orders),
     usedJwes(tx, orders),
     lockAccounts(
       tx,

@@ -23,7 +23,7 @@ export const usedOrders = table('card_used_orders', 'o', ['partnerId', 'cipherte
 export type UsedOrder = RowOf<typeof usedOrders>
 
 /** SHA-256 of what an order asks for, its reference left out. */
-export function orderDigest({ referenceNumber: _, ...order }: GiftCardOrder): Buffer {
+export function orderDigest(order: GiftCardOrder): Buffer {
   const { companyId, cardAccountId, userId, physical, loadPaise, holder } = order
   const content = [companyId, cardAccountId, userId ?? null, physical, loadPaise?.toString() ?? null, holder]
   return createHash('sha256').update(canonicalJson(content)).digest()
@@ -76,18 +76,15 @@ const BY_CONTENT = statement<EarlierCard>(
 
 const base64 = (digest: Buffer): string => digest.toString('base64')
 
-/**
- * Reads what orders may repeat. Called when the card accounts are locked, so that it sees what the lock waited for: two
- * orders with the same content have the same card account.
- */
-export async function readEarlierOrders(
+/** What orders name of earlier ones: used ciphertexts, cards with their reference, and cards with their content. */
+async function findEarlier(
   tx: BatchTx,
   orders: readonly Comparable[],
-): Promise<ByTenant<EarlierOrders>> {
+): Promise<[used: UsedOrder[], referenced: EarlierCard[], same: EarlierCard[]]> {
   const encrypted = orders.filter(({ ciphertextHash }) => ciphertextHash)
   const referred = orders.filter(({ order }) => order.referenceNumber !== undefined)
   const compared = orders.filter(({ sameSince }) => sameSince)
-  const [used, referenced, same] = await Promise.all([
+  return Promise.all([
     encrypted.length === 0
       ? []
       : tx.query(
@@ -120,6 +117,17 @@ export async function readEarlierOrders(
           ),
         ),
   ])
+}
+
+/**
+ * Reads what orders may repeat. Called when the card accounts are locked, so that it sees what the lock waited for: two
+ * orders with the same content have the same card account.
+ */
+export async function readEarlierOrders(
+  tx: BatchTx,
+  orders: readonly Comparable[],
+): Promise<ByTenant<EarlierOrders>> {
+  const [used, referenced, same] = await findEarlier(tx, orders)
   const earlier = new ByTenant(
     (): EarlierOrders => ({
       used: new Map(),

@@ -276,6 +276,7 @@ export class LiveExamples {
       sandboxPay: { body: { qrCodeId: demo.qrCodeId, amount: 249.5, payerVpa: 'asha@bank' } },
       sandboxSpend: { body: { amount: 1, channel: 'pos', merchantName: 'Corner Shop' } },
       sandboxRefund: { body: { amount: 1 } },
+      sandboxCardMessage: { body: { type: 'authorization', amount: 1, behaviour: 'timeout' } },
     }
   }
 }
