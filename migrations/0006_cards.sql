@@ -10,6 +10,8 @@ create table card_accounts (
   programme          text not null,
   -- The load of a card whose request has none.
   denomination_paise bigint not null check (denomination_paise > 0 and denomination_paise % 100 = 0),
+  -- The partner is notified when a load brings the balance below it.
+  low_balance_paise  bigint check (low_balance_paise >= 0),
   created_at         timestamptz not null,
   -- The account first: it also serves operators, who look an account up without knowing its partner.
   constraint card_accounts_by_id unique (card_account_id, company_id, partner_id),
@@ -19,9 +21,11 @@ create index card_accounts_by_company on card_accounts (partner_id, company_id);
 alter table card_accounts add primary key (partner_id, card_account_id);
 create constraint trigger audited after insert or update or delete on card_accounts deferrable initially deferred
   for each row execute function audit_change('card_account', 'card_account_id', 'partner_id',
-    'company_id,product,account_type,programme,denomination_paise');
+    'company_id,product,account_type,programme,denomination_paise,low_balance_paise');
 select secure_tenants('card_accounts', 'partner_id');
 grant select on card_accounts to svc_service;
+-- The partner's own settings.
+grant update (denomination_paise, low_balance_paise) on card_accounts to svc_service;
 grant select, insert, update on card_accounts to svc_operator;
 
 create table cards (

@@ -2,7 +2,7 @@ import { type Client, payloadOf } from './client.ts'
 import { encryptFor, type TestPartner } from './partner.ts'
 import type { Recorder } from './recorder.ts'
 
-interface Callers {
+export interface Callers {
   /** Without credentials, for the sandbox. */
   readonly open: Client
   readonly issuer: Client
@@ -15,6 +15,7 @@ const CREATE = '/api/v0/partner/svcCard'
 export async function cardExamples(recorder: Recorder, callers: Callers): Promise<void> {
   await ordersWithReference(recorder, callers)
   await endOfCards(recorder, callers)
+  await cardAccounts(recorder, callers)
 }
 
 const newCard = async ({ issuer, partner }: Callers): Promise<string> => {
@@ -83,4 +84,34 @@ async function networkMessages(recorder: Recorder, open: Client, svcCardId: stri
     params: { svcCardId: 'card_nothing' },
     body: { type: 'balance_inquiry' },
   })
+}
+
+async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, partner } = callers
+  const svcCardId = await newCard(callers)
+  const nobody = 'Not there, or not yours'
+  const params = { cardAccountId: partner.cardAccountId }
+  const missing = { params: { cardAccountId: 'acc_nothing' } }
+  await recorder.works('listCardAccounts', 'All of yours', issuer, { query: { limit: '10' } })
+  await recorder.fails('listCardAccounts', 'validation_failed', 'Too many at once', issuer, {
+    query: { limit: '0' },
+  })
+  await recorder.works('getCardAccount', 'One of them, with its balance', issuer, { params })
+  await recorder.fails('getCardAccount', 'card_account_not_found', nobody, issuer, missing)
+  const body = { lowBalance: 5000 }
+  await recorder.works('updateCardAccount', 'A threshold', issuer, { params, body })
+  await recorder.fails('updateCardAccount', 'card_account_not_found', nobody, issuer, { ...missing, body })
+  const tooMuch = { params, body: { denomination: 20_000 } }
+  await recorder.fails('updateCardAccount', 'load_over_limit', 'More than a card may hold', issuer, tooMuch)
+  const period = { query: { from: '2026-01-01', to: '2026-01-31' } }
+  await recorder.works('getCardAccountStatement', 'A month', issuer, { params, ...period })
+  await recorder.fails('getCardAccountStatement', 'card_account_not_found', nobody, issuer, {
+    ...missing,
+    ...period,
+  })
+  const headers = { partnerId: partner.partnerId }
+  const card = { params: { svcCardId }, headers }
+  await recorder.works('getCardBalance', 'To the paisa', issuer, card)
+  const noCard = { params: { svcCardId: 'card_nothing' }, headers }
+  await recorder.fails('getCardBalance', 'card_not_found', nobody, issuer, noCard)
 }

@@ -187,6 +187,13 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `blocked and emptied ${svcCardId}`
   },
   'card.returned': byTime,
+  async 'card_account.low'(sandbox) {
+    const { cardAccountId } = sandbox.incentivePartner
+    const path = `/api/v0/partner/card-accounts/${cardAccountId}`
+    const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
+    await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
+    return `issued ${await newCard(sandbox)} from ${cardAccountId}`
+  },
   'card.return_reversed': async () => {
     throw new UsageError('An operator causes it: svc card reverse-return')
   },

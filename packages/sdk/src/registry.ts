@@ -156,6 +156,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/svcCard/{svcCardId}/flags',
   'POST /api/v0/partner/svcCard/{svcCardId}/replace',
   'POST /api/v0/partner/svcCard/{svcCardId}/return',
+  'PATCH /api/v0/partner/card-accounts/{cardAccountId}',
   'POST /api/v0/svc-coins',
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',

@@ -5,6 +5,8 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
+import { getCardAccountStatement } from './cards/card-account-statement.ts'
+import { getCardAccount, listCardAccounts, updateCardAccountOperation } from './cards/card-accounts.ts'
 import {
   activateCardOperation,
   changeCardStatusOperation,
@@ -19,7 +21,7 @@ import {
   refundCardMessage,
   voidCard,
 } from './cards/card-rail.ts'
-import { getCard } from './cards/get-card.ts'
+import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
 import { searchCards } from './cards/search-cards.ts'
@@ -98,6 +100,11 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   replaceCardOperation,
   returnCardOperation,
   getCardEnd,
+  getCardBalance,
+  listCardAccounts,
+  getCardAccount,
+  updateCardAccountOperation,
+  getCardAccountStatement,
   listCardChanges,
   getCoinConfig,
   createCoinConfigOperation,

@@ -3,6 +3,7 @@ import type { Paise } from '@svc/kernel/money'
 import { NestedMap } from '@svc/kernel/nested-map'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import type { OutboxEvent } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type User, users } from '../tenants/user.ts'
@@ -29,6 +30,7 @@ export interface PreparedGiftCard extends CreateGiftCard, Comparable {
     readonly user: string
     readonly transfer: string
     readonly event: string
+    readonly low: string
   }
 }
 
@@ -38,6 +40,8 @@ export interface NewCard {
   readonly number: DrawnNumber
   readonly newUser: User | undefined
   readonly transfer: Transfer
+  /** Where the load brought the balance of the card account below its threshold. */
+  readonly low: OutboxEvent | undefined
 }
 
 export interface Issued {

@@ -23,6 +23,7 @@ import { toCardRecord, UNUSED } from './card-record.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
 import { keepOrder, keepUsed, orderDigest, repeatedOrder } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
+import { lowBalanceEvent } from './low-balance.ts'
 
 /** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
 export const createGiftCard = command({
@@ -48,6 +49,7 @@ export const createGiftCard = command({
           user: newUserId(nowMs, random),
           transfer: newId('trf', nowMs, random),
           event: newId('evt', nowMs, random),
+          low: newId('evt', nowMs, random),
         },
         digest: isCompared ? orderDigest(ask.order) : null,
         sameSince: repeatMs > 0 ? new Date(nowMs - repeatMs) : null,
@@ -149,14 +151,17 @@ function saveCards(tx: Writes, issued: readonly (Omit<Issued, 'created'> & NewCa
   )
   saveEvents(
     tx,
-    issued.map(({ view: { card }, record, command: { ids } }) => ({
-      eventId: ids.event,
-      tenantId: card.partnerId,
-      type: 'card.created' as const,
-      objectId: card.svcCardId,
-      payload: record,
-      createdAt: card.createdAt,
-    })),
+    issued.flatMap(({ view: { card }, record, low, command: { ids } }) => [
+      {
+        eventId: ids.event,
+        tenantId: card.partnerId,
+        type: 'card.created' as const,
+        objectId: card.svcCardId,
+        payload: record,
+        createdAt: card.createdAt,
+      },
+      ...(low ? [low] : []),
+    ]),
   )
 }
 
@@ -205,7 +210,13 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
   const card = newCard(command, { user, loadPaise, masked: number.masked, now })
   const view = { card, account: cardAccount, balancePaise: loadPaise, heldPaise: 0n, usage: UNUSED }
   return {
-    created: { view, number, newUser: known ? undefined : user, transfer },
+    created: {
+      view,
+      number,
+      newUser: known ? undefined : user,
+      transfer,
+      low: lowBalanceEvent(cardAccount, state.balances.get(funding) ?? 0n, transfer, command),
+    },
     repeats: undefined,
     record: toCardRecord(view, command.timeZone),
     command,
