@@ -10,6 +10,8 @@ create table card_accounts (
   programme          text not null,
   -- The load of a card whose request has none.
   denomination_paise bigint not null check (denomination_paise > 0 and denomination_paise % 100 = 0),
+  -- The partner is notified when a load brings the balance below it.
+  low_balance_paise  bigint check (low_balance_paise >= 0),
   created_at         timestamptz not null,
   -- The account first: it also serves operators, who look an account up without knowing its partner.
   constraint card_accounts_by_id unique (card_account_id, company_id, partner_id),
@@ -19,9 +21,11 @@ create index card_accounts_by_company on card_accounts (partner_id, company_id);
 alter table card_accounts add primary key (partner_id, card_account_id);
 create constraint trigger audited after insert or update or delete on card_accounts deferrable initially deferred
   for each row execute function audit_change('card_account', 'card_account_id', 'partner_id',
-    'company_id,product,account_type,programme,denomination_paise');
+    'company_id,product,account_type,programme,denomination_paise,low_balance_paise');
 select secure_tenants('card_accounts', 'partner_id');
 grant select on card_accounts to svc_service;
+-- The partner's own settings.
+grant update (denomination_paise, low_balance_paise) on card_accounts to svc_service;
 grant select, insert, update on card_accounts to svc_operator;
 
 create table cards (
@@ -55,6 +59,9 @@ create table cards (
   block_code      text not null default '',
   remarks         text not null default '',
   ciphertext_hash       bytea,
+  -- The partner's reference of its order, and what was ordered: kept where orders are compared (decision C22).
+  reference_number text collate "C",
+  order_digest     bytea,
   -- The end of a card (decision C21). Since when its expiry is announced, and since when it is dead: blocked or expired.
   expired_at      timestamptz,
   ended_at        timestamptz,
@@ -69,6 +76,7 @@ create table cards (
   created_at      timestamptz not null,
   modified_at     timestamptz not null,
   constraint card_number_unique unique (number_digest),
+  constraint referred_order_has_digest check (reference_number is null or order_digest is not null),
   constraint blocked_is_ended check (status <> 'BL' or ended_at is not null),
   constraint expired_is_ended check (expired_at is null or ended_at is not null),
   constraint ended_has_days check ((ended_at is null) = (unclaimed_at is null)),
@@ -92,6 +100,8 @@ create index cards_by_id on cards (svc_card_id);
 -- The card network names a card by its token.
 create unique index cards_by_token on cards (token);
 create unique index cards_one_per_ciphertext on cards (partner_id, ciphertext_hash) where ciphertext_hash is not null;
+create unique index cards_one_per_reference on cards (partner_id, reference_number) where reference_number is not null;
+create index cards_by_order on cards (partner_id, order_digest, created_at) where order_digest is not null;
 -- What people read out to support.
 create index cards_by_last_four on cards (right(masked_number, 4), svc_card_id);
 create index cards_of_user on cards (user_id);
@@ -104,6 +114,26 @@ grant select, insert, update on cards to svc_service;
 grant select on cards to svc_operator;
 -- For the rotation of keys.
 grant update (number_encrypted) on cards to svc_operator;
+
+-- Encrypted orders that created no card and count as used all the same: rejected ones, which are rejected again, and
+-- repeats of an earlier order, which return its card (decision R7).
+create table card_used_orders (
+  partner_id      text collate "C" not null references partners,
+  ciphertext_hash bytea not null,
+  -- of the order that it repeats
+  svc_card_id     text collate "C",
+  -- why it was rejected
+  error           text,
+  description     text,
+  created_at      timestamptz not null,
+  primary key (partner_id, ciphertext_hash),
+  constraint card_or_error check ((svc_card_id is null) = (error is not null)),
+  constraint error_has_description check ((error is null) = (description is null)),
+  constraint card_is_the_partners foreign key (partner_id, svc_card_id) references cards (partner_id, svc_card_id)
+);
+select secure_tenants('card_used_orders', 'partner_id');
+grant select, insert on card_used_orders to svc_service;
+grant select on card_used_orders to svc_operator;
 
 -- Every change of a card's state: cardStatus, kycStatus or a flag, with time, actor and reason.
 create table card_changes (

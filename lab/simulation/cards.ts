@@ -1,25 +1,9 @@
 import { encrypt } from '@svc/jwe/jwe'
 import type { Call, Touched } from './callers.ts'
+import { type Card, newCard, type Status } from './card.ts'
+import { CardNetwork } from './card-network.ts'
 import type { Partner } from './partners.ts'
-import { Tally } from './tally.ts'
 import { ensure, type World } from './world.ts'
-
-type Status = 'UL' | 'L' | 'BL' | 'AP'
-
-export interface Card {
-  readonly svcCardId: string
-  readonly partner: Partner
-  readonly balance: Tally
-  /** Every status that it can have, by what was answered. */
-  statuses: Set<Status>
-  /** Round in which its statuses were last told of: what is sent at the same time has no order. */
-  statusSentIn: number
-  /** Round in which a change was last sent. */
-  changeSentIn: number
-  blockedIn: number | undefined
-  /** Calls that may still move its money. */
-  readonly open: Set<Call>
-}
 
 /** Orders for cards, and what is done with cards. */
 export class Cards {
@@ -28,6 +12,7 @@ export class Cards {
   readonly #round: () => number
   readonly #partners: readonly Partner[]
   readonly all: Card[] = []
+  readonly #network: CardNetwork
   #made = 0
 
   constructor(world: World, partners: readonly Partner[], touched: () => Touched, round: () => number) {
@@ -35,6 +20,7 @@ export class Cards {
     this.#partners = partners
     this.#touched = touched
     this.#round = round
+    this.#network = new CardNetwork(world, this)
   }
 
   card(): Card | undefined {
@@ -43,7 +29,7 @@ export class Cards {
     return chance.happens(0.6) ? chance.pick(this.all.slice(-5)) : chance.pick(this.all)
   }
 
-  #touch({ svcCardId, partner }: Card): void {
+  touch({ svcCardId, partner }: Card): void {
     const touched = this.#touched()
     touched.cards.add(svcCardId)
     touched.tenants.add(partner.id)
@@ -96,19 +82,9 @@ export class Cards {
         made = svcCardId as string
         ensure(otbBalance === rupees, () => `a card of ${rupees} rupees has ${text}`)
         partner.funds.add(-loadPaise)
-        const card: Card = {
-          svcCardId,
-          partner,
-          balance: new Tally(),
-          statuses: new Set(['UL']),
-          statusSentIn: 0,
-          changeSentIn: 0,
-          blockedIn: undefined,
-          open: new Set(),
-        }
-        card.balance.add(loadPaise)
+        const card = newCard(json.payload, partner, loadPaise)
         this.all.push(card)
-        this.#touch(card)
+        this.touch(card)
       },
       unsure: () => {
         if (made === undefined) partner.funds.maybe(call, -loadPaise)
@@ -140,11 +116,15 @@ export class Cards {
   }
 
   spend(card = this.card(), mostPaise = 300_00): Call | undefined {
-    return card && this.#use(card, 'spend', this.#world.chance.whole(1, mostPaise))
+    const { chance } = this.#world
+    if (chance.happens(0.3)) return this.#network.authorize(card)
+    return card && this.#use(card, 'spend', chance.whole(1, mostPaise))
   }
 
   refund(card = this.card()): Call | undefined {
-    return card && this.#use(card, 'refund', this.#world.chance.whole(1, 100_00))
+    const { chance } = this.#world
+    const settled = chance.happens(0.7) ? this.#network.settle() : undefined
+    return settled ?? (card && this.#use(card, 'refund', chance.whole(1, 100_00)))
   }
 
   #use(card: Card, use: 'spend' | 'refund', amountPaise: number): Call {
@@ -161,7 +141,7 @@ export class Cards {
       body: JSON.stringify({ amount: amountPaise / 100, channel: 'pos' }),
       repeats: keyed ? 'bytes' : 'no',
       sure: ({ status, json, text }) => {
-        this.#touch(card)
+        this.touch(card)
         if (!done) {
           card.balance.settle(call)
           card.open.delete(call)
@@ -180,7 +160,7 @@ export class Cards {
         return card.balance.add(delta)
       },
       unsure: () => {
-        this.#touch(card)
+        this.touch(card)
         if (done) return
         card.balance.maybe(call, delta)
         if (keyed) card.open.add(call)
@@ -203,7 +183,7 @@ export class Cards {
       body: JSON.stringify({ status, reason: 'simulated' }),
       repeats: 'no',
       sure: ({ status: code, json, text }) => {
-        this.#touch(card)
+        this.touch(card)
         if (code === 409)
           return ensure(
             card.statuses.has('BL') || card.blockedIn !== undefined,
@@ -222,7 +202,7 @@ export class Cards {
         return undefined
       },
       unsure: () => {
-        this.#touch(card)
+        this.touch(card)
         card.statuses.add(status)
         card.statusSentIn = this.#round()
       },
@@ -243,7 +223,7 @@ export class Cards {
     const { chance } = this.#world
     const { partner, svcCardId } = card
     const fits = (otbBalance: number, wholeRupees: boolean) => {
-      if (card.balance.uncertain > 0 || this.#usedIn(card)) return
+      if (card.balance.uncertain > 0 || this.#usedIn(card) || this.#network.holds(card)) return
       const fits = wholeRupees
         ? Array.from({ length: 100 }, (_, i) => BigInt(otbBalance * 100 + i)).some((paise) =>
             card.balance.allows(paise),

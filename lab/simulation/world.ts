@@ -9,6 +9,7 @@ import { DatabaseNetwork } from './network.ts'
 import { realTimeMs, type SimulatedProcess } from './process.ts'
 import { MASTER_KEY, masterKeys, type SimulationServer } from './server.ts'
 
+export const CARD_RAIL_KEY = 'card-rail-key-of-the-simulation-0123456789'
 export const RAIL_KEY = 'rail-key-of-the-simulation-0123456789'
 const LINES_KEPT = 400
 /** Longest time, by its own clock, in which the service must have answered everything. */
@@ -100,6 +101,7 @@ export class World {
         DATABASE_POOL_SIZE: '4',
         DATABASE_URL: 'postgresql://simulated/svc',
         UPI_RAIL_KEYS: RAIL_KEY,
+        CARD_RAIL_KEYS: CARD_RAIL_KEY,
         SVC_MASTER_KEY: MASTER_KEY,
         PUBLIC_URL: 'https://svc.example',
         FAILED_ATTEMPTS_PER_MINUTE: '100000',

@@ -56,6 +56,12 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   const unwanted = `/api/v0/partner/svcCard/${payloadOf(await client.get(`${lost}/end`)).replacedBy}`
   payloadOf(await client.patch(`${unwanted}/status`, { status: 'BL', reason: 'Not wanted' }))
   payloadOf(await client.post(`${unwanted}/return`, { consentReference: 'letter-1' }))
+  payloadOf(await client.get(`${lost}/balance`))
+  const accounts = '/api/v0/partner/card-accounts'
+  expect(payloadOf(await client.get(accounts)).data).toHaveLength(1)
+  payloadOf(await client.patch(`${accounts}/${cardAccountId}`, { lowBalance: 1_000 }))
+  expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
+  payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])

@@ -1,8 +1,12 @@
-import { type Client, payloadOf } from './client.ts'
+import { type Callers, cardExamples } from './card-examples.ts'
+import { payloadOf } from './client.ts'
+import { createCard } from './partner.ts'
 import type { Recorder } from './recorder.ts'
 
 /** The messages of the card network, each once; `open` has no credentials of its own. */
-export async function recordCardRail(recorder: Recorder, open: Client, token: string): Promise<void> {
+export async function recordCardRail(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, open, partner } = callers
+  const { token } = payloadOf(await createCard(issuer, partner))
   const message = (stan: string, fields: object) => ({
     body: { token, acquirerId: '400123', stan, transmissionTime: '2026-04-01T09:34:05.000Z', ...fields },
   })
@@ -18,4 +22,5 @@ export async function recordCardRail(recorder: Recorder, open: Client, token: st
   const forced = message('000046', { advice: 'forced_post', amount: 15 })
   await recorder.works('adviseCard', 'Captured while the network stood in', open, forced)
   await recorder.works('inquireCardBalance', 'What is left', open, message('000047', {}))
+  await cardExamples(recorder, callers)
 }

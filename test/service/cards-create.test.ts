@@ -257,7 +257,8 @@ describe('the load (decisions C6, C7)', () => {
     const before = await countRows(service.db.database)
     const response = await createCard(caller, poor, { mobile: '9000000009' }, { 'idempotency-key': 'poor' })
     expect([response.status, response.error]).toEqual([422, 'insufficient_funds'])
-    expect(await countRows(service.db.database)).toEqual(before)
+    // Only that the request is used up.
+    expect(await countRows(service.db.database)).toEqual({ ...before, batches: before['batches']! + 1 })
     payloadOf(
       await createCard(
         caller,

@@ -109,10 +109,12 @@ test('a captured encrypted request is worthless to another partner: with the sha
   expect((await send(shared, undefined, theirs)).error).toBe('decryption_failed')
   expect((await send(toUs, undefined, theirs)).error).toBe('company_not_found')
   expect((await send(toUs, 'm', theirs)).error).toBe('company_not_found')
-  expect(await countRows(service.db.database)).toEqual(before)
+  // It is used up for them, and for nobody else.
+  const after = { ...before, batches: before['batches']! + 1 }
+  expect(await countRows(service.db.database)).toEqual(after)
 })
 
-test('an encrypted request that was refused may come again, and so may its key', async () => {
+test('an encrypted request that was rejected is used up, its key is not', async () => {
   const poor = await newPartner(service, { fundsPaise: 0n })
   const caller = await asPartner(service.client, poor)
   const encrypted = await encryptFor(poor, orderOf(poor))
@@ -123,9 +125,11 @@ test('an encrypted request that was refused may come again, and so may its key',
       `card_funding:${poor.cardAccountId}`,
     ]),
   )
-  const first = await send(encrypted, 'n', caller)
+  expect((await send(encrypted, 'n', caller)).error).toBe('insufficient_funds')
+  const anew = await encryptFor(poor, orderOf(poor))
+  const first = await send(anew, 'n', caller)
   payloadOf(first)
-  expect((await send(encrypted, 'n', caller)).text).toBe(first.text)
+  expect((await send(anew, 'n', caller)).text).toBe(first.text)
 })
 
 test.each([1, 2])(

@@ -109,7 +109,17 @@ async function partnerEvents(): Promise<Json[]> {
   service.clock.advance(3 * DAY_MS)
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
-  return feedOf(await asPartner(service.client, partner), 31)
+  await lowAccount(partner)
+  return feedOf(await asPartner(service.client, partner), 33)
+}
+
+/** A load that brings the card account below its threshold. */
+async function lowAccount(partner: TestPartner): Promise<void> {
+  const client = await asPartner(service.client, partner)
+  const path = `/api/v0/partner/card-accounts/${partner.cardAccountId}`
+  const { balance } = payloadOf(await client.get(path))
+  payloadOf(await client.patch(path, { lowBalance: balance }))
+  payloadOf(await createCard(client, partner))
 }
 
 /** What the end of cards causes: one is replaced, one expires, two are blocked. */

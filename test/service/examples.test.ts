@@ -4,7 +4,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordCardRail } from '../harness/card-rail-examples.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { asPartner, createCard, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
+import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
 import { recordMoneyOut } from '../harness/refund-examples.ts'
@@ -214,7 +214,6 @@ async function cards(): Promise<string> {
     body: { posAllowed: true },
   })
   await physicalCard(headers)
-  await endOfCard(headers)
   await recorder.works('listCardChanges', 'Who changed what, and why', issuer, {
     ...found,
     query: { limit: '2' },
@@ -238,52 +237,6 @@ async function physicalCard(headers: Record<string, string>): Promise<void> {
   await recorder.works('activateCard', 'It has arrived', issuer, asked)
   await issuer.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'BL', reason: 'Stolen' })
   await recorder.fails('activateCard', 'invalid_transition', 'It is blocked for good', issuer, asked)
-}
-
-async function endOfCard(headers: Record<string, string>): Promise<void> {
-  const { companyId, cardAccountId } = incentive
-  const newCard = async (): Promise<string> => {
-    const order = await encryptFor(incentive, { companyId, cardAccountId, firstName: 'Meera' })
-    return payloadOf(await issuer.post('/api/v0/partner/svcCard', order)).svcCardId
-  }
-  const lost = { params: { svcCardId: await newCard() }, headers }
-  const missing = { params: { svcCardId: 'card_nothing' }, headers }
-  const reason = { body: { reason: 'Lost' } }
-  const consent = { body: { consentReference: 'letter-2026-0042' } }
-  await recorder.works('replaceCard', 'It was lost', issuer, { ...lost, ...reason })
-  await recorder.fails('replaceCard', 'card_not_found', 'Not there, or not yours', issuer, {
-    ...missing,
-    ...reason,
-  })
-  const given = { params: { svcCardId: await newCard() }, headers }
-  await recorder.fails('returnCard', 'card_not_ended', 'It is in use', issuer, { ...given, ...consent })
-  await issuer.patch(`/api/v0/partner/svcCard/${given.params.svcCardId}/status`, {
-    status: 'BL',
-    reason: 'Not wanted',
-  })
-  await recorder.works('returnCard', 'The holder does not want it', issuer, { ...given, ...consent })
-  await recorder.fails('replaceCard', 'return_waiting', 'Its money is on its way back', issuer, {
-    ...given,
-    ...reason,
-  })
-  await recorder.fails('returnCard', 'return_waiting', 'There is one already', issuer, {
-    ...given,
-    body: { consentReference: 'letter-2026-0043' },
-  })
-  await recorder.fails('returnCard', 'card_not_found', 'Not there, or not yours', issuer, {
-    ...missing,
-    ...consent,
-  })
-  await recorder.fails('returnCard', 'nothing_left', 'Its replacement has it', issuer, {
-    ...lost,
-    ...consent,
-  })
-  await recorder.works('getCardEnd', 'What became of it', issuer, given)
-  await recorder.fails('getCardEnd', 'card_not_found', 'Not there, or not yours', issuer, missing)
-  await issuer.patch(`/api/v0/partner/svcCard/${lost.params.svcCardId}/status`, {
-    status: 'BL',
-    reason: 'Lost',
-  })
 }
 
 async function employees(): Promise<void> {
@@ -517,7 +470,7 @@ test('every example of the reference is what the service answers', async () => {
   await access()
   await qrCodes()
   await cards()
-  await recordCardRail(recorder, open, payloadOf(await createCard(issuer, incentive)).token)
+  await recordCardRail(recorder, { issuer, open, partner: incentive })
   await coins()
   await events()
   await probes()

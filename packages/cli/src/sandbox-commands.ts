@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { backUp, fromBackup, inWords, sizeOf } from './backup-commands.ts'
 import { withOpened } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { addSandboxCardCommand } from './sandbox-card-command.ts'
 import { addSandboxClockCommands } from './sandbox-clock.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -23,7 +24,7 @@ const SERVED_WITHIN_MS = 30_000
 export function addSandboxCommands(program: Command): void {
   const sandbox = program
     .command('sandbox')
-    .description('reset the sandbox, save and load its states, or move time')
+    .description('reset the sandbox, save and load its states, move time, or play the card network')
   sandbox
     .command('reset')
     .description('throw all data of the sandbox away and begin with fresh demo tenants; the service may run')
@@ -34,6 +35,7 @@ export function addSandboxCommands(program: Command): void {
     )
     .action(reset)
   addSandboxClockCommands(sandbox)
+  addSandboxCardCommand(sandbox)
   const snapshot = sandbox
     .command('snapshot')
     .description('states of the sandbox, kept under a name in DATA_DIR/snapshots; the service may run')

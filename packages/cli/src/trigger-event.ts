@@ -103,11 +103,26 @@ async function payOut(sandbox: Sandbox, outcome: 'PAID' | 'FAILED'): Promise<str
   return payoutId
 }
 
-const byTheNetwork = async (): Promise<string> => {
-  throw new UsageError(
-    'Signed messages of the card network cause this event; the guide of the card rail shows how to send one',
-  )
+interface NetworkMessage {
+  readonly response: { readonly messageId: string; readonly authorizationId?: string }
 }
+
+/** The card network sends messages for a new card; returns what came of the last one. */
+async function byTheNetwork(
+  sandbox: Sandbox,
+  ...messages: readonly ((before: string | undefined) => object)[]
+): Promise<string> {
+  const path = `/sandbox/cards/${await newCard(sandbox)}/messages`
+  let last: NetworkMessage['response'] | undefined
+  for (const message of messages) {
+    const body = message(last?.authorizationId)
+    const sent = await asPartner(sandbox).call<{ messages: NetworkMessage[] }>('POST', path, body)
+    last = sent.messages.at(-1)?.response
+  }
+  return `sent ${last?.messageId}`
+}
+
+const authorization = (amount: number) => () => ({ type: 'authorization', amount })
 
 const byTime = async (): Promise<string> => {
   throw new UsageError(
@@ -179,11 +194,17 @@ const TRIGGERS: Record<EventType, Trigger> = {
     )
     return `refunded to ${svcCardId}`
   },
-  'card.authorized': byTheNetwork,
-  'card.declined': byTheNetwork,
-  'card.captured': byTheNetwork,
-  'card.voided': byTheNetwork,
-  'card.hold_expired': byTheNetwork,
+  'card.authorized': (sandbox) => byTheNetwork(sandbox, authorization(10)),
+  'card.declined': (sandbox) => byTheNetwork(sandbox, authorization(1e6)),
+  'card.captured': (sandbox) =>
+    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({
+      type: 'capture',
+      amount: 10,
+      authorizationId,
+    })),
+  'card.voided': (sandbox) =>
+    byTheNetwork(sandbox, authorization(10), (authorizationId) => ({ type: 'void', authorizationId })),
+  'card.hold_expired': byTime,
   'card.expiring': byTime,
   'card.expired': byTime,
   async 'card.replaced'(sandbox) {
@@ -200,6 +221,13 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `blocked and emptied ${svcCardId}`
   },
   'card.returned': byTime,
+  async 'card_account.low'(sandbox) {
+    const { cardAccountId } = sandbox.incentivePartner
+    const path = `/api/v0/partner/card-accounts/${cardAccountId}`
+    const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
+    await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
+    return `issued ${await newCard(sandbox)} from ${cardAccountId}`
+  },
   'card.return_reversed': async () => {
     throw new UsageError('An operator causes it: svc card reverse-return')
   },

@@ -20,6 +20,12 @@ export const CARD_FAILURES = {
     'The card is neither blocked nor expired',
     'Block the card first, or wait for its expiry; money on a card in use stays its holder’s to spend.',
   ),
+  order_reference_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'A card was ordered with this referenceNumber and other fields',
+    'Repeat the first order unchanged to get its card, or use another `referenceNumber`.',
+  ),
   nothing_left: kind(
     422,
     'BUSINESS_ERROR',

@@ -15,6 +15,18 @@ export const CARD_SETTINGS = {
     'Largest load of a gift card, in rupees (the regulator’s limit by default).',
   ),
   CARD_VALIDITY_MONTHS: whole(36, 12, 240, 'Months that a new card is valid.'),
+  JWE_MAX_AGE_SECONDS: whole(
+    300,
+    10,
+    86_400,
+    'Seconds for which an encrypted request is valid after the `iat` of its header; without `iat` it has no age.',
+  ),
+  CARD_REPEAT_SECONDS: whole(
+    0,
+    0,
+    86_400,
+    'Seconds in which an order of a partner with the same content, and without a `referenceNumber`, is the same order and returns the first card; 0: every order is a new one.',
+  ),
   CARD_UNCLAIMED_DAYS: whole(
     1_095,
     45,

@@ -113,6 +113,10 @@ export const EVENTS = {
     description: 'An operator put what was on its way back to the card account back on the card',
     payload: '`CardReturn`',
   },
+  'card_account.low': {
+    description: 'A load brought the balance of a card account below its threshold',
+    payload: '`LowCardAccount`',
+  },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
   'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },

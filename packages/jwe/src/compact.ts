@@ -31,8 +31,17 @@ export interface JweHeader {
   readonly alg: JweAlgorithm
   readonly enc: 'A256GCM'
   readonly kid: string
+  readonly claims: BoundTo
   /** Present exactly when `alg` is ECDH-ES+A256KW. */
   readonly agreement?: KeyAgreement
+}
+
+/** What its sender bound a JWE to, by members of the protected header; absent means not bound. */
+export interface BoundTo {
+  /** When it was created, in seconds since 1970 (RFC 7519 §4.1.6). */
+  readonly iat?: number
+  /** The path of the request that it is the body of, in the manner of RFC 8555 §6.4. */
+  readonly url?: string
 }
 
 /** A compact JWE (RFC 7516 §7.1), taken apart; nothing in it is proved yet. */
@@ -67,7 +76,8 @@ export function readCompactJwe(text: string): CompactJwe {
   return { header, authenticated: parts[0]!, encryptedKey, iv, ciphertext, tag }
 }
 
-const MEMBERS = ['alg', 'enc', 'kid', 'typ', 'cty']
+const MEMBERS = ['alg', 'enc', 'kid', 'typ', 'cty', 'iat', 'url']
+const URL_CHARS_MAX = 500
 const AGREEMENT_MEMBERS = [...MEMBERS, 'epk', 'apu', 'apv']
 /** Registered members that are refused by name, so that their sender learns which one it was. */
 const REFUSED = 'zip crit jku jwk x5u x5c x5t x5t#S256 p2s p2c iv tag b64 epk apu apv iss sub aud'.split(' ')
@@ -92,10 +102,21 @@ function readHeader(bytes: Buffer): JweHeader {
     if (value !== undefined && (typeof value !== 'string' || value.length > TYPE_CHARS_MAX))
       throw reject('header', `${name} must be a string of at most ${TYPE_CHARS_MAX} characters`)
   }
-  if (alg !== 'ECDH-ES+A256KW') return { alg, enc, kid }
+  const bound = readBound(header)
+  if (typeof bound === 'string') throw reject('header', bound)
+  if (alg !== 'ECDH-ES+A256KW') return { alg, enc, kid, claims: bound }
   const agreement = readAgreement(header)
   if (typeof agreement === 'string') throw reject('header', agreement)
-  return { alg, enc, kid, agreement }
+  return { alg, enc, kid, claims: bound, agreement }
+}
+
+/** Returns in words what is wrong. */
+function readBound({ iat, url }: Record<string, unknown>): BoundTo | string {
+  if (iat !== undefined && (typeof iat !== 'number' || !Number.isSafeInteger(iat) || iat < 0))
+    return 'iat must be a whole number of seconds since 1970'
+  if (url !== undefined && (typeof url !== 'string' || url.length > URL_CHARS_MAX))
+    return `url must be a string of at most ${URL_CHARS_MAX} characters`
+  return { ...(iat !== undefined && { iat }), ...(url !== undefined && { url }) }
 }
 
 function parseHeader(bytes: Buffer): Record<string, unknown> {

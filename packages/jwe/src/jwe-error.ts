@@ -7,6 +7,7 @@ export const JWE_ERROR_REASONS = {
   algorithm: 'The alg or enc of the JWE is not the one that its key is for',
   unknown_kid: 'The kid of the JWE names no key that is in use here',
   tag: 'The JWE cannot be decrypted with the key that its kid names: altered on the way, or encrypted to another key',
+  not_bound: 'The JWE was created too long ago or in the future, or for another path',
   not_json: 'The JWE was decrypted, but its content is not a JSON object in UTF-8',
 } as const
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { invariant } from '@svc/kernel/invariant'
 import { CompactEncrypt, compactDecrypt, errors } from 'jose'
-import { type CompactJwe, readCompactJwe } from './compact.ts'
+import { type BoundTo, type CompactJwe, readCompactJwe } from './compact.ts'
 import { encryptDirectly, openDirectly } from './direct.ts'
 import { DecryptionFailed, type JweErrorReason } from './jwe-error.ts'
 import { curveOf, fitsAlgorithm, type JweAlgorithm, type JweKey, modulusBits } from './keys.ts'
@@ -17,6 +17,8 @@ export interface Opened {
   readonly alg: JweAlgorithm
   /** SHA-256 over the decoded IV, ciphertext and tag: what makes a JWE count once (decision C13). */
   readonly ciphertextHash: Buffer
+  /** Proved, since the tag covers the header. */
+  readonly claims: BoundTo
 }
 
 /**
@@ -42,7 +44,7 @@ export async function decryptJwe(
   if (plaintext === 'epk') throw reject('header', 'epk is not a point to agree with')
   if (plaintext === 'tag') throw reject('tag')
   const ciphertextHash = createHash('sha256').update(jwe.iv).update(jwe.ciphertext).update(jwe.tag).digest()
-  return { plaintext, kid, alg, ciphertextHash }
+  return { plaintext, kid, alg, ciphertextHash, claims: jwe.header.claims }
 }
 
 /** Encrypts to a public key, or with a shared one. Returns the compact JWE. */

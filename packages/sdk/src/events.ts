@@ -36,6 +36,7 @@ export interface EventData {
   'card.return_waiting': Schemas['CardReturn']
   'card.returned': Schemas['CardReturn']
   'card.return_reversed': Schemas['CardReturn']
+  'card_account.low': Schemas['LowCardAccount']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.redeemed': Schemas['CoinRedemption']
   'coins.expired': {

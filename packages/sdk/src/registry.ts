@@ -80,6 +80,7 @@ export type ErrorCode =
   | 'card_not_usable'
   | 'channel_not_allowed'
   | 'card_not_ended'
+  | 'order_reference_in_use'
   | 'nothing_left'
   | 'return_waiting'
   | 'return_not_found'
@@ -163,6 +164,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/svcCard/{svcCardId}/flags',
   'POST /api/v0/partner/svcCard/{svcCardId}/replace',
   'POST /api/v0/partner/svcCard/{svcCardId}/return',
+  'PATCH /api/v0/partner/card-accounts/{cardAccountId}',
   'POST /api/v0/svc-coins',
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',

@@ -5,9 +5,9 @@ import type { SharedKey } from './encryption.ts'
 import { Merchant } from './merchant.ts'
 import { Partner } from './partner.ts'
 import type { operations } from './schema.ts'
-import { Transport, type TransportOptions, type WriteOptions } from './transport.ts'
+import { type CallOptions, Transport, type TransportOptions, type WriteOptions } from './transport.ts'
 
-type Body<O extends 'sandboxPay' | 'sandboxSpend' | 'sandboxRefund'> = NonNullable<
+type Body<O extends 'sandboxPay' | 'sandboxSpend' | 'sandboxRefund' | 'sandboxCardMessage'> = NonNullable<
   operations[O]['requestBody']
 >['content']['application/json']
 type Advance = NonNullable<operations['sandboxAdvanceClock']['requestBody']>['content']['application/json']
@@ -129,6 +129,19 @@ export class Sandbox {
     const call = this.#api.call(options)
     return payloadOf(
       await this.#api.http.POST('/sandbox/cards/{svcCardId}/spend', { params, body: purchase, ...call }),
+    )
+  }
+
+  /** Plays the card network: sends signed messages for a card to the card rail, in their order. */
+  async sendCardMessage(
+    svcCardId: string,
+    message: Body<'sandboxCardMessage'>,
+    options?: CallOptions,
+  ): Promise<Schemas['SandboxCardMessages']> {
+    const params = { path: { svcCardId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.POST('/sandbox/cards/{svcCardId}/messages', { params, body: message, ...call }),
     )
   }
 

@@ -5,6 +5,8 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
+import { getCardAccountStatement } from './cards/card-account-statement.ts'
+import { getCardAccount, listCardAccounts, updateCardAccountOperation } from './cards/card-accounts.ts'
 import {
   activateCardOperation,
   changeCardStatusOperation,
@@ -19,7 +21,7 @@ import {
   refundCardMessage,
   voidCard,
 } from './cards/card-rail.ts'
-import { getCard } from './cards/get-card.ts'
+import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
 import { searchCards } from './cards/search-cards.ts'
@@ -46,6 +48,7 @@ import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refund
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
 import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
+import { sendNetworkMessage } from './sandbox/network-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import { advanceTestClock, type ClockServices, getTestClock } from './sandbox/test-clock.ts'
@@ -98,6 +101,11 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   replaceCardOperation,
   returnCardOperation,
   getCardEnd,
+  getCardBalance,
+  listCardAccounts,
+  getCardAccount,
+  updateCardAccountOperation,
+  getCardAccountStatement,
   listCardChanges,
   getCoinConfig,
   createCoinConfigOperation,
@@ -133,6 +141,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   payOut,
   spendAtTerminal,
   refundAtTerminal,
+  sendNetworkMessage,
   getTestClock,
   advanceTestClock,
   livez,

@@ -5,8 +5,10 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
+  generated,
   instant,
   type NewRowOf,
+  nullable,
   paise as paiseColumn,
   type RowOf,
   stamped,
@@ -41,6 +43,8 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
   programme: text,
   /** Load of a card whose request names none (decision C6), whole rupees in paise. */
   denominationPaise: paiseColumn,
+  /** The partner is notified when a load brings the balance below it. */
+  lowBalancePaise: generated(nullable(paiseColumn)),
   createdAt: stamped(instant),
 })
 export type CardAccount = RowOf<typeof cardAccounts> & {

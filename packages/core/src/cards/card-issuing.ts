@@ -3,25 +3,15 @@ import type { Paise } from '@svc/kernel/money'
 import { NestedMap } from '@svc/kernel/nested-map'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import type { OutboxEvent } from '@svc/platform/outbox'
 import { account, lockAccounts } from '../ledger/accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type User, users } from '../tenants/user.ts'
-import type { Card, Holder } from './card.ts'
 import { CARD_ACCOUNT_SELECT, type CardAccount } from './card-account.ts'
-import type { toCardRecord } from './card-record.ts'
+import type { CardView, toCardRecord } from './card-record.ts'
 import { type DrawnNumber, takenNumbers } from './draw-number.ts'
-
-/** The card that a partner wants. */
-export interface GiftCardOrder {
-  readonly companyId: string
-  readonly cardAccountId: string
-  /** Absent for the user with the holder’s mobile or e-mail, or a new one (decision C9). */
-  readonly userId?: string | undefined
-  readonly physical: boolean
-  /** Absent for the account's denomination. */
-  readonly loadPaise?: Paise | undefined
-  readonly holder: Holder
-}
+import { type Comparable, type EarlierOrders, readEarlierOrders } from './earlier-orders.ts'
+import type { GiftCardOrder } from './gift-card-order.ts'
 
 export interface CreateGiftCard {
   readonly partnerId: string
@@ -30,8 +20,7 @@ export interface CreateGiftCard {
   readonly ciphertextHash: Buffer | undefined
 }
 
-export interface PreparedGiftCard extends CreateGiftCard {
-  readonly tenantId: string
+export interface PreparedGiftCard extends CreateGiftCard, Comparable {
   readonly loadMaxPaise: Paise
   readonly validityMonths: number
   readonly numbers: readonly DrawnNumber[]
@@ -41,15 +30,25 @@ export interface PreparedGiftCard extends CreateGiftCard {
     readonly user: string
     readonly transfer: string
     readonly event: string
+    readonly low: string
   }
-  readonly timeZone: string
 }
 
-export interface Issued {
-  readonly card: Card
+/** A card that an order created. */
+export interface NewCard {
+  readonly view: CardView
   readonly number: DrawnNumber
   readonly newUser: User | undefined
   readonly transfer: Transfer
+  /** Where the load brought the balance of the card account below its threshold. */
+  readonly low: OutboxEvent | undefined
+}
+
+export interface Issued {
+  /** Absent for the repeat of an earlier order. */
+  readonly created: NewCard | undefined
+  /** Of a repeat: when, and the card of the earlier order. */
+  readonly repeats: { readonly svcCardId: string; readonly at: Date } | undefined
   /** As it is in the response and in the event. */
   readonly record: ReturnType<typeof toCardRecord>
   readonly command: PreparedGiftCard
@@ -66,6 +65,7 @@ export interface IssuingState {
   readonly takenNumbers: Set<string>
   /** In base64. */
   readonly usedJwes: Set<string>
+  readonly earlier: EarlierOrders
 }
 
 interface Users {
@@ -119,12 +119,18 @@ const usedJwes = async (tx: BatchTx, orders: readonly PreparedGiftCard[]) => {
   return tx.query(JWES, given)
 }
 
+const takenNumbersOf = (tx: BatchTx, orders: readonly PreparedGiftCard[]) =>
+  takenNumbers(
+    tx,
+    orders.flatMap((o) => o.numbers),
+  )
+
 /** Reads what issuing depends on and locks the funding accounts; all of it travels together. */
 export async function lockIssuing(
   tx: BatchTx,
   orders: readonly PreparedGiftCard[],
 ): Promise<ByTenant<IssuingState>> {
-  const [known, accounts, knownUsers, taken, jwes, balances] = await Promise.all([
+  const [known, accounts, knownUsers, taken, jwes, balances, earlier] = await Promise.all([
     tx.query(
       COMPANIES,
       columns(
@@ -152,15 +158,14 @@ export async function lockIssuing(
         (o) => o.order.holder.email?.toLowerCase() ?? null,
       ),
     ),
-    takenNumbers(
-      tx,
-      orders.flatMap((o) => o.numbers),
-    ),
+    takenNumbersOf(tx, orders),
     usedJwes(tx, orders),
     lockAccounts(
       tx,
       orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
     ),
+    // Behind the lock, so that it sees what that waited for.
+    readEarlierOrders(tx, orders),
   ])
   const state = new ByTenant(
     (tenantId): IssuingState => ({
@@ -170,6 +175,7 @@ export async function lockIssuing(
       balances: balances.of(tenantId),
       takenNumbers: taken,
       usedJwes: new Set(),
+      earlier: earlier.of(tenantId),
     }),
   )
   for (const { partnerId, companyId } of known) state.of(partnerId).companies.add(companyId)

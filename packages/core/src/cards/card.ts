@@ -71,6 +71,9 @@ export const cards = table('cards', 'c', ['partnerId', 'svcCardId'], {
   remarks: text,
   /** Of the encrypted request that created it: each counts once (decision C13). */
   ciphertextHash: secret(nullable(bytes)),
+  /** The partner's reference of its order, and a digest of what was ordered (decision C22). */
+  referenceNumber: nullable(text),
+  orderDigest: secret(nullable(bytes)),
   /** Its end (decision C21): when its expiry was announced, and since when it is dead, blocked or expired. */
   expiredAt: nullable(instant),
   endedAt: nullable(instant),

@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
+import type { Writes } from '@svc/platform/db/database'
 import { saveEvents } from '@svc/platform/outbox'
 import { account, accountId } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
@@ -12,14 +13,17 @@ import { expiryOf, firstDue, NOT_ENDED } from './card-end.ts'
 import {
   addUser,
   type CreateGiftCard,
-  type GiftCardOrder,
   type Issued,
   type IssuingState,
   lockIssuing,
+  type NewCard,
   type PreparedGiftCard,
 } from './card-issuing.ts'
 import { toCardRecord, UNUSED } from './card-record.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
+import { keepOrder, keepUsed, orderDigest, repeatedOrder } from './earlier-orders.ts'
+import type { GiftCardOrder } from './gift-card-order.ts'
+import { lowBalanceEvent } from './low-balance.ts'
 
 /** Issues a gift card, loaded from its card account (spec section 4.3, decisions C6 to C11). */
 export const createGiftCard = command({
@@ -28,10 +32,11 @@ export const createGiftCard = command({
   prepare({ clock, config, keyring, random }) {
     const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
     const draw = numberDrawer({ config, keyring, random })
+    const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
     return (ask: CreateGiftCard): PreparedGiftCard => {
-      requireWithinLimit(ask.order.loadPaise, loadMaxPaise)
       const nowMs = clock.now()
       const card = newId('card', nowMs, random)
+      const isCompared = repeatMs > 0 || ask.order.referenceNumber !== undefined
       return {
         ...ask,
         tenantId: ask.partnerId,
@@ -44,7 +49,11 @@ export const createGiftCard = command({
           user: newUserId(nowMs, random),
           transfer: newId('trf', nowMs, random),
           event: newId('evt', nowMs, random),
+          low: newId('evt', nowMs, random),
         },
+        digest: isCompared ? orderDigest(ask.order) : null,
+        sameSince: repeatMs > 0 ? new Date(nowMs - repeatMs) : null,
+        at: new Date(nowMs),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }
@@ -53,42 +62,108 @@ export const createGiftCard = command({
   lock: lockIssuing,
   decide,
 
-  apply(state, { number, newUser, transfer, command: { ciphertextHash } }) {
+  apply(state, { created, command }) {
+    if (!created) return
+    const { number, newUser, transfer, view } = created
     const { debitAccountId, amountPaise } = transfer
     state.balances.set(debitAccountId, (state.balances.get(debitAccountId) ?? 0n) - amountPaise)
     takeNumber(state.takenNumbers, number)
-    if (ciphertextHash) state.usedJwes.add(ciphertextHash.toString('base64'))
+    if (command.ciphertextHash) state.usedJwes.add(command.ciphertextHash.toString('base64'))
+    keepOrder(state.earlier, command, view)
     if (newUser) addUser(state.users, newUser)
   },
 
+  refusals: {
+    // Not for the lack of encryption, which leaves nothing to repeat, and not for what may end by itself.
+    isFinal: ({ earlier }, { ciphertextHash }, { status, word }) =>
+      ciphertextHash !== undefined &&
+      !earlier.used.has(ciphertextHash.toString('base64')) &&
+      status < 500 &&
+      status !== 429 &&
+      word !== 'encrypted_request_replayed',
+    save: (tx, refusals) =>
+      keepUsed(
+        tx,
+        refusals.flatMap(({ command: { tenantId, ciphertextHash }, failure, now }) =>
+          ciphertextHash
+            ? [
+                {
+                  partnerId: tenantId,
+                  ciphertextHash,
+                  svcCardId: null,
+                  error: failure.word,
+                  description: failure.description,
+                  createdAt: now,
+                },
+              ]
+            : [],
+        ),
+      ),
+  },
+
   save(tx, decisions) {
-    const opens = decisions.map(({ card }) => account('card', card.partnerId, card.svcCardId))
-    const journals = decisions.map(({ transfer }) => journalOf(transfer))
-    const events = decisions.map((issued) => ({
-      eventId: issued.command.ids.event,
-      tenantId: issued.card.partnerId,
-      type: 'card.created' as const,
-      objectId: issued.card.svcCardId,
-      payload: issued.record,
-      createdAt: issued.card.createdAt,
-    }))
-    users.insert(
+    saveCards(
       tx,
-      decisions.flatMap((issued) => issued.newUser ?? []),
+      decisions.flatMap(({ created, ...issued }) => (created ? [{ ...issued, ...created }] : [])),
     )
-    saveJournals(tx, decisions[0]!.command.timeZone, journals, opens)
-    cards.insert(
+    keepUsed(
       tx,
-      decisions.map(({ card, number, command: { ciphertextHash = null } }) => ({
-        ...card,
-        numberEncrypted: number.encrypted(),
-        numberDigest: number.digest,
-        ciphertextHash,
-      })),
+      decisions.flatMap(({ repeats, command: { tenantId, ciphertextHash } }) =>
+        repeats && ciphertextHash
+          ? [
+              {
+                partnerId: tenantId,
+                ciphertextHash,
+                svcCardId: repeats.svcCardId,
+                error: null,
+                description: null,
+                createdAt: repeats.at,
+              },
+            ]
+          : [],
+      ),
     )
-    saveEvents(tx, events)
   },
 })
+
+function saveCards(tx: Writes, issued: readonly (Omit<Issued, 'created'> & NewCard)[]): void {
+  const [first] = issued
+  if (!first) return
+  users.insert(
+    tx,
+    issued.flatMap(({ newUser }) => newUser ?? []),
+  )
+  saveJournals(
+    tx,
+    first.command.timeZone,
+    issued.map(({ transfer }) => journalOf(transfer)),
+    issued.map(({ view: { card } }) => account('card', card.partnerId, card.svcCardId)),
+  )
+  cards.insert(
+    tx,
+    issued.map(({ view: { card }, number, command: { ciphertextHash = null, digest } }) => ({
+      ...card,
+      numberEncrypted: number.encrypted(),
+      numberDigest: number.digest,
+      ciphertextHash,
+      orderDigest: digest,
+    })),
+  )
+  saveEvents(
+    tx,
+    issued.flatMap(({ view: { card }, record, low, command: { ids } }) => [
+      {
+        eventId: ids.event,
+        tenantId: card.partnerId,
+        type: 'card.created' as const,
+        objectId: card.svcCardId,
+        payload: record,
+        createdAt: card.createdAt,
+      },
+      ...(low ? [low] : []),
+    ]),
+  )
+}
 
 /** Decision C7. */
 export function requireWithinLimit(loadPaise: Paise | undefined, loadMaxPaise: Paise): void {
@@ -103,6 +178,15 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
   const { tenantId, order, ciphertextHash } = command
   if (ciphertextHash && state.usedJwes.has(ciphertextHash.toString('base64')))
     fail('encrypted_request_replayed')
+  const repeated = repeatedOrder(state.earlier, command)
+  if (repeated)
+    return {
+      created: undefined,
+      repeats: { svcCardId: repeated.card.svcCardId, at: now },
+      record: toCardRecord(repeated, command.timeZone),
+      command,
+    }
+  requireWithinLimit(order.loadPaise, command.loadMaxPaise)
   if (!state.companies.has(order.companyId)) fail('company_not_found')
   const cardAccount = state.accounts.get(order.cardAccountId)
   if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')
@@ -126,10 +210,14 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
   const card = newCard(command, { user, loadPaise, masked: number.masked, now })
   const view = { card, account: cardAccount, balancePaise: loadPaise, heldPaise: 0n, usage: UNUSED }
   return {
-    card,
-    number,
-    newUser: known ? undefined : user,
-    transfer,
+    created: {
+      view,
+      number,
+      newUser: known ? undefined : user,
+      transfer,
+      low: lowBalanceEvent(cardAccount, state.balances.get(funding) ?? 0n, transfer, command),
+    },
+    repeats: undefined,
     record: toCardRecord(view, command.timeZone),
     command,
   }
@@ -197,6 +285,7 @@ function newCard(
     ...NOT_ENDED,
     dueAt: firstDue(expiryOf(expiry, timeZone)),
     replaces: null,
+    referenceNumber: order.referenceNumber ?? null,
     createdAt: now,
     modifiedAt: now,
   }

@@ -8,6 +8,19 @@ const PARTNERS = statement<CardKey>(
   'select svc_card_id as "svcCardId", partner_id as "partnerId" from cards where svc_card_id = any ($1)',
 )
 
+const TOKENS = statement<{ svcCardId: string; token: string }>(
+  'card_tokens',
+  'select svc_card_id as "svcCardId", token from cards where svc_card_id = any ($1)',
+)
+
+/** Under which reference the card network knows a card: for the sandbox, which plays it. */
+export const cardTokenLookup =
+  (database: Database) =>
+  async (svcCardId: string): Promise<string | undefined> =>
+    looksLikeCardId(svcCardId)
+      ? (await database.operate((tx) => tx.query(TOKENS, [[svcCardId]])))[0]?.token
+      : undefined
+
 /** Whose card it is, for those who stand above the partners: the sandbox's terminal and operators. */
 export function cardPartnerLookup(database: Database): (svcCardId: string) => Promise<string | undefined> {
   const partners = new BatchedLookup<CardKey>(

@@ -125,7 +125,11 @@ export const CARD_CHECKS: readonly Check[] = [
     KEPT_ORDERS,
     'Every response that is kept to an encrypted order has its one card',
     (chosen) => `select k.key as subject, count(c.svc_card_id) || ' cards' as detail
-       from idempotency_keys k left join cards c on c.partner_id = k.tenant_id and c.ciphertext_hash = k.ciphertext_hash
+       from idempotency_keys k left join (
+         select partner_id, ciphertext_hash, svc_card_id from cards
+         union all
+         select partner_id, ciphertext_hash, svc_card_id from card_used_orders where svc_card_id is not null) c
+         on c.partner_id = k.tenant_id and c.ciphertext_hash = k.ciphertext_hash
        where k.ciphertext_hash is not null and k.status = 200 and ${chosen('k.key')}
        group by k.tenant_id, k.route, k.key having count(c.svc_card_id) <> 1 limit 100`,
   ),

@@ -7,6 +7,7 @@ import type { Writes } from '@svc/platform/db/database'
 import { saveEvents } from '@svc/platform/outbox'
 import { saveJournals } from '../ledger/journals.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import type { CardKey } from './card.ts'
 import { cardAuthorizations, updateAuthorizations } from './card-authorization.ts'
 import { cardDirectory } from './card-directory.ts'
 import { wakeEnded } from './card-end-state.ts'
@@ -105,14 +106,7 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
         ({ stored, effect, command }) => messageJournal(stored, effect, command.ids.transfers) ?? [],
       ),
     )
-  wakeEnded(
-    tx,
-    decisions.flatMap(({ card, effect, stored }) =>
-      card?.view.card.endedAt && effect && stored && effect.creditPaise + effect.releasedPaise > 0n
-        ? [{ ...card.view.card, at: stored.createdAt }]
-        : [],
-    ),
-  )
+  wakeEnded(tx, decisions.flatMap(woken))
   saveEvents(
     tx,
     done.flatMap(({ stored, command }) =>
@@ -135,3 +129,9 @@ function save(tx: Writes, decisions: readonly RecordedMessage[]): void {
     decisions.flatMap(({ exception }) => exception ?? []),
   )
 }
+
+/** A dead card to which money came back, or of which less is held. */
+const woken = ({ card, effect, stored }: RecordedMessage): (CardKey & { readonly at: Date })[] =>
+  card?.view.card.endedAt && effect && stored && effect.creditPaise + effect.releasedPaise > 0n
+    ? [{ ...card.view.card, at: stored.createdAt }]
+    : []

@@ -118,6 +118,7 @@ export const replaceCard = command({
                 numberEncrypted: number.encrypted(),
                 numberDigest: number.digest,
                 ciphertextHash: null,
+                orderDigest: null,
               },
             ]
           : [],
@@ -261,6 +262,7 @@ function newCard(
     remarks: '',
     dueAt: firstDue(expiryOf(expiry, timeZone)),
     replaces: old.svcCardId,
+    referenceNumber: null,
     createdAt: now,
     modifiedAt: now,
   }

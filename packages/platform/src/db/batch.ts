@@ -1,69 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { type ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { sortableId } from '@svc/kernel/ids'
 import { invariant } from '@svc/kernel/invariant'
-import { type Clock, type Moment, timeOf } from '@svc/kernel/time'
+import type { Clock } from '@svc/kernel/time'
 import type pg from 'pg'
-import { type CommandAct, type CommandAudit, recordActs } from '../audit.ts'
-import {
-  ClientTx,
-  type Database,
-  isReadOnly,
-  isUnavailable,
-  sqlState,
-  type Tx,
-  tenantSet,
-  type Writes,
-} from './database.ts'
-import type { HttpResponse, IdempotencyStore, KnownResponses, ResponseKey } from './idempotency-store.ts'
-import type { RowLock } from './row-lock.ts'
-import { type Statement, statement } from './statement.ts'
+import { recordActs } from '../audit.ts'
+import { BatchTx, type LockMode } from './batch-tx.ts'
+import type { CommandSpec, Entry, Outcome, PreparedCommand } from './command-spec.ts'
+import { type Database, isReadOnly, isUnavailable, sqlState, type Tx, tenantSet } from './database.ts'
+import { type Decided, decideAll } from './decide-batch.ts'
+import type { IdempotencyStore, KnownResponses } from './idempotency-store.ts'
 
-/** A command that is ready for its batch: it carries its ids and random values, so that deciding needs none. */
-export interface PreparedCommand {
-  readonly tenantId: string
-  /** Whose rows it writes besides, such as a notice that belonged to the platform until now. */
-  readonly otherTenantId?: string | undefined
-  /** Put on record in the same transaction, if the command is carried out. */
-  readonly audit?: CommandAudit
-}
-
-/**
- * How one kind of command is carried out: lock → decide → save, for many commands at once. `S` is what is locked for
- * one tenant: the rules of a command see no other tenant's rows, whatever else is in the batch.
- */
-export interface CommandSpec<C extends PreparedCommand, S, D> {
-  readonly name: string
-  /** Reads and locks every row that the commands need, set-based and in order of id. */
-  lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
-  /** Pure. Throws a `Failure` when the command cannot be taken. `now`: the tenant's, by the database's clock after locking. */
-  decide(state: S, command: C, now: Date): D
-  /** Folds a decision into the state, so that later commands of the same batch see it. */
-  apply(state: S, decision: D): void
-  /** Writes all decisions with a handful of set-based statements, at once: COMMIT travels with them. */
-  save(tx: Writes, decisions: readonly D[]): void
-}
-
-/** One command with what its caller waits for. */
-export interface Entry<C extends PreparedCommand = PreparedCommand> {
-  readonly command: C
-  readonly tenantId: string
-  /** Under which its result, then a response, is kept for repeats. */
-  readonly retry: ResponseKey | undefined
-  /** What its caller gets for the decision on it; computed before COMMIT. */
-  readonly resultOf: (decision: never) => unknown
-  /** When its caller gets a response, whatever becomes of the command; in `performance.now()` time. */
-  readonly deadlineMs: number
-  /** Its caller has a response. A command that has not been decided by then is not carried out. */
-  readonly isSettled: boolean
-  readonly settle: (outcome: Outcome) => void
-}
-
-export type Outcome = { readonly result: unknown } | { readonly failure: Error }
-
-/** `wait` for locked rows a moment, or `skip` them and leave their tenants to a later batch. */
-export type LockMode = 'wait' | 'skip'
+export type { BatchTx, LockMode } from './batch-tx.ts'
+export type { CommandSpec, Entry, Outcome, PreparedCommand } from './command-spec.ts'
 
 /** What came of one transaction: outcomes to report, and the tenants whose rows other transactions hold. */
 export interface BatchResult<C extends PreparedCommand> {
@@ -81,65 +30,6 @@ export class UnknownOutcome<C extends PreparedCommand> extends Error {
     this.result = result
   }
 }
-
-/** A transaction that locks rows in its batch's mode and remembers the tenants whose rows were held. */
-export class BatchTx extends ClientTx {
-  readonly heldTenants = new Set<string>()
-  readonly #mode: LockMode
-  #asked = 0
-  #closed = false
-
-  constructor(client: pg.PoolClient, mode: LockMode) {
-    super(client)
-    this.#mode = mode
-  }
-
-  override query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]> {
-    invariant(!this.#closed, 'a statement came after COMMIT')
-    this.#asked++
-    return super.query(statement, values)
-  }
-
-  /** What `work` returns, and the database's time once every statement of it is done. */
-  async timed<T>(work: () => Promise<T>): Promise<[result: T, time: Time]> {
-    const working = work()
-    const asked = this.#asked + 1
-    // Most ask for all that they need at once; then the time travels with it.
-    const asking = this.query(NOW)
-    asking.catch(() => undefined)
-    const result = await working
-    const [time] = await (this.#asked === asked ? asking : this.query(NOW))
-    return [result, time!]
-  }
-
-  /** COMMIT follows: no other statement may. */
-  close(): void {
-    this.#closed = true
-  }
-
-  /** Locks and reads rows; `wanted` is how many distinct rows the parameters name at most. */
-  async lock<Row>(lock: RowLock<Row>, values: readonly unknown[], wanted: number): Promise<Row[]> {
-    if (this.#mode === 'wait') return this.query(lock.wait, values)
-    const rows = await this.query(lock.skip, values)
-    if (rows.length < wanted) {
-      const got = idsByTenant(
-        rows,
-        (row) => row.lock_tenant,
-        (row) => row.lock_id,
-      )
-      for (const row of await this.query(lock.present, values))
-        if (!got.of(row.lock_tenant).has(row.lock_id)) this.heldTenants.add(row.lock_tenant)
-    }
-    return rows
-  }
-}
-
-interface Time {
-  readonly now: Date
-  readonly epoch: string
-}
-
-const NOW = statement<Time>('batch_now', 'select clock_timestamp() as now, epoch from installation')
 
 /** Longest wait for a row in `wait` mode: above what batches of several processes take, below what others notice. */
 const LOCK_WAIT_MS = 150
@@ -198,28 +88,25 @@ export async function runBatch<C extends PreparedCommand, S, D>(
       entries.flatMap((entry) => entry.retry ?? []),
     )
     finding.catch(() => undefined)
-    const [state, time] = await tx.timed(() =>
-      spec.lock(
-        tx,
-        entries.map((entry) => entry.command),
-      ),
-    )
+    const commands = entries.map(({ command }) => command)
+    const [state, time] = await tx.timed(() => spec.lock(tx, commands))
     const known = await finding
     await begun
     requireEpoch(time.epoch, responses.epoch)
     const now = new Date(time.now.getTime() + clock.offsetMs())
-    const { outcomes, decisions, keep, audits } = decideAll(spec, state, entries, known, tx, { clock, now })
+    const all = decideAll(spec, state, entries, known, tx, { clock, now })
+    const { outcomes, decisions, refusals, keep, audits } = all
     const result = { outcomes, heldTenants: tx.heldTenants }
     decided(result)
     await replayRepeats(tx, responses, known, outcomes)
-    if (decisions.length === 0) {
+    if (decisions.length + refusals.length === 0) {
       // Repeats, refusals and held rows leave nothing to write, so there is no disk to wait for.
       const leaving = client.query('rollback').catch((failed: Error) => (broken = failed))
       sent()
       await leaving
       return result
     }
-    spec.save(tx, decisions)
+    saveDecisions(tx, spec, all)
     if (keep.length > 0) responses.save(tx, keep, now)
     recordActs(tx, audits)
     inDoubt = result
@@ -307,52 +194,12 @@ async function commit(client: pg.PoolClient, tx: BatchTx, sent: () => void): Pro
   invariant(command === 'COMMIT', 'a batch that failed was to be committed')
 }
 
-interface Decided<C extends PreparedCommand, D> {
-  readonly outcomes: Map<Entry<C>, Outcome>
-  readonly decisions: D[]
-  readonly keep: { key: ResponseKey; response: HttpResponse }[]
-  readonly audits: CommandAct[]
-}
-
-function decideAll<C extends PreparedCommand, S, D>(
+/** Writes what was decided, and final failures. */
+function saveDecisions<C extends PreparedCommand, S, D>(
+  tx: BatchTx,
   spec: CommandSpec<C, S, D>,
-  state: ByTenant<S>,
-  entries: readonly Entry<C>[],
-  known: KnownResponses,
-  { heldTenants }: BatchTx,
-  at: Moment,
-): Decided<C, D> {
-  const result: Decided<C, D> = { outcomes: new Map(), decisions: [], keep: [], audits: [] }
-  for (const entry of entries) {
-    const { command, retry, isSettled } = entry
-    // Its caller got the response that nothing happened.
-    if (isSettled) continue
-    try {
-      const first = retry && known.repeat(retry)
-      if (first) {
-        result.outcomes.set(entry, { result: first })
-        continue
-      }
-      if (heldTenants.has(entry.tenantId)) continue
-      const slice = state.of(command.tenantId)
-      const decision = spec.decide(slice, command, timeOf(command.tenantId, at))
-      const made = (entry.resultOf as (decision: D) => unknown)(decision)
-      spec.apply(slice, decision)
-      result.decisions.push(decision)
-      result.outcomes.set(entry, { result: made })
-      const { audit } = command
-      if (audit) {
-        const target = typeof audit.target === 'string' ? audit.target : audit.target(decision as never)
-        result.audits.push({ ...audit, target })
-      }
-      if (retry) {
-        const response = made as HttpResponse
-        known.add({ key: retry, response })
-        result.keep.push({ key: retry, response })
-      }
-    } catch (error) {
-      result.outcomes.set(entry, { failure: error as Error })
-    }
-  }
-  return result
+  { decisions, refusals }: Decided<C, D>,
+): void {
+  if (decisions.length > 0) spec.save(tx, decisions)
+  if (refusals.length > 0) spec.refusals?.save(tx, refusals)
 }

@@ -1,6 +1,6 @@
 import { type ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import type { Paise } from '@svc/kernel/money'
-import type { BatchTx } from './batch.ts'
+import type { BatchTx } from './batch-tx.ts'
 import type { Writes } from './database.ts'
 import { type RowLock, rowLock } from './row-lock.ts'
 import { type Statement, statement } from './statement.ts'

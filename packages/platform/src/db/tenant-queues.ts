@@ -1,5 +1,5 @@
 import { groupBy } from '@svc/kernel/group-by'
-import type { Entry, PreparedCommand } from './batch.ts'
+import type { Entry, PreparedCommand } from './command-spec.ts'
 
 interface TenantQueue<C extends PreparedCommand> {
   entries: Entry<C>[]

@@ -20,7 +20,7 @@ import { openBody } from '../http/encryption.ts'
 import type { Services } from '../http/operation.ts'
 import { bodyCheck } from '../http/validator.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
-import { giftCardResponse, retryKeyOfOrder, svcCardIdIn } from './issue-cards.ts'
+import { createGiftCardOperation, giftCardResponse, retryKeyOfOrder, svcCardIdIn } from './issue-cards.ts'
 
 const POLL_MS = 250
 /** Partners of which one query returns the open jobs. */
@@ -109,6 +109,7 @@ export class BulkWorker {
         this.#services,
         { tenantId: partnerId },
         { id, body: encrypted },
+        { path: createGiftCardOperation.path, mayBeOld: true },
       )
       jwe = ciphertextHash
       const invalid = this.#check(body)

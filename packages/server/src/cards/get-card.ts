@@ -1,6 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
 import { cardLookup } from '@svc/core/cards/card-view'
+import { openToBuy } from '@svc/core/cards/open-to-buy'
+import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import { PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
 
@@ -29,6 +31,51 @@ export const getCard = query({
     return async ({ caller, params }) => {
       const view = (await find(caller.tenantId, params.svcCardId)) ?? fail('card_not_found')
       return { body: succeedWithCode(toCardRecord(view, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+const inPaise = (description: string) => Type.Integer({ description: `Paise: ${description}` })
+
+const CardBalance = Type.Object(
+  {
+    svcCardId: Type.String(),
+    balance: inPaise('the balance'),
+    held: inPaise('what the card network holds of it'),
+    openToBuy: inPaise('the balance less what is held'),
+    asOf: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'CardBalance', additionalProperties: false },
+)
+
+/** Ours: the record rounds to whole rupees (decision C8). */
+export const getCardBalance = query({
+  id: 'getCardBalance',
+  method: 'GET',
+  path: '/api/v0/partner/svcCard/:svcCardId/balance',
+  tag: 'Cards',
+  summary: 'Get exact balance',
+  description: 'In paise: the card record has whole rupees.',
+  auth: 'partnerWithId',
+  scope: 'cards:read',
+  envelope: 'code',
+  headers: { partnerId: PARTNER_ID },
+  params: CardParams,
+  result: CardBalance,
+  errors: ['card_not_found'],
+
+  mount({ clock, config, database }) {
+    const find = cardLookup(database, clock, config.BUSINESS_TIME_ZONE)
+    return async ({ caller, params: { svcCardId } }) => {
+      const view = (await find(caller.tenantId, svcCardId)) ?? fail('card_not_found')
+      const balance = {
+        svcCardId,
+        balance: Number(view.balancePaise),
+        held: Number(view.heldPaise),
+        openToBuy: Number(openToBuy(view)),
+        asOf: rfc3339(new Date(clock.of(caller.tenantId).now()), config.BUSINESS_TIME_ZONE),
+      }
+      return { headers: { 'cache-control': 'no-store' }, body: succeedWithCode(balance) }
     }
   },
 })

@@ -1,6 +1,6 @@
 import { failFields } from '@svc/contract/fail-fields'
 import { type FieldError, fieldError } from '@svc/contract/field-errors'
-import type { GiftCardOrder } from '@svc/core/cards/card-issuing'
+import type { GiftCardOrder } from '@svc/core/cards/gift-card-order'
 import { type Paise, paise } from '@svc/kernel/money'
 import { type Static, Type } from 'typebox'
 
@@ -55,6 +55,13 @@ export const GiftCardRequest = Type.Object(
     deliveryState: name,
     deliveryCountry: name,
     deliveryPincode: name,
+    referenceNumber: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'Your reference of this order: repeating the order with it returns the first card',
+      }),
+    ),
     loadAmount: Type.Optional(
       Type.Unsafe<string | number>({
         anyOf: [{ type: 'string' }, { type: 'number' }],
@@ -99,7 +106,7 @@ export function readGiftCardOrder(request: GiftCardRequest): GiftCardOrder {
     for (const part of DELIVERY)
       if (!request[part])
         errors.push(fieldError(part, 'required', 'is required when physicalDeliveryAddressFlag is true'))
-  const { companyId, cardAccountId, userId, physicalCard = false, loadAmount } = request
+  const { companyId, cardAccountId, userId, physicalCard = false, loadAmount, referenceNumber } = request
   const loadPaise = loadAmount === undefined ? undefined : readLoad(loadAmount)
   if (loadAmount !== undefined && loadPaise === undefined)
     errors.push(fieldError('loadAmount', 'format', 'must be a whole number of rupees, at least 1'))
@@ -108,7 +115,7 @@ export function readGiftCardOrder(request: GiftCardRequest): GiftCardOrder {
   const holder = Object.fromEntries(
     HOLDER.flatMap((part) => (request[part] === undefined ? [] : [[part, request[part]]])),
   )
-  return { companyId, cardAccountId, userId, physical: physicalCard, loadPaise, holder }
+  return { companyId, cardAccountId, userId, physical: physicalCard, loadPaise, holder, referenceNumber }
 }
 
 function readLoad(amount: string | number): Paise | undefined {

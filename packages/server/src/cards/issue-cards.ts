@@ -23,7 +23,7 @@ export const createGiftCardOperation = operation({
   tag: 'Cards',
   summary: 'Create gift card',
   description:
-    'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. With `Accept: application/jose` the response is encrypted.',
+    'The request is encrypted: a compact JWE of the fields below, to a key published at `/.well-known/jwks.json` or with the partner’s shared key. The card is loaded from its card account; if the funds are insufficient, no card is created. An order with the same `referenceNumber` and content returns the first card; with other content it is 409. A rejected order counts as used: the same JWE is rejected again. With `Accept: application/jose` the response is encrypted.',
   developing: true,
   ignores: ['query'],
   auth: 'partnerWithId',
@@ -41,6 +41,7 @@ export const createGiftCardOperation = operation({
     'user_not_found',
     'insufficient_funds',
     'load_over_limit',
+    'order_reference_in_use',
   ],
   run: createGiftCard,
   ask: ({ caller, body, ciphertextHash }) => ({

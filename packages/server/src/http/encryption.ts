@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import type { BoundTo } from '@svc/jwe/compact'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { parseStrictJson } from '@svc/kernel/strict-json'
@@ -12,14 +13,37 @@ interface OpenedBody {
   readonly ciphertextHash: Buffer | undefined
 }
 
+/** Where an encrypted request was sent. */
+export interface SentTo {
+  readonly path: string
+  /** Whether it may be older than JWE_MAX_AGE_SECONDS: it waited in an upload. */
+  readonly mayBeOld?: true
+}
+
+const CLOCKS_APART_S = 60
+
+/** Decision R7: what a JWE says of its time and its path must be so; what it leaves out is not asked. */
+function isBoundTo(
+  { iat, url }: BoundTo,
+  { path, mayBeOld }: SentTo,
+  maxAgeS: number,
+  nowMs: number,
+): boolean {
+  if (url !== undefined && url !== path) return false
+  if (iat === undefined) return true
+  const ageS = nowMs / 1_000 - iat
+  return ageS >= -CLOCKS_APART_S && (mayBeOld || ageS <= maxAgeS)
+}
+
 /**
  * Opens the encrypted body of a request (decisions C1 to C5). In live mode there is one response for all that is wrong with
  * an encrypted request; the sandbox says which check failed.
  */
 export async function openBody(
-  { config, jwes, log }: Services,
+  { clock, config, jwes, log }: Services,
   { tenantId }: Caller,
   request: Pick<FastifyRequest, 'id' | 'body'>,
+  sent: SentTo,
 ): Promise<OpenedBody> {
   const body = encryptedPayloadOf(request.body)
   if (body !== null && typeof body === 'object') {
@@ -29,7 +53,10 @@ export async function openBody(
   }
   if (typeof body !== 'string') return fail('request_not_encrypted')
   try {
-    const { plaintext, ciphertextHash } = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
+    const opened = await decryptJwe(body, (kid) => jwes.openingKey(tenantId, kid))
+    const { plaintext, ciphertextHash, claims } = opened
+    if (!isBoundTo(claims, sent, config.JWE_MAX_AGE_SECONDS, clock.now()))
+      throw new DecryptionFailed('not_bound', undefined, opened)
     return { body: parseEncrypted(plaintext), ciphertextHash }
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) throw error

@@ -108,13 +108,7 @@ function mountOperation<S extends Services>(
       ...(authenticator?.needs === 'body' ? [authenticate] : []),
       ...(authenticator?.needs === 'body' && !operation.takesAnyBody ? [parseBody] : []),
       ...(mustDecrypt
-        ? [
-            async (request: FastifyRequest) =>
-              void Object.assign(
-                request,
-                await step(services, request, () => openBody(services, request.caller!, request)),
-              ),
-          ]
+        ? [decryption(services, operation.path)]
         : operation.body && !operation.takesAnyBody
           ? [emptyBodyIsAnObject]
           : []),
@@ -206,6 +200,13 @@ const authentication =
     request.admitted?.move(tenants, caller.tenantId)
     if (authenticator!.needs === 'headers') await limit?.take(caller.tenantId, reply)
   }
+
+/** Decrypts the body of a request to this path. */
+const decryption = (services: Services, path: string) => async (request: FastifyRequest) =>
+  void Object.assign(
+    request,
+    await step(services, request, () => openBody(services, request.caller ?? PUBLIC, request, { path })),
+  )
 
 function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
   const handle = operation.mount(services)

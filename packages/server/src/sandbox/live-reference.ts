@@ -129,22 +129,6 @@ export class LiveExamples {
     const locked = await post(cards, partner, `reference-locked-${day}`, order, jose)
     const physical = await this.#encrypted(demo, { physicalCard: true })
     const inactive = await post(cards, partner, `reference-physical-${day}`, physical, jose)
-    const [lost, unwanted] = await Promise.all(
-      ['lost', 'unwanted'].map(async (which) =>
-        post(cards, partner, `reference-${which}-${day}`, await this.#encrypted(demo, {}), jose),
-      ),
-    )
-    const unwantedCardId = required(unwanted?.['svcCardId'], 'a card')
-    await this.#call({
-      method: 'PATCH',
-      path: `${cards}/${unwantedCardId}/status`,
-      headers: {
-        authorization: `Bearer ${partner}`,
-        partnerid: demo.incentivePartner.partnerId,
-        'content-type': 'application/json',
-      },
-      body: Buffer.from(JSON.stringify({ status: 'BL', reason: 'Not wanted' })),
-    })
     const lines = await this.#encrypted(demo, { loadAmount: '100' })
     const bulk = await post(
       `${cards}/bulk`,
@@ -167,14 +151,36 @@ export class LiveExamples {
       cardToken: required(card['token'], 'the token of a card'),
       lockedCardId: required(locked['svcCardId'], 'a card'),
       physicalCardId: required(inactive['svcCardId'], 'a physical card'),
-      lostCardId: required(lost?.['svcCardId'], 'a card'),
-      unwantedCardId,
+      ...(await this.#endingCards(demo, partner)),
       jobId: required(bulk['jobId'], 'a bulk job'),
       endpointId: required(hook['endpointId'], 'an endpoint'),
       deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
       eventId: await this.#eventId(merchant),
       otherConfigId: required(config['coinConfigId'], 'a configuration'),
     }
+  }
+
+  /** A card to be replaced, and a blocked one whose balance is to be returned. */
+  async #endingCards(demo: SandboxFile, partner: string) {
+    const headers = { authorization: `Bearer ${partner}`, partnerid: demo.incentivePartner.partnerId }
+    const path = '/api/v0/partner/svcCard'
+    const issue = async (which: string): Promise<string> => {
+      const key = {
+        'idempotency-key': `reference-${which}-${this.#today()}`,
+        'content-type': 'application/jose',
+      }
+      const body = Buffer.from(await this.#encrypted(demo, {}))
+      const { payload } = await this.#call({ method: 'POST', path, headers: { ...headers, ...key }, body })
+      return required(payload['svcCardId'], 'a card')
+    }
+    const [lostCardId, unwantedCardId] = [await issue('lost'), await issue('unwanted')]
+    await this.#call({
+      method: 'PATCH',
+      path: `${path}/${unwantedCardId}/status`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ status: 'BL', reason: 'Not wanted' })),
+    })
+    return { lostCardId, unwantedCardId }
   }
 
   async #refundAndPayout(demo: SandboxFile, merchant: string) {
@@ -253,6 +259,8 @@ export class LiveExamples {
       },
       bulkIssueGiftCards: { body: lines },
       activateCard: { params: { svcCardId: props.physicalCardId } },
+      updateCardAccount: { body: { lowBalance: 5000 } },
+      getCardAccountStatement: { query: {} },
       replaceCard: { params: { svcCardId: props.lostCardId }, body: { reason: 'Lost' } },
       returnCard: { params: { svcCardId: props.unwantedCardId }, body: { consentReference: 'letter' } },
       changeCardStatus: { params: { svcCardId: props.lockedCardId } },
@@ -279,6 +287,7 @@ export class LiveExamples {
       sandboxPay: { body: { qrCodeId: demo.qrCodeId, amount: 249.5, payerVpa: 'asha@bank' } },
       sandboxSpend: { body: { amount: 1, channel: 'pos', merchantName: 'Corner Shop' } },
       sandboxRefund: { body: { amount: 1 } },
+      sandboxCardMessage: { body: { type: 'authorization', amount: 1, behaviour: 'timeout' } },
     }
   }
 }

@@ -1,0 +1,46 @@
+import { rfc3339 } from '@svc/kernel/time'
+import type { OutboxEvent } from '@svc/platform/outbox'
+import { Type } from 'typebox'
+import type { Transfer } from '../ledger/transfers.ts'
+import type { CardAccount } from './card-account.ts'
+import type { PreparedGiftCard } from './card-issuing.ts'
+
+/** What the event of a low card account contains. */
+export const LowCardAccount = Type.Object(
+  {
+    cardAccountId: Type.String(),
+    companyId: Type.String(),
+    balance: Type.Number({ description: 'Rupees, after the load that brought it below the threshold' }),
+    lowBalance: Type.Number({ description: 'The threshold, in rupees' }),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'LowCardAccount', additionalProperties: false },
+)
+
+const rupees = (paise: bigint): number => Number(paise) / 100
+
+/** Pure. The event of a load that brings the balance of its card account below the threshold; each crossing is one. */
+export function lowBalanceEvent(
+  { cardAccountId, companyId, partnerId, lowBalancePaise }: CardAccount,
+  beforePaise: bigint,
+  { amountPaise, createdAt }: Transfer,
+  { ids, timeZone }: PreparedGiftCard,
+): OutboxEvent | undefined {
+  const balancePaise = beforePaise - amountPaise
+  if (lowBalancePaise === null || beforePaise < lowBalancePaise || balancePaise >= lowBalancePaise)
+    return undefined
+  return {
+    eventId: ids.low,
+    tenantId: partnerId,
+    type: 'card_account.low',
+    objectId: cardAccountId,
+    payload: {
+      cardAccountId,
+      companyId,
+      balance: rupees(balancePaise),
+      lowBalance: rupees(lowBalancePaise),
+      createdOn: rfc3339(createdAt, timeZone),
+    },
+    createdAt,
+  }
+}

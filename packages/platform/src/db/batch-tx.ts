@@ -1,0 +1,68 @@
+import { idsByTenant } from '@svc/kernel/by-tenant'
+import { invariant } from '@svc/kernel/invariant'
+import type pg from 'pg'
+import { ClientTx } from './database.ts'
+import type { RowLock } from './row-lock.ts'
+import { type Statement, statement } from './statement.ts'
+
+/** `wait` for locked rows a moment, or `skip` them and leave their tenants to a later batch. */
+export type LockMode = 'wait' | 'skip'
+
+/** A transaction that locks rows in its batch's mode and remembers the tenants whose rows were held. */
+export class BatchTx extends ClientTx {
+  readonly heldTenants = new Set<string>()
+  readonly #mode: LockMode
+  #asked = 0
+  #closed = false
+
+  constructor(client: pg.PoolClient, mode: LockMode) {
+    super(client)
+    this.#mode = mode
+  }
+
+  override query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]> {
+    invariant(!this.#closed, 'a statement came after COMMIT')
+    this.#asked++
+    return super.query(statement, values)
+  }
+
+  /** What `work` returns, and the database's time once every statement of it is done. */
+  async timed<T>(work: () => Promise<T>): Promise<[result: T, time: Time]> {
+    const working = work()
+    const asked = this.#asked + 1
+    // Most ask for all that they need at once; then the time travels with it.
+    const asking = this.query(NOW)
+    asking.catch(() => undefined)
+    const result = await working
+    const [time] = await (this.#asked === asked ? asking : this.query(NOW))
+    return [result, time!]
+  }
+
+  /** COMMIT follows: no other statement may. */
+  close(): void {
+    this.#closed = true
+  }
+
+  /** Locks and reads rows; `wanted` is how many distinct rows the parameters name at most. */
+  async lock<Row>(lock: RowLock<Row>, values: readonly unknown[], wanted: number): Promise<Row[]> {
+    if (this.#mode === 'wait') return this.query(lock.wait, values)
+    const rows = await this.query(lock.skip, values)
+    if (rows.length < wanted) {
+      const got = idsByTenant(
+        rows,
+        (row) => row.lock_tenant,
+        (row) => row.lock_id,
+      )
+      for (const row of await this.query(lock.present, values))
+        if (!got.of(row.lock_tenant).has(row.lock_id)) this.heldTenants.add(row.lock_tenant)
+    }
+    return rows
+  }
+}
+
+interface Time {
+  readonly now: Date
+  readonly epoch: string
+}
+
+const NOW = statement<Time>('batch_now', 'select clock_timestamp() as now, epoch from installation')

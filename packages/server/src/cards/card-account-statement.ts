@@ -1,0 +1,142 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { accountId } from '@svc/core/ledger/accounts'
+import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
+import { formatRupees } from '@svc/kernel/money'
+import { calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
+import { Type } from 'typebox'
+import { query, succeedWithCode } from '../http/operation.ts'
+import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, findAccount } from './card-accounts.ts'
+
+const CSV = 'text/csv'
+const LINES_MAX = 10_000
+const DAY_MINUTES = 1_440
+
+const StatementRecord = Type.Object(
+  {
+    cardAccountId: Type.String(),
+    from: Type.String({ description: 'First day, `YYYY-MM-DD`' }),
+    to: Type.String({ description: 'Last day, `YYYY-MM-DD`' }),
+    openingBalance: Type.Number({ description: 'Rupees at the beginning of the first day' }),
+    closingBalance: Type.Number({ description: 'Rupees at the end of the last day, or now' }),
+    lines: Type.Array(
+      Type.Object(
+        {
+          createdOn: Type.String({ description: 'RFC 3339' }),
+          kind: Type.String({ description: 'Such as `card_funding`, `card_load`, `card_back_to_source`' }),
+          amount: Type.Number({ description: 'Rupees; negative where the account pays' }),
+          balance: Type.Number({ description: 'Rupees after it' }),
+          svcCardId: Type.Optional(Type.String({ description: 'The card that was loaded or emptied' })),
+          reference: Type.Optional(Type.String({ description: 'The bank’s reference of a funding' })),
+          transactionId: Type.String(),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Oldest first' },
+    ),
+  },
+  { title: 'CardAccountStatement', additionalProperties: false },
+)
+
+const day = (description: string) =>
+  Type.Optional(
+    Type.String({ maxLength: 10, description: `${description}, \`YYYY-MM-DD\` in the business time zone` }),
+  )
+
+interface Period {
+  readonly from: string
+  readonly to: string
+}
+
+/** The days of a statement; by default the month until today. */
+function readPeriod({ from, to }: Partial<Period>, now: Date, timeZone: string): Period {
+  const today = calendarDay(now, timeZone)
+  const period = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today }
+  for (const name of ['from', 'to'] as const)
+    if (!isDay(period[name])) failField(name, 'format', 'must be a day, such as 2026-04-01')
+  if (period.from > period.to) failField('to', 'minimum', 'must not be before from')
+  return period
+}
+
+const rupees = (paise: bigint): number => Number(paise) / 100
+const amountOf = ({ credit, debit }: StatementLine): bigint => credit - debit
+const cardOf = ({ objectId }: StatementLine): string | undefined =>
+  objectId.startsWith('card_') ? objectId : undefined
+
+const toWire = (cardAccountId: string, { from, to }: Period, statement: Statement, timeZone: string) => ({
+  cardAccountId,
+  from,
+  to,
+  openingBalance: rupees(statement.opening),
+  closingBalance: rupees(statement.closing),
+  lines: statement.lines.map((line) => ({
+    createdOn: rfc3339(line.at, timeZone),
+    kind: line.kind,
+    amount: rupees(amountOf(line)),
+    balance: rupees(line.balance),
+    svcCardId: cardOf(line),
+    reference: line.reference ?? undefined,
+    transactionId: line.transferId,
+  })),
+})
+
+const HEADER = 'createdOn,kind,amount,balance,svcCardId,reference,transactionId'
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+/** RFC 4180: the opening and the closing balance are lines too. */
+function toCsv({ from, to }: Period, { opening, closing, lines }: Statement, timeZone: string): string {
+  const row = (line: StatementLine) =>
+    [
+      rfc3339(line.at, timeZone),
+      line.kind,
+      formatRupees(amountOf(line)),
+      formatRupees(line.balance),
+      cardOf(line) ?? '',
+      line.reference ?? '',
+      line.transferId,
+    ]
+      .map(quoted)
+      .join(',')
+  const ends = (on: string, kind: string, balance: bigint) => `${on},${kind},,${formatRupees(balance)},,,`
+  const all = [HEADER, ends(from, 'opening', opening), ...lines.map(row), ends(to, 'closing', closing)]
+  return `${all.join('\r\n')}\r\n`
+}
+
+/** Not in the specification. */
+export const getCardAccountStatement = query({
+  id: 'getCardAccountStatement',
+  method: 'GET',
+  path: `${ACCOUNTS}/:cardAccountId/statement`,
+  tag: ACCOUNTS_TAG,
+  summary: 'Get statement of card account',
+  description: `Opening balance, every movement with the balance after it, and closing balance, for whole days; by default this month until today. At most ${LINES_MAX} lines: a longer period is 400. With \`Accept: text/csv\` as CSV (RFC 4180).`,
+  auth: 'partner',
+  scope: 'cards:read',
+  envelope: 'code',
+  params: AccountParams,
+  query: Type.Object({ from: day('First day'), to: day('Last day') }, { additionalProperties: false }),
+  result: StatementRecord,
+  alsoProduces: CSV,
+  errors: ['card_account_not_found'],
+  mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    return async ({ caller: { tenantId }, params: { cardAccountId }, query, headers }) => {
+      const period = readPeriod(query, new Date(clock.of(tenantId).now()), timeZone)
+      const found = await database.read([tenantId], async (tx) => {
+        await findAccount(tx, tenantId, cardAccountId)
+        return accountStatement(tx, {
+          accountId: accountId('card_funding', cardAccountId),
+          from: instantOfDay(period.from, 0, timeZone),
+          to: instantOfDay(period.to, DAY_MINUTES, timeZone),
+          limit: LINES_MAX,
+        })
+      })
+      const statement = found ?? fail('card_account_not_found')
+      if (statement.hasMore) failField('from', 'minimum', `must leave at most ${LINES_MAX} lines until to`)
+      if (String(headers['accept']).toLowerCase().startsWith(CSV))
+        return {
+          headers: { 'content-type': `${CSV}; charset=utf-8` },
+          body: toCsv(period, statement, timeZone),
+        }
+      return { body: succeedWithCode(toWire(cardAccountId, period, statement, timeZone)) }
+    }
+  },
+})

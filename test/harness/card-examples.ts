@@ -1,0 +1,117 @@
+import { type Client, payloadOf } from './client.ts'
+import { encryptFor, type TestPartner } from './partner.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface Callers {
+  /** Without credentials, for the sandbox. */
+  readonly open: Client
+  readonly issuer: Client
+  readonly partner: TestPartner
+}
+
+const CREATE = '/api/v0/partner/svcCard'
+
+/** Examples of orders with a reference, of the end of cards, and of the simulated card network. */
+export async function cardExamples(recorder: Recorder, callers: Callers): Promise<void> {
+  await ordersWithReference(recorder, callers)
+  await endOfCards(recorder, callers)
+  await cardAccounts(recorder, callers)
+}
+
+const newCard = async ({ issuer, partner }: Callers): Promise<string> => {
+  const { companyId, cardAccountId } = partner
+  const order = await encryptFor(partner, { companyId, cardAccountId, firstName: 'Meera' })
+  return payloadOf(await issuer.post(CREATE, order)).svcCardId
+}
+
+async function ordersWithReference(recorder: Recorder, { issuer, partner }: Callers): Promise<void> {
+  const { companyId, cardAccountId, partnerId } = partner
+  const order = {
+    companyId,
+    cardAccountId,
+    firstName: 'Asha',
+    loadAmount: '500',
+    referenceNumber: 'order-1042',
+  }
+  const asked = async (encrypted: object) => ({
+    headers: { partnerId, 'content-type': 'application/json' },
+    encrypted,
+    body: JSON.stringify(await encryptFor(partner, encrypted)),
+  })
+  const first = 'With a reference of your own: a repeat returns this card'
+  await recorder.works('createGiftCard', first, issuer, await asked(order))
+  const other = await asked({ ...order, loadAmount: '600' })
+  await recorder.fails('createGiftCard', 'order_reference_in_use', 'Another order with it', issuer, other)
+}
+
+async function endOfCards(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, open, partner } = callers
+  const headers = { partnerId: partner.partnerId }
+  const of = (svcCardId: string) => ({ params: { svcCardId }, headers })
+  const [lost, given, missing] = [of(await newCard(callers)), of(await newCard(callers)), of('card_nothing')]
+  const reason = { body: { reason: 'Lost' } }
+  const consent = { body: { consentReference: 'letter-2026-0042' } }
+  const nobody = 'Not there, or not yours'
+  await networkMessages(recorder, open, lost.params.svcCardId)
+  await recorder.works('replaceCard', 'It was lost', issuer, { ...lost, ...reason })
+  await recorder.fails('replaceCard', 'card_not_found', nobody, issuer, { ...missing, ...reason })
+  await recorder.fails('returnCard', 'card_not_ended', 'It is in use', issuer, { ...given, ...consent })
+  const block = { status: 'BL', reason: 'Not wanted' }
+  await issuer.patch(`${CREATE}/${given.params.svcCardId}/status`, block)
+  await recorder.works('returnCard', 'The holder does not want it', issuer, { ...given, ...consent })
+  const waiting = 'Its money is on its way back'
+  await recorder.fails('replaceCard', 'return_waiting', waiting, issuer, { ...given, ...reason })
+  await recorder.fails('returnCard', 'return_waiting', 'There is one already', issuer, {
+    ...given,
+    body: { consentReference: 'letter-2026-0043' },
+  })
+  await recorder.fails('returnCard', 'card_not_found', nobody, issuer, { ...missing, ...consent })
+  await recorder.fails('returnCard', 'nothing_left', 'Its replacement has it', issuer, {
+    ...lost,
+    ...consent,
+  })
+  await recorder.works('getCardEnd', 'What became of it', issuer, given)
+  await recorder.fails('getCardEnd', 'card_not_found', nobody, issuer, missing)
+}
+
+async function networkMessages(recorder: Recorder, open: Client, svcCardId: string): Promise<void> {
+  const summary = 'A terminal that gets no response voids its authorisation'
+  await recorder.works('sandboxCardMessage', summary, open, {
+    params: { svcCardId },
+    body: { type: 'authorization', amount: 10, behaviour: 'timeout' },
+  })
+  await recorder.fails('sandboxCardMessage', 'card_not_found', 'Not there', open, {
+    params: { svcCardId: 'card_nothing' },
+    body: { type: 'balance_inquiry' },
+  })
+}
+
+async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void> {
+  const { issuer, partner } = callers
+  const svcCardId = await newCard(callers)
+  const nobody = 'Not there, or not yours'
+  const params = { cardAccountId: partner.cardAccountId }
+  const missing = { params: { cardAccountId: 'acc_nothing' } }
+  await recorder.works('listCardAccounts', 'All of yours', issuer, { query: { limit: '10' } })
+  await recorder.fails('listCardAccounts', 'validation_failed', 'Too many at once', issuer, {
+    query: { limit: '0' },
+  })
+  await recorder.works('getCardAccount', 'One of them, with its balance', issuer, { params })
+  await recorder.fails('getCardAccount', 'card_account_not_found', nobody, issuer, missing)
+  const body = { lowBalance: 5000 }
+  await recorder.works('updateCardAccount', 'A threshold', issuer, { params, body })
+  await recorder.fails('updateCardAccount', 'card_account_not_found', nobody, issuer, { ...missing, body })
+  const tooMuch = { params, body: { denomination: 20_000 } }
+  await recorder.fails('updateCardAccount', 'load_over_limit', 'More than a card may hold', issuer, tooMuch)
+  const period = { query: { from: '2026-01-01', to: '2026-01-31' } }
+  await recorder.works('getCardAccountStatement', 'A month', issuer, { params, ...period })
+  await recorder.fails('getCardAccountStatement', 'card_account_not_found', nobody, issuer, {
+    ...missing,
+    ...period,
+  })
+  const headers = { partnerId: partner.partnerId }
+  const card = { params: { svcCardId }, headers }
+  await recorder.works('getCardBalance', 'To the paisa', issuer, card)
+  const noCard = { params: { svcCardId: 'card_nothing' }, headers }
+  await recorder.fails('getCardBalance', 'card_not_found', nobody, issuer, noCard)
+}

@@ -1,0 +1,100 @@
+import { OPERATIONS } from '@svc/server/operations'
+import type { Json } from './client.ts'
+
+/** One id of everything that a tenant may have, by the name under which requests carry it. */
+export type Ids = Record<string, string>
+
+interface Request {
+  readonly query?: string
+  readonly body?: Json
+  readonly headers?: Record<string, string>
+}
+
+/** A request of each operation that is right when the ids in it are the caller's own. */
+export type Row = (ids: Ids) => Request
+/** Why an operation has no ids of tenants in it. */
+const open = (why: string) => ({ why })
+const IF_MATCH = { 'if-match': '"1"' }
+const plain: Row = () => ({})
+const empty: Row = () => ({ body: {} })
+
+const WORLD = OPERATIONS.filter(({ auth, sandboxOnly }) => auth === 'none' && sandboxOnly)
+const RAILS = OPERATIONS.filter(({ auth }) => auth === 'rail' || auth === 'cardRail')
+export const ROWS: Record<string, Row | { readonly why: string }> = {
+  issueMerchantToken: open('the key names the tenant'),
+  issuePartnerToken: open('the client names the tenant'),
+  oauthMetadata: open('public'),
+  publishedKeys: open('public'),
+  getInterpretations: open('public'),
+  publishedWebhookKeys: open('public'),
+  createQrCode: ({ referenceNumber, customerId }) => ({ body: { referenceNumber, customerId } }),
+  getQrCode: plain,
+  searchQrCodes: ({ referenceNumber, customerId }) => ({ body: { referenceNumber, customerId } }),
+  listPayments: plain,
+  cancelQrCode: empty,
+  getPayment: plain,
+  createRefund: ({ referenceNumber }) => ({ body: { amount: 0.01, referenceNumber } }),
+  getRefund: plain,
+  listRefunds: plain,
+  listPayouts: plain,
+  getPayout: plain,
+  listPayoutLines: plain,
+  findPayments: ({ qrCodeId, referenceNumber, utr }) => ({
+    query: `?${new URLSearchParams(utr ? { utr } : { qrCodeId: qrCodeId!, referenceNumber: referenceNumber! })}`,
+  }),
+  createGiftCard: ({ companyId, cardAccountId, userId, referenceNumber }) => ({
+    body: { companyId, cardAccountId, userId, referenceNumber },
+  }),
+  bulkIssueGiftCards: open('checked below, line by line'),
+  getBulkJob: plain,
+  listBulkResults: plain,
+  getCard: plain,
+  searchCards: ({ companyId, cardAccountId, svcCardId }) => ({
+    body: { companyId, cardAccountId, svcCardId },
+  }),
+  changeCardStatus: () => ({ body: { status: 'L', reason: 'lost' } }),
+  activateCard: empty,
+  replaceCard: () => ({ body: { reason: 'lost' } }),
+  returnCard: () => ({ body: { consentReference: 'letter-1' } }),
+  getCardEnd: plain,
+  ...Object.fromEntries(
+    ['getCardBalance', 'listCardAccounts', 'getCardAccount', 'getCardAccountStatement'].map((id) => [
+      id,
+      plain,
+    ]),
+  ),
+  updateCardAccount: () => ({ body: { denomination: 100 } }),
+  setCardFlags: () => ({ body: { posAllowed: false } }),
+  listCardChanges: plain,
+  getCoinConfig: plain,
+  createCoinConfig: ({ companyId, event }) => ({
+    body: { configuration: 'CUSTOM', companyId, event, amount: 1, title: 'Thanks' },
+  }),
+  searchCoinConfigs: ({ companyId, event }) => ({ body: { companyId, event } }),
+  updateCoinConfig: () => ({ body: { title: 'New' }, headers: IF_MATCH }),
+  deactivateCoinConfig: () => ({ body: {}, headers: IF_MATCH }),
+  listCoinConfigRevisions: plain,
+  allocateCoins: ({ requestId, event, userId, companyId, dryRun = 'yes' }) => ({
+    body: { requestId, event, userId, companyId, dryRun: dryRun === 'yes' },
+  }),
+  redeemCoins: ({ requestId, userId }) => ({ body: { requestId, userId, amount: 1 } }),
+  getCoinBalance: plain,
+  listCoinHistory: plain,
+  listEvents: plain,
+  streamEvents: open('has no ids; what it sends is the feed of listEvents'),
+  createWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:59999/' } }),
+  listWebhookEndpoints: plain,
+  getWebhookEndpoint: plain,
+  updateWebhookEndpoint: () => ({ body: { description: 'new' } }),
+  rotateWebhookSecret: empty,
+  listWebhookAttempts: ({ eventId }) => ({ query: `?eventId=${eventId}` }),
+  resendWebhookEvent: ({ eventId }) => ({ body: { eventId } }),
+  replayWebhookEvents: () => ({ body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' } }),
+  deleteWebhookEndpoint: plain,
+  ...Object.fromEntries(RAILS.map(({ id }) => [id, open('sees all tenants; its signature is asked for')])),
+  ...Object.fromEntries(WORLD.map(({ id }) => [id, open('plays a payer, a shop or time; sandbox only')])),
+  sandboxPayOut: open('plays operators and bank for the merchant of the token; sandbox only'),
+  livez: open('public'),
+  readyz: open('public'),
+  metrics: open('guarded by its own token in live mode'),
+}
