@@ -7,6 +7,7 @@ import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { exportOf } from './csv.ts'
+import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
@@ -15,13 +16,16 @@ import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as payments from './payment-operations.ts'
+import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
+import * as payoutTerms from './payout-terms-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import { showStatus } from './status-operations.ts'
 import * as suspense from './suspense-operations.ts'
 import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
@@ -35,10 +39,12 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.signOut,
   session.changeOwnPassword,
   overview.showOverview,
+  showStatus,
   merchants.listMerchants,
   merchants.showMerchant,
   merchants.createMerchantInConsole,
   merchants.changeMerchant,
+  payoutTerms.showPayoutTerms,
   merchants.issueApiKeyInConsole,
   merchants.revokeApiKeyInConsole,
   partners.listPartnersInConsole,
@@ -72,12 +78,17 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   refunds.completeRefundByOperator,
   suspense.assignPayment,
   suspense.returnPayment,
-  payouts.listPayoutsInConsole,
+  payoutLists.listPayoutsInConsole,
+  payoutLists.sumPayouts,
+  payoutLists.showPayout,
+  payoutLists.listPayoutLinesInConsole,
+  payouts.runPayouts,
   payouts.preparePayoutInConsole,
   payouts.approvePayout,
   payouts.cancelPayout,
   payouts.completePayout,
   notices.listNotices,
+  notices.showNotice,
   notices.assignNotice,
   cards.listCards,
   cards.showCard,
@@ -85,6 +96,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   cards.spendFromCard,
   cards.refundToCard,
   cardExceptions.listCardExceptions,
+  cardExceptions.showCardException,
   coins.listCoinConfigs,
   coins.showCoinConfig,
   coins.tryAllocation,
@@ -92,6 +104,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
   ledger.listTransfers,
+  journals.showJournal,
   ledger.showReconciliation,
   ledger.runReconciliation,
   requests.listRequests,

@@ -8,6 +8,7 @@ export const KINDS = [
   'qrCode',
   'payment',
   'refund',
+  'payout',
   'merchant',
   'partner',
   'company',
@@ -15,6 +16,7 @@ export const KINDS = [
   'user',
   'coinConfig',
   'ledgerAccount',
+  'journal',
   'webhookEndpoint',
 ] as const
 export type Kind = (typeof KINDS)[number]
@@ -109,6 +111,18 @@ export const SOURCES: readonly Source[] = [
     'refund',
     bankReference,
     `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where utr = $1`,
+  ),
+  source(
+    'payout',
+    'payout',
+    id('pyo'),
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where payout_id = $1`,
+  ),
+  source(
+    'payout_utr',
+    'payout',
+    bankReference,
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1`,
   ),
   source(
     'code_reference',
@@ -217,5 +231,12 @@ export const SOURCES: readonly Source[] = [
     'ledgerAccount',
     form(/^[a-z_]{4,20}:\S+$/),
     `select account_id as id, account_id as title, kind as subtitle from ledger_accounts where account_id = $1`,
+  ),
+  source(
+    'journal',
+    'journal',
+    id('jrn'),
+    `select j.journal_id as id, j.kind as title, j.reference as subtitle from tenants t cross join lateral (
+       select * from journals j where j.tenant_id = t.tenant_id and j.journal_id = $1 offset 0) j`,
   ),
 ]

@@ -425,6 +425,18 @@ export const FAILURES = {
     'Webhook endpoint not found',
     'Use the `endpointId` that the create operation returned.',
   ),
+  journal_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Journal not found',
+    'List the transfers of a ledger account and use a `journalId` from there.',
+  ),
+  card_exception_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Card exception not found',
+    'List the exceptions of the card rail and use an `exceptionId` from there.',
+  ),
   notice_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -82,6 +82,8 @@ export type ErrorCode =
   | 'too_many_failed_attempts'
   | 'rate_limited'
   | 'webhook_endpoint_not_found'
+  | 'journal_not_found'
+  | 'card_exception_not_found'
   | 'notice_not_found'
   | 'notice_not_in_quarantine'
   | 'event_not_found'
