@@ -10,6 +10,7 @@ import { emptyPages, everyPage } from './pages.ts'
 import { payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
+import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
 import { tenants } from './tenants.ts'
@@ -31,6 +32,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     suspense(bed)
     exceptions(bed)
     journals(bed)
+    status(bed)
     people(bed)
     tenants(bed)
     webhooks(bed)

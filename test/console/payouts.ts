@@ -129,7 +129,10 @@ export function payouts(bed: Bed): void {
     await dialog(page).getByRole('button', { name: 'Prepare', exact: true }).click()
     const outcomes = dialog(page).getByRole('table', { name: 'Prepared payouts' })
     await outcomes.getByText('Nothing is due up to this day').first().waitFor()
-    await dialog(page).getByRole('button', { name: 'Close', exact: true }).click()
+    await page
+      .getByRole('dialog', { name: 'Prepared' })
+      .getByRole('button', { name: 'Close', exact: true })
+      .click()
     await goTo(page, `/merchants/${shopId}`)
     await page.getByText('ending in 5678').waitFor()
     await page.getByRole('row', { name: '2020-01-01' }).getByText('0.50 %').waitFor()

@@ -6,6 +6,7 @@ export const placesOf = (
   world: World & MoneyWorld,
 ): readonly (readonly [path: string, heading: string, seen: string])[] => [
   ['/', 'Overview', 'The books add up'],
+  ['/status', 'Status', 'Not stored by the service'],
   ['/requests', 'Requests', 'insufficient_funds'],
   [`/requests/${world.badJweRequestId}`, 'createGiftCard', 'Not opened'],
   [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],

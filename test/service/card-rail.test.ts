@@ -231,6 +231,10 @@ test('the same identity with other content is declined or kept, and shown to ope
     message: { type: 'capture', amount: '10.00', debited: '10.00', stan: captured.stan },
   })
   expect((await shown('contradicts_earlier_message')).message).toBeUndefined()
+  const { exceptionId } = data[0]
+  expect((await browser.get(`/search?q=${exceptionId}`)).json.results).toMatchObject([
+    { kind: 'cardException', id: exceptionId },
+  ])
   expect((await browser.get('/card-exceptions/cex_none')).error).toBe('card_exception_not_found')
 })
 

@@ -101,6 +101,9 @@ test('a payout is shown with its merchant, the end of its account alone, its lin
   expect(journal.legs.map(({ amount }: Json) => amount)).toEqual(['1.50', '0.28', '98.22'])
   const [moved] = (await viewer.get(`/ledger/accounts/payable:${merchantId}/transfers`)).json.data
   expect(moved).toMatchObject({ journalId, reference: payoutId, effectiveDate: journal.effectiveDate })
+  expect((await viewer.get(`/search?q=${journalId}`)).json.results).toMatchObject([
+    { kind: 'journal', id: journalId, title: 'payout' },
+  ])
   expect((await viewer.get('/ledger/journals/jrn_none')).error).toBe('journal_not_found')
   expect((await viewer.get(`/search?q=${payoutId}`)).json.results).toMatchObject([
     { kind: 'payout', id: payoutId },

@@ -146,6 +146,9 @@ test('an operator assigns a notice in quarantine, once: it becomes a payment lik
     status: 'ASSIGNED',
     body: `{"words":"first ${mine.tr}"}`,
   })
+  expect((await browser.get(`/search?q=${ids[0]}`)).json.results).toMatchObject([
+    { kind: 'notice', id: ids[0] },
+  ])
   expect((await browser.get('/rail-notices/rnt_none')).error).toBe('notice_not_found')
   expect((await browser.post(path, reading)).error).toBe('notice_not_in_quarantine')
   expect((await browser.post(`/rail-notices/${ids[1]}/assign`, reading)).error).toBe('utr_conflict')

@@ -239,4 +239,16 @@ export const SOURCES: readonly Source[] = [
     `select j.journal_id as id, j.kind as title, j.reference as subtitle from tenants t cross join lateral (
        select * from journals j where j.tenant_id = t.tenant_id and j.journal_id = $1 offset 0) j`,
   ),
+  source(
+    'notice',
+    'notice',
+    id('rnt'),
+    `select notice_id as id, 'Bank notice' as title, status as subtitle from rail_notices where notice_id = $1`,
+  ),
+  source(
+    'card_exception',
+    'cardException',
+    id('cex'),
+    `select exception_id as id, 'Card exception' as title, reason as subtitle from card_exceptions where exception_id = $1`,
+  ),
 ]

@@ -41,7 +41,7 @@ export const REASONS: Readonly<Record<Reason, Meaning>> = {
   unknown_card: {
     title: 'Unknown card',
     meaning: 'The network reports what happened to a card that the service does not know.',
-    toDo: 'Check the card’s token with the network. If the card is none of ours, the network must correct its routing and its settlement.',
+    toDo: 'Check the card’s token with the network. If the service never issued the card, the network must correct its routing and its settlement.',
   },
   contradicts_earlier_message: {
     title: 'Contradicts an earlier message',

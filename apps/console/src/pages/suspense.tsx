@@ -69,7 +69,7 @@ const FILTERS: readonly Filter[] = [
   ...CREATED_AT,
 ]
 
-/** Credits that wait for somebody to find out whose they are. */
+/** Credits that wait until an operator finds out whose they are. */
 export function Suspense() {
   const { can } = useSession()
   return (
