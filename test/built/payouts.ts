@@ -8,7 +8,6 @@ import { creditOf } from '../harness/qr-codes.ts'
 import { PASSWORD } from './administration.ts'
 import type { LiveMerchant } from './merchants.ts'
 
-/** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
 /** A credit of the platform's suspense for the merchant, and one that goes back. */
 export async function resolveSuspense(
   { svc }: Pick<Live, 'svc'>,
@@ -23,6 +22,7 @@ export async function resolveSuspense(
   expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
 }
 
+/** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
 export async function payOut(
   { folder, server, svc }: Live,
   { client, merchantId }: LiveMerchant,
@@ -71,4 +71,28 @@ export async function payOut(
   payloadOf(await client.get(`/api/v0/payouts/${imported}`))
   expect(payloadOf(await client.get(`/api/v0/payouts/${imported}/lines`)).data.length).toBeGreaterThan(1)
   expect((await svc(['payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
+  await inTheConsole(ravi, { merchantId, payoutId: imported, day })
+}
+
+interface Paid {
+  readonly merchantId: string
+  readonly payoutId: string
+  readonly day: string
+}
+
+/** What the pages of the console read, by the operators' own login to the database. */
+async function inTheConsole(browser: Browser, { merchantId, payoutId, day }: Paid): Promise<void> {
+  const read = async (path: string) => {
+    const { json, status, text } = await browser.get(path)
+    expect([path, status], text).toEqual([path, 200])
+    return json
+  }
+  expect(await read(`/payouts/totals?merchantId=${merchantId}&status=PAID`)).toMatchObject({ count: 1 })
+  expect((await read(`/payouts/${payoutId}`)).history.length).toBeGreaterThan(3)
+  expect((await read(`/payouts/${payoutId}/lines`)).data.length).toBeGreaterThan(1)
+  expect(await read(`/merchants/${merchantId}/payout-terms`)).toMatchObject({ bankAccount: { ends: '5678' } })
+  expect(await read(`/ledger/journals/jrn_${payoutId.slice(4)}p`)).toMatchObject({ kind: 'payout_paid' })
+  expect((await read('/status')).database.role).toBe('primary')
+  const { status, json } = await browser.post('/payouts/run', { businessDay: day })
+  expect([status, json.data.filter((each: { payoutId?: string }) => each.payoutId)]).toEqual([200, []])
 }

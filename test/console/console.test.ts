@@ -7,7 +7,7 @@ import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
-import { payouts } from './payouts.ts'
+import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
 import { status } from './status.ts'
@@ -29,6 +29,8 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     keyboard(bed)
     support(bed)
     payouts(bed)
+    payoutApproval(bed)
+    payoutOutcomes(bed)
     suspense(bed)
     exceptions(bed)
     journals(bed)

@@ -49,9 +49,15 @@ export function payouts(bed: Bed): void {
     await page.getByText('Payout: Prepared', { exact: true }).waitFor()
     await page.getByText('Journal: Payout', { exact: true }).waitFor()
     await page.getByText('Prepared by operator asha. An operator approves it').waitFor()
+    await line.getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: /^Payment / }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: /^pyo_/ }).click()
+    await page.getByRole('heading', { level: 1, name: /^Payout of / }).waitFor()
     expect(await page.getByRole('button', { name: /Approve|Cancel|Mark/ }).count()).toBe(0)
   })
+}
 
+export function payoutApproval(bed: Bed): void {
   test('a second person approves by typing the amount; the first has no button and reads why', async () => {
     const { payoutId } = await newPayout(bed, 1_000)
     const { name } = await newOperator(bed.service, 'operator')
@@ -86,7 +92,9 @@ export function payouts(bed: Bed): void {
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Cancel payout' }).count()).toBe(1)
   })
+}
 
+export function payoutOutcomes(bed: Bed): void {
   test('what the bank says of a payout is recorded: paid with its reference, or failed with a reason', async () => {
     const { operator } = bed.world
     const sent = async () => {

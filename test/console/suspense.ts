@@ -11,7 +11,7 @@ export function suspense(bed: Bed): void {
     const { operator, shopName, strayUtr } = bed.world
     const [mine, payers] = [await strayCredit(bed.service, 95_000.5), await strayCredit(bed.service, 42)]
     const page = await bed.visit({ as: operator, at: `/suspense?q=${strayUtr}` })
-    await page.getByRole('row', { name: strayUtr }).getByText('0 hours').waitFor()
+    await page.getByRole('row', { name: strayUtr }).getByText('under an hour').waitFor()
     const totals = page.getByRole('region', { name: 'Totals of these filters' })
     await totals.getByText('1 credit, ₹777.77').waitFor()
     const csv = await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')

@@ -108,6 +108,8 @@ test('a payout is shown with its merchant, the end of its account alone, its lin
   expect((await viewer.get(`/search?q=${payoutId}`)).json.results).toMatchObject([
     { kind: 'payout', id: payoutId },
   ])
+  const paid = (await viewer.get(`/payments/${lines[0]!.objectId}`)).json
+  expect(paid.payoutId).toBe(payoutId)
   expect((await viewer.get('/payouts/pyo_none')).error).toBe('payout_not_found')
   expect((await viewer.get('/payouts/pyo_none/lines')).error).toBe('payout_not_found')
 })

@@ -41,6 +41,7 @@ import {
   SettlementRecord,
   settlementToWire,
 } from './payment-history.ts'
+import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments`
@@ -187,6 +188,7 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
     row: rowToWire(payment, timeZone),
     refunds: refunds.map((refund) => refundToWire(refund, timeZone)),
     settlement: settlement && settlementToWire(settlement, timeZone),
+    payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
     history: history.map((each) => happeningToWire(each, timeZone)),
   }
 }
@@ -204,6 +206,7 @@ export const showPayment = query({
     row: PaymentRow,
     refunds: Type.Array(RefundRecord, { description: `Newest first, at most ${REFUNDS_SHOWN}` }),
     settlement: Type.Optional(SettlementRecord),
+    payoutId: maybe('The payout that it is in, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),
   errors: ['payment_not_found'],

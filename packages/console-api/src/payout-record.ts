@@ -2,6 +2,8 @@ import { failField } from '@svc/contract/fail-fields'
 import { PAYOUT_STATUSES, type Payout, PayoutRecord, payouts, payoutToWire } from '@svc/core/qr-codes/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { isDay, rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
 import { type Static, Type } from 'typebox'
 import { CONSOLE_API, closed, exact, maybeInstant, oneOf, record, text } from './console-schema.ts'
 import type { Happening } from './history.ts'
@@ -58,6 +60,20 @@ export function payoutFilters({ q, merchantId, status, businessDay }: Static<typ
   if (q?.startsWith('pyo_')) return filters.add('y.payout_id = ?', q)
   return filters.add('y.utr = ?', q && canonicalReference(q))
 }
+
+const OF_OBJECT = statement<{ payoutId: string }>(
+  'console_payout_of_object',
+  `select l.payout_id as "payoutId" from payout_lines l
+   where l.merchant_id = $1 and l.object_id = $2 and l.kind = $3 and not l.released`,
+)
+
+/** The payout that a payment or refund is in, unless that one failed or was cancelled. */
+export const payoutOf = async (
+  tx: Tx,
+  merchantId: string,
+  objectId: string,
+  kind: 'payment' | 'refund',
+): Promise<string | undefined> => (await tx.query(OF_OBJECT, [merchantId, objectId, kind]))[0]?.payoutId
 
 const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as const
 

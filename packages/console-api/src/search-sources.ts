@@ -17,6 +17,8 @@ export const KINDS = [
   'coinConfig',
   'ledgerAccount',
   'journal',
+  'notice',
+  'cardException',
   'webhookEndpoint',
 ] as const
 export type Kind = (typeof KINDS)[number]

@@ -192,7 +192,7 @@ async function measure(services: ConsoleServices): Promise<string> {
 }
 
 /** The same figures serve everybody who asks within this time. */
-const KEPT_MS = 5_000
+const KEPT_MS = 2_000
 
 /** Figures that the service stores, compared with the day before and the same day of last week. */
 export const showStatus = query({

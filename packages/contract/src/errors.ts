@@ -1,5 +1,6 @@
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
+import { OPERATOR_FAILURES } from './operator-failures.ts'
 import { PAYOUT_FAILURES } from './payout-failures.ts'
 
 export type { ErrorType, FailureDetails } from './failure-kind.ts'
@@ -425,30 +426,7 @@ export const FAILURES = {
     'Webhook endpoint not found',
     'Use the `endpointId` that the create operation returned.',
   ),
-  journal_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Journal not found',
-    'List the transfers of a ledger account and use a `journalId` from there.',
-  ),
-  card_exception_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Card exception not found',
-    'List the exceptions of the card rail and use an `exceptionId` from there.',
-  ),
-  notice_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Rail notice not found',
-    'List the notices of the rail and use a `noticeId` from there.',
-  ),
-  notice_not_in_quarantine: kind(
-    409,
-    'CONFLICT_ERROR',
-    'The notice is not in quarantine',
-    'It was assigned before, or repeats a credit that is recorded.',
-  ),
+  ...OPERATOR_FAILURES,
   event_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -6,10 +6,10 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { Id, IdLink, ThingLink } from '../parts/thing-link.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { wordy } from '../words.ts'
 import { REASONS } from './card-exception-reasons.ts'
-import { exceptionMoney } from './card-exceptions.tsx'
+import { exceptionMoney, PartnerOf } from './card-exceptions.tsx'
 
 type Detail = Schemas['CardExceptionDetail']
 
@@ -68,7 +68,7 @@ function About({ exception }: Pick<Detail, 'exception'>) {
               ),
           },
           { label: 'Card', value: svcCardId && <ThingLink kind="card" id={svcCardId} /> },
-          { label: 'Partner', value: <IdLink id={partnerId} /> },
+          { label: 'Partner', value: <PartnerOf partnerId={partnerId} /> },
           { label: 'Received', value: <Instant at={createdOn} long /> },
           { label: 'Exception id', value: <Id id={exceptionId} what="exception id" /> },
         ]}

@@ -15,6 +15,10 @@ type Row = Schemas['CardException']
 export const exceptionMoney = ({ creditAmount, debitAmount }: Row): number | undefined =>
   debitAmount > 0 ? -debitAmount : creditAmount > 0 ? creditAmount : undefined
 
+/** What names no known card is with the platform. */
+export const PartnerOf = ({ partnerId }: Pick<Row, 'partnerId'>) =>
+  partnerId === 'house' ? 'None known' : <IdLink id={partnerId} />
+
 const COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Exception',
@@ -31,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { title: 'Card', cell: ({ svcCardId }) => (svcCardId ? <ThingLink kind="card" id={svcCardId} /> : '–') },
-  { title: 'Partner', cell: ({ partnerId }) => <IdLink id={partnerId} /> },
+  { title: 'Partner', cell: ({ partnerId }) => <PartnerOf partnerId={partnerId} /> },
   {
     title: 'Money',
     align: 'right',

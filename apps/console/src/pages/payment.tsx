@@ -46,7 +46,7 @@ export function Payment() {
   )
 }
 
-function About({ detail: { row, settlement } }: { readonly detail: Detail }) {
+function About({ detail: { payoutId, row, settlement } }: { readonly detail: Detail }) {
   const { payment, merchantId, merchantName, tr } = row
   return (
     <Section title="About">
@@ -78,6 +78,7 @@ function About({ detail: { row, settlement } }: { readonly detail: Detail }) {
           },
           { label: 'Received', value: <Instant at={payment.createdOn} long /> },
           { label: 'Settled by the bank', value: settlement && <Settlement line={settlement} /> },
+          { label: 'Paid out to the merchant', value: payoutId && <ThingLink kind="payout" id={payoutId} /> },
           ...Object.entries(payment.customParams ?? {}).map(([name, value]) => ({
             label: `Custom: ${name}`,
             value,

@@ -13,7 +13,7 @@ export function Installation({ status: { books, database } }: { readonly status:
     <Section title="Books and database">
       <Books books={books} />
       <Facts
-        cols={2}
+        cols={4}
         facts={[
           {
             label: 'Role of the database',

@@ -1,4 +1,4 @@
-import { Anchor, SimpleGrid, Text } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
@@ -31,11 +31,9 @@ export function Status() {
         {(status) => (
           <>
             <Comparison periods={status.periods} />
-            <SimpleGrid cols={{ base: 1, lg: 2 }}>
-              <Latencies latencies={status.latencies} />
-              <Installation status={status} />
-            </SimpleGrid>
+            <Installation status={status} />
             <Queues status={status} />
+            <Latencies latencies={status.latencies} />
             <Errors errors={status.errors} />
           </>
         )}

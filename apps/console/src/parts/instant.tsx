@@ -22,6 +22,7 @@ const AGE = new Intl.NumberFormat('en', { style: 'unit', unit: 'day', unitDispla
 /** How many whole days an instant lies back, such as `3 days`; below one day hours, such as `5 hours`. */
 export function ageOf(at: string, now = Date.now()): string {
   const hours = Math.max(0, Math.floor((now - Date.parse(at)) / 3_600_000))
+  if (hours === 0) return 'under an hour'
   if (hours >= 24) return AGE.format(Math.floor(hours / 24))
   return HOURS.format(hours)
 }
