@@ -58,7 +58,7 @@ export function payouts(bed: Bed): void {
 }
 
 export function payoutApproval(bed: Bed): void {
-  test('a second person approves by typing the amount; the first has no button and reads why', async () => {
+  test('a second person approves a payout by typing its amount, and cancels it with a reason', async () => {
     const { payoutId } = await newPayout(bed, 1_000)
     const { name } = await newOperator(bed.service, 'operator')
     const page = await bed.visit({ as: { name, password: PASSWORD }, at: `/payouts/${payoutId}` })

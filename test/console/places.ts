@@ -25,7 +25,6 @@ export const placesOf = (
   [`/notices/${world.noticeId}`, 'Reference not readable', 'Read the body, ask the bank'],
   ['/payouts', 'Payouts', world.shopName],
   [`/payouts/${world.payoutId}`, `Payout of ${world.payoutDay}`, 'one lakh forty-nine thousand rupees'],
-  [`/merchants/${world.shopId}`, world.shopName, 'ending in 5678'],
   ['/partners', 'Partners', hostile('partner')],
   [`/partners/${world.partnerId}`, hostile('partner'), 'first client'],
   ['/companies', 'Companies', hostile('company')],

@@ -73,7 +73,7 @@ const StatusRecord = record('Status', {
     record('StatusQueue', {
       name: Type.Enum(QUEUE_NAMES),
       waiting: count(`Counted up to ${QUEUE_MAX}`),
-      oldestOn: maybeInstant,
+      oldestOn: Type.Optional(text('Of those that were counted')),
     }),
   ),
   commandsWaiting: count('Commands of this process that wait for a batch'),
