@@ -114,7 +114,7 @@ test('a payout is shown with its merchant, the end of its account alone, its lin
   expect((await viewer.get('/payouts/pyo_none/lines')).error).toBe('payout_not_found')
 })
 
-test('a run prepares the payouts of a day once, in parts, and says who is paid nothing and why', async () => {
+test('a run prepares the payouts of a day once, and says who is paid nothing and why', async () => {
   const day = dayBefore(5)
   const paid = await shop(100, 8)
   const without = await shop(100, 8, false)
@@ -139,6 +139,28 @@ test('a run prepares the payouts of a day once, in parts, and says who is paid n
   const { data } = (await viewer.get(`/payouts?merchantId=${paid}`)).json
   expect(data).toHaveLength(1)
   expect(data[0].preparedBy).toMatch(/^operator /)
+})
+
+test('a run of many merchants goes on where the call before ended, and leaves none out', async () => {
+  const merchants = await Promise.all(Array.from({ length: 55 }, () => service.newMerchant()))
+  const ids = merchants.map(({ merchantId }) => merchantId)
+  // Something is payable, and nothing due: each is asked for, and none is paid out.
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update ledger_accounts set balance = 100 where kind = 'payable' and tenant_id = any ($1)`, [
+      ids,
+    ]),
+  )
+  const seen: string[] = []
+  let calls = 0
+  for (let afterMerchantId: string | undefined; ; calls++) {
+    const { json } = await operator.post('/payouts/run', { businessDay: '2020-01-01', afterMerchantId })
+    seen.push(...json.data.map(({ merchantId }: Json) => merchantId))
+    if (json.resumeAfter === undefined) break
+    afterMerchantId = json.resumeAfter
+  }
+  expect(calls).toBeGreaterThan(0)
+  expect(seen.filter((id) => ids.includes(id)).sort()).toEqual(ids.toSorted())
+  expect(new Set(seen).size).toBe(seen.length)
 })
 
 test('the terms of a merchant show the end of its account alone, and its fees with the latest first', async () => {
