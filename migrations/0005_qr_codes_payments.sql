@@ -157,6 +157,7 @@ create table rail_notices (
 );
 create index rail_notices_waiting on rail_notices (tenant_id, received_at desc, notice_id desc)
   where status = 'QUARANTINED';
+create index rail_notices_by_id on rail_notices (notice_id);
 create index rail_notices_of_payment on rail_notices (payment_id) where payment_id is not null;
 select secure_tenants('rail_notices', 'tenant_id');
 grant select, insert on rail_notices to svc_service;
@@ -264,6 +265,7 @@ create table payouts (
 );
 create index payouts_newest on payouts (merchant_id, created_at desc, payout_id desc);
 create index payouts_by_id on payouts (payout_id);
+create index payouts_of_day on payouts (business_day, payout_id);
 create index payouts_open on payouts (status, created_at) where status in ('PREPARED', 'APPROVED', 'SENT');
 create index payouts_of_run on payouts (run_id, payout_id) where run_id is not null;
 select secure_tenants('payouts', 'merchant_id');

@@ -264,6 +264,7 @@ create table card_exceptions (
   constraint message_is_the_partners foreign key (partner_id, message_id)
     references card_messages (partner_id, message_id)
 );
+create index card_exceptions_by_id on card_exceptions (exception_id);
 create index card_exceptions_newest on card_exceptions (created_at desc, exception_id desc);
 create index card_exceptions_of_message on card_exceptions (partner_id, message_id);
 select secure_tenants('card_exceptions', 'partner_id');

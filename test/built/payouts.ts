@@ -24,19 +24,14 @@ export async function resolveSuspense(
 }
 
 /** Asha asks in the name of the settings, Ravi approves. */
-export async function fundAboveLimit(
-  { server, svc }: Live,
-  { partnerId, cardAccountId }: TestPartner,
-): Promise<void> {
+export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: TestPartner): Promise<void> {
   const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
   const { approvalId } = await svc(['card-account', 'fund', cardAccountId, ...pay])
   expect(await svc(['approval', 'list'])).toMatchObject([{ approvalId, requestedBy: 'operator asha' }])
   const { journalId } = await svc(['approval', 'approve', approvalId], '', asRavi)
-  expect(await svc(['journal', 'show', journalId, '--tenant', partnerId])).toMatchObject([
-    { amount: '300000.00' },
-  ])
-  const taken = ['journal', 'reverse', journalId, '--tenant', partnerId, '--reason', 'entered twice']
+  expect(await svc(['journal', 'show', journalId])).toMatchObject([{ amount: '300000.00' }])
+  const taken = ['journal', 'reverse', journalId, '--reason', 'entered twice']
   await svc(['approval', 'reject', (await svc(taken)).approvalId])
   await svc(['approval', 'approve', (await svc(taken)).approvalId], '', asRavi)
   const [row] = await server.query('select balance::text from ledger_accounts where account_id = $1', [
@@ -94,4 +89,28 @@ export async function payOut(
   payloadOf(await client.get(`/api/v0/payouts/${imported}`))
   expect(payloadOf(await client.get(`/api/v0/payouts/${imported}/lines`)).data.length).toBeGreaterThan(1)
   expect((await svc(['payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
+  await inTheConsole(ravi, { merchantId, payoutId: imported, day })
+}
+
+interface Paid {
+  readonly merchantId: string
+  readonly payoutId: string
+  readonly day: string
+}
+
+/** What the pages of the console read, by the operators' own login to the database. */
+async function inTheConsole(browser: Browser, { merchantId, payoutId, day }: Paid): Promise<void> {
+  const read = async (path: string) => {
+    const { json, status, text } = await browser.get(path)
+    expect([path, status], text).toEqual([path, 200])
+    return json
+  }
+  expect(await read(`/payouts/totals?merchantId=${merchantId}&status=PAID`)).toMatchObject({ count: 1 })
+  expect((await read(`/payouts/${payoutId}`)).history.length).toBeGreaterThan(3)
+  expect((await read(`/payouts/${payoutId}/lines`)).data.length).toBeGreaterThan(1)
+  expect(await read(`/merchants/${merchantId}/payout-terms`)).toMatchObject({ bankAccount: { ends: '5678' } })
+  expect(await read(`/ledger/journals/jrn_${payoutId.slice(4)}p`)).toMatchObject({ kind: 'payout_paid' })
+  expect((await read('/status')).database.role).toBe('primary')
+  const { status, json } = await browser.post('/payouts/run', { businessDay: day })
+  expect([status, json.data.filter((each: { payoutId?: string }) => each.payoutId)]).toEqual([200, []])
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
 import { API, OWN } from '../harness/console.ts'
 import { openService, type TestService } from '../harness/service.ts'
+import { type MoneyWorld, makeMoneyWorld } from './money-world.ts'
 import { makeWorld, type World } from './world.ts'
 
 interface VisitOptions {
@@ -18,7 +19,7 @@ interface VisitOptions {
 /** One service, one browser and one world for all tests of the page; each test gets a window of its own. */
 export class Bed {
   service!: TestService
-  world!: World
+  world!: World & MoneyWorld
   #browser!: Browser
   #visitors: Visitor[] = []
 
@@ -47,7 +48,8 @@ export class Bed {
   /** Fills the service, for the suite that this is called in. */
   useWorld(): this {
     beforeAll(async () => {
-      this.world = await makeWorld(this.service.client.baseUrl)
+      const world = await makeWorld(this.service.client.baseUrl)
+      this.world = { ...world, ...(await makeMoneyWorld(this.service)) }
     })
     return this
   }

@@ -1,13 +1,18 @@
 import { describe } from 'vitest'
 import { BROWSER } from '../harness/browser.ts'
 import { Bed } from './bed.ts'
+import { exceptions } from './exceptions.ts'
 import { exports, finance } from './finance.ts'
+import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
 import { emptyPages, everyPage } from './pages.ts'
+import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
+import { status } from './status.ts'
 import { support } from './support.ts'
+import { suspense } from './suspense.ts'
 import { tenants } from './tenants.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -23,6 +28,13 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     exports(bed)
     keyboard(bed)
     support(bed)
+    payouts(bed)
+    payoutApproval(bed)
+    payoutOutcomes(bed)
+    suspense(bed)
+    exceptions(bed)
+    journals(bed)
+    status(bed)
     people(bed)
     tenants(bed)
     webhooks(bed)

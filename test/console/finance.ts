@@ -54,11 +54,17 @@ export function finance(bed: Bed): void {
 
 export function exports(bed: Bed): void {
   test('totals and the export follow the filters; the address keeps them to the second', async () => {
-    const { merchantId, merchantName, utr } = bed.world
+    const { merchantId, merchantName, shopId, utr } = bed.world
     const page = await bed.visit({ at: `/payments?merchantId=${merchantId}` })
     const totals = page.getByRole('region', { name: 'Totals of these filters' })
     await totals.getByText('1 payment, ₹99,999.50').waitFor()
     await totals.getByText('Refunded by merchants: ₹12,345.25').waitFor()
+    await goTo(page, `/payments?merchantId=${shopId}`)
+    await totals.getByText('2 payments, ₹1,50,000.02').waitFor()
+    expect(await totals.getByText('Refunded by merchants').count()).toBe(0)
+    await goTo(page, `/payments?merchantId=${merchantId}&status=ACCEPTED&amount=99999.50`)
+    await totals.getByText('1 payment, ₹99,999.50').waitFor()
+    await goTo(page, `/payments?merchantId=${merchantId}`)
     const [row] = await exported(page)
     expect(row).toMatchObject({
       utr,

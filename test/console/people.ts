@@ -21,7 +21,7 @@ async function tabTo(page: Page, name: string, role: 'button' | 'link' | 'textbo
 
 /** Pages on which an administrator has something to press. */
 const ACTED_ON =
-  /^\/(webhooks|merchants|qr-codes|partners|companies|card-accounts|users$|cards\/|ledger\/reconciliation|audit)/
+  /^\/(webhooks|merchants|qr-codes|partners|companies|card-accounts|payouts|suspense|users$|cards\/|ledger\/reconciliation|audit)/
 
 export function people(bed: Bed): void {
   test('one signs in with a password, comes back to where one wanted to be, and signs out', async () => {
@@ -77,7 +77,7 @@ export function people(bed: Bed): void {
   test('a viewer sees the pages of what can be changed but no action, and no operators', async () => {
     const page = await bed.visit({ as: bed.world.viewer })
     const acts =
-      /^(Create |Issue|Fund|Disable|Enable|Revoke|Retire|Change$|Change (?!it)|Rotate|Replay|Delete|Send |Lock|Unlock|Block|Spend|Refund|Pay|Cancel|Reconcile|Verify)/
+      /^(Create |Issue|Fund|Disable|Enable|Revoke|Retire|Change$|Change (?!it)|Rotate|Replay|Delete|Send |Lock|Unlock|Block|Spend|Refund|Pay|Cancel|Reconcile|Verify|Prepare |Approve|Mark|Assign|Return)/
     for (const [path, heading] of placesOf(bed.world).filter(([path]) => ACTED_ON.test(path))) {
       await goTo(page, path)
       expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)

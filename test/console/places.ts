@@ -1,10 +1,13 @@
+import type { MoneyWorld } from './money-world.ts'
 import type { World } from './world.ts'
 
 /** Every page of the console with something on it: its path, its heading, and a text that is seen on it. */
 export const placesOf = (
-  world: World,
+  world: World & MoneyWorld,
 ): readonly (readonly [path: string, heading: string, seen: string])[] => [
   ['/', 'Overview', 'The books add up'],
+  ['/status', 'Status', 'Not stored by the service'],
+  ['/approvals', 'Approvals', 'Nothing waits for approval'],
   ['/requests', 'Requests', 'insufficient_funds'],
   [`/requests/${world.badJweRequestId}`, 'createGiftCard', 'Not opened'],
   [`/requests/${world.refusedSpendId}`, 'sandboxSpend', 'Why did this fail?'],
@@ -18,6 +21,11 @@ export const placesOf = (
   [`/payments/${world.paymentId}`, `Payment ${world.utr}`, 'Journal: Upi credit'],
   ['/refunds', 'Refunds', '₹12,345.25'],
   [`/refunds/${world.refundId}`, `Refund ${hostile('reference')}`, hostile('why')],
+  ['/suspense', 'Suspense', world.strayUtr],
+  ['/notices', 'Bank notices', 'Reference not readable'],
+  [`/notices/${world.noticeId}`, 'Reference not readable', 'Read the body, ask the bank'],
+  ['/payouts', 'Payouts', world.shopName],
+  [`/payouts/${world.payoutId}`, `Payout of ${world.payoutDay}`, 'one lakh forty-nine thousand rupees'],
   ['/partners', 'Partners', hostile('partner')],
   [`/partners/${world.partnerId}`, hostile('partner'), 'first client'],
   ['/companies', 'Companies', hostile('company')],
@@ -28,10 +36,13 @@ export const placesOf = (
   [`/users/${world.userId}`, `${hostile('first')} ${hostile('last')}`, 'Allocated for referral'],
   ['/cards', 'Cards', '₹2,350.50'],
   [`/cards/${world.svcCardId}`, '999912XXXXXX', 'found again'],
+  ['/card-exceptions', 'Card exceptions', 'Unknown card'],
+  [`/card-exceptions/${world.exceptionId}`, 'Unknown card', '321.5'],
   ['/coins', 'Coins', hostile('title')],
   [`/coins/${world.coinConfigId}`, hostile('title'), 'Revision 2'],
   ['/ledger', 'Ledger', 'Accepted payments that we owe the merchant'],
   [`/ledger/accounts/card:${world.svcCardId}`, 'Card card_', 'Card spend'],
+  [`/ledger/journals/jrn_${world.payoutId.slice(4)}`, 'Journal: Payout', 'Payouts in transit'],
   ['/ledger/reconciliation', 'Reconciliation', 'The books add up'],
   ['/audit', 'Audit', 'card.status_changed'],
   ['/operators', 'Operators', world.viewer.name],

@@ -144,7 +144,7 @@ test('a wrong funding is reversed once by a mirrored journal with a reason, and 
   const reference = newReference()
   await fund(asha, partner, '900.00', reference)
   const journalId = await journalOf(partner, reference)
-  const path = `/tenants/${partner.partnerId}/journals/${journalId}`
+  const path = `/ledger/journals/${journalId}`
   const reversal = (await asha.post(`${path}/reverse`, { reason: 'ninety, not nine hundred' })).json
   expect(reversal).toMatchObject({
     kind: 'journal_reversal',
@@ -159,17 +159,16 @@ test('a wrong funding is reversed once by a mirrored journal with a reason, and 
   expect((await fund(asha, partner, '90.00', reference)).json.balance).toBe('90.00')
   expect((await fund(asha, partner, '91.00', reference)).error).toBe('funding_reference_used')
   expect(await balanceOf(partner)).toBe('9000')
-  expect(
-    (await asha.post(`/tenants/${partner.partnerId}/journals/${reversal.journalId}/reverse`, { reason: 'x' }))
-      .text,
-  ).toContain('enter the posting again')
+  expect((await asha.post(`/ledger/journals/${reversal.journalId}/reverse`, { reason: 'x' })).text).toContain(
+    'enter the posting again',
+  )
 })
 
 test('a reversal above the limit waits for a second person', async () => {
   const partner = await newEmptyPartner()
   const reference = newReference()
   await approve(ravi, (await fund(asha, partner, '5000.00', reference)).json.approvalId)
-  const path = `/tenants/${partner.partnerId}/journals/${await journalOf(partner, reference)}/reverse`
+  const path = `/ledger/journals/${await journalOf(partner, reference)}/reverse`
   const waiting = await asha.post(path, { reason: 'wrong company' })
   expect(waiting).toMatchObject({ status: 202, json: { kind: 'journal_reversal', amount: '5000.00' } })
   expect(await balanceOf(partner)).toBe('500000')
@@ -182,7 +181,7 @@ test('a reversal of what was put on cards meanwhile is refused with the balance;
   const reference = newReference()
   await fund(asha, partner, '900.00', reference)
   payloadOf(await createCard(await asPartner(service.client, partner), partner))
-  const path = (journalId: string) => `/tenants/${partner.partnerId}/journals/${journalId}/reverse`
+  const path = (journalId: string) => `/ledger/journals/${journalId}/reverse`
   const refused = await asha.post(path(await journalOf(partner, reference)), { reason: 'x' })
   expect(refused).toMatchObject({ status: 409, error: 'journal_not_reversible' })
   expect(refused.text).toContain('has 400.00')
@@ -249,17 +248,9 @@ test('on the command line the same holds: a funding waits, its operator cannot a
   expect((await svc('approval', 'approve', waiting.out.approvalId)).stderr).toContain('cannot approve it')
   expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
   const journalId = await journalOf(partner, reference)
-  const shown = await svc('journal', 'show', journalId, '--tenant', partner.partnerId)
+  const shown = await svc('journal', 'show', journalId)
   expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])
-  const reversed = await svc(
-    'journal',
-    'reverse',
-    journalId,
-    '--tenant',
-    partner.partnerId,
-    '--reason',
-    'twice',
-  )
+  const reversed = await svc('journal', 'reverse', journalId, '--reason', 'twice')
   expect(reversed.out).toMatchObject({ status: 'PENDING', kind: 'journal_reversal' })
   expect((await svc('approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
 })

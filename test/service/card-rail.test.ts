@@ -222,6 +222,20 @@ test('the same identity with other content is declined or kept, and shown to ope
     'contradicts_earlier_message',
     'unmatched_capture',
   ])
+  const shown = async (reason: string) => {
+    const { exceptionId } = data.find((each: Json) => each.reason === reason)
+    return (await browser.get(`/card-exceptions/${exceptionId}`)).json
+  }
+  expect(await shown('unmatched_capture')).toMatchObject({
+    exception: { svcCardId, reason: 'unmatched_capture' },
+    message: { type: 'capture', amount: '10.00', debited: '10.00', stan: captured.stan },
+  })
+  expect((await shown('contradicts_earlier_message')).message).toBeUndefined()
+  const { exceptionId } = data[0]
+  expect((await browser.get(`/search?q=${exceptionId}`)).json.results).toMatchObject([
+    { kind: 'cardException', id: exceptionId },
+  ])
+  expect((await browser.get('/card-exceptions/cex_none')).error).toBe('card_exception_not_found')
 })
 
 test('a hold expires after CARD_HOLD_DAYS, once; a late capture is a forced post', async () => {

@@ -1,9 +1,12 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
+import { payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
 import { readCsv } from '../harness/console-csv.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
+import { shopWith } from '../harness/refunds.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const HOSTILE = '=HYPERLINK("http://evil.example")'
@@ -24,6 +27,9 @@ beforeAll(async () => {
   const endpoint = { url: 'https://shop.example.com/hook' }
   const made = (await admin.post('/webhooks', { tenantId: merchantId, endpoint })).json
   Object.assign(ids, { accountId: `card_funding:${partner.cardAccountId}`, endpointId: made.endpointId })
+  const shop = await shopWith(service, 100)
+  await giveAccount(service, shop.merchantId)
+  ids['payoutId'] = payloadOf(await shop.client.post('/sandbox/payouts', {})).payoutId
   await asSuperuser(service.db.database, (db) =>
     db.query(
       `insert into payments (payment_id, merchant_id, utr, tr, amount_paise, payer_vpa, status, reason, created_at)

@@ -141,6 +141,15 @@ test('an operator assigns a notice in quarantine, once: it becomes a payment lik
   const reading = { utr: newUtr(), amount: 10, tr: mine.tr }
   const path = `/rail-notices/${ids[0]}/assign`
   expect((await browser.post(path, reading)).json).toMatchObject({ status: 'ACCEPTED', utr: reading.utr })
+  expect((await browser.get(`/rail-notices/${ids[0]}`)).json).toMatchObject({
+    noticeId: ids[0],
+    status: 'ASSIGNED',
+    body: `{"words":"first ${mine.tr}"}`,
+  })
+  expect((await browser.get(`/search?q=${ids[0]}`)).json.results).toMatchObject([
+    { kind: 'notice', id: ids[0] },
+  ])
+  expect((await browser.get('/rail-notices/rnt_none')).error).toBe('notice_not_found')
   expect((await browser.post(path, reading)).error).toBe('notice_not_in_quarantine')
   expect((await browser.post(`/rail-notices/${ids[1]}/assign`, reading)).error).toBe('utr_conflict')
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }

@@ -2,6 +2,7 @@ import createClient from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
+import { stringifySearch } from './list-search.ts'
 
 const BASE = '/console/api/v0'
 
@@ -52,20 +53,23 @@ type ListPath = { [Path in keyof Api]: RowOf<Api[Path]> extends never ? never : 
 
 export interface ListLoader<Row> {
   (query: Record<string, string>): Promise<ListOf<Row>>
-  /** Address of the list as CSV, without filters. */
-  readonly csv: string
+  /** Address of the list as CSV, with these filters. */
+  readonly csv: (query: Record<string, string>) => string
 }
 
 /**
  * Loads a page of a list. The query comes from the page's address, where a person may have written anything, so it is
- * not typed: the service checks it and says what is wrong.
+ * not typed: the service checks it and says what is wrong. Filters of `always` hold whatever the address says.
  */
 export function listAt<Path extends ListPath>(
   path: Path,
   inPath: Record<string, string> = {},
+  always: Record<string, string> = {},
 ): ListLoader<RowOf<Api[Path]>> {
   const load = (query: Record<string, string>): Promise<ListOf<RowOf<Api[Path]>>> =>
-    responseOf(api.GET(path as never, { params: { query, path: inPath } } as never))
+    responseOf(api.GET(path as never, { params: { query: { ...query, ...always }, path: inPath } } as never))
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(inPath[name] ?? ''))
-  return Object.assign(load, { csv: `${BASE}${filled}.csv` })
+  const csv = (query: Record<string, string>) =>
+    `${BASE}${filled}.csv${stringifySearch({ ...query, ...always })}`
+  return Object.assign(load, { csv })
 }

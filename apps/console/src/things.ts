@@ -5,6 +5,9 @@ const THINGS = {
   qrCode: ['QR code', '/qr-codes/'],
   payment: ['Payment', '/payments/'],
   refund: ['Refund', '/refunds/'],
+  payout: ['Payout', '/payouts/'],
+  cardException: ['Card exception', '/card-exceptions/'],
+  notice: ['Bank notice', '/notices/'],
   merchant: ['Merchant', '/merchants/'],
   partner: ['Partner', '/partners/'],
   company: ['Company', '/companies/'],
@@ -12,6 +15,7 @@ const THINGS = {
   user: ['User', '/users/'],
   coinConfig: ['Coin configuration', '/coins/'],
   ledgerAccount: ['Ledger account', '/ledger/accounts/'],
+  journal: ['Journal', '/ledger/journals/'],
   webhookEndpoint: ['Webhook endpoint', '/webhooks/'],
 } as const satisfies Record<string, readonly [string, string]>
 
@@ -27,6 +31,10 @@ const PREFIXES: Readonly<Record<string, Kind>> = {
   qr: 'qrCode',
   pay: 'payment',
   rfd: 'refund',
+  pyo: 'payout',
+  cex: 'cardException',
+  rnt: 'notice',
+  jrn: 'journal',
   mer: 'merchant',
   par: 'partner',
   com: 'company',

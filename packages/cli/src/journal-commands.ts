@@ -1,6 +1,6 @@
 import { askApproval, reversalPosting } from '@svc/console-api/postings'
 import {
-  findJournals,
+  findJournal,
   type JournalWithLegs,
   requireReversible,
   reverseJournal,
@@ -14,7 +14,6 @@ import { printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Options {
-  readonly tenant: string
   readonly json?: boolean
 }
 
@@ -25,24 +24,19 @@ export function addJournalCommands(program: Command): void {
   journal
     .command('show <journalId>')
     .description('show a journal, a line for each leg; `svc books statement` has the ids')
-    .requiredOption('--tenant <tenantId>', 'whose it is')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc journal show jrn_… --tenant par_…')
-    .action(async (journalId: string, { tenant, json = false }: Options) => {
-      printRows(rowsOf(await withInstallation((context) => find(context, tenant, journalId))), json)
+    .addHelpText('after', '\nExample:\n  svc journal show jrn_…')
+    .action(async (journalId: string, { json = false }: Options) => {
+      printRows(rowsOf(await withInstallation((context) => find(context, journalId))), json)
     })
   journal
     .command('reverse <journalId>')
     .description(
       'take a journal back by a mirrored one, once; above APPROVAL_ABOVE_RUPEES a second person approves',
     )
-    .requiredOption('--tenant <tenantId>', 'whose it is')
     .requiredOption('--reason <text>', 'why; it is in the journal')
     .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc journal reverse jrn_… --tenant par_… --reason "entered for the wrong company"',
-    )
+    .addHelpText('after', '\nExample:\n  svc journal reverse jrn_… --reason "entered for the wrong company"')
     .action((journalId: string, options: Options & { reason: string }) => reverse(journalId, options))
 }
 
@@ -61,24 +55,20 @@ const rowsOf = ({ journal, legs, reversedBy }: JournalWithLegs) =>
     reversedBy,
   }))
 
-async function find(
-  { database }: CommandContext,
-  tenantId: string,
-  journalId: string,
-): Promise<JournalWithLegs> {
-  const [found] = await database.operate((tx) => findJournals(tx, [{ tenantId, journalId }]))
-  if (!found)
-    throw new UsageError(`The tenant ${tenantId} has no journal ${journalId}. Ids: svc books statement`)
+async function find({ database }: CommandContext, journalId: string): Promise<JournalWithLegs> {
+  const found = await database.operate((tx) => findJournal(tx, journalId))
+  if (!found) throw new UsageError(`There is no journal ${journalId}. Ids: svc books statement`)
   return found
 }
 
 async function reverse(
   journalId: string,
-  { tenant: tenantId, reason, json = false }: Options & { reason: string },
+  { reason, json = false }: Options & { reason: string },
 ): Promise<void> {
   const { waiting, reversal } = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const found = await find(context, tenantId, journalId)
+    const found = await find(context, journalId)
+    const { tenantId } = found.journal
     if (found.reversedBy === null) {
       requireReversible(found.journal)
       const approval = await askApproval(postingTools(context), reversalPosting(found, reason), { actor })
@@ -88,7 +78,7 @@ async function reverse(
     const { reversalId } = await context.commands
       .open(reverseJournal)
       .run({ tenantId, journalId, reason }, audit)
-    return { waiting: undefined, reversal: await find(context, tenantId, reversalId) }
+    return { waiting: undefined, reversal: await find(context, reversalId) }
   })
   if (waiting) printWaiting(waiting, json)
   else printRows(rowsOf(reversal), json)

@@ -17,13 +17,16 @@ import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as payments from './payment-operations.ts'
+import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
+import * as payoutTerms from './payout-terms-operations.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import { showStatus } from './status-operations.ts'
 import * as suspense from './suspense-operations.ts'
 import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
@@ -37,10 +40,12 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.signOut,
   session.changeOwnPassword,
   overview.showOverview,
+  showStatus,
   merchants.listMerchants,
   merchants.showMerchant,
   merchants.createMerchantInConsole,
   merchants.changeMerchant,
+  payoutTerms.showPayoutTerms,
   merchants.issueApiKeyInConsole,
   merchants.revokeApiKeyInConsole,
   partners.listPartnersInConsole,
@@ -77,12 +82,17 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   approvals.listApprovalsInConsole,
   approvals.approvePosting,
   approvals.rejectPosting,
-  payouts.listPayoutsInConsole,
+  payoutLists.listPayoutsInConsole,
+  payoutLists.sumPayouts,
+  payoutLists.showPayout,
+  payoutLists.listPayoutLinesInConsole,
+  payouts.runPayouts,
   payouts.preparePayoutInConsole,
   payouts.approvePayout,
   payouts.cancelPayout,
   payouts.completePayout,
   notices.listNotices,
+  notices.showNotice,
   notices.assignNotice,
   cards.listCards,
   cards.showCard,
@@ -90,6 +100,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   cards.spendFromCard,
   cards.refundToCard,
   cardExceptions.listCardExceptions,
+  cardExceptions.showCardException,
   coins.listCoinConfigs,
   coins.showCoinConfig,
   coins.tryAllocation,
@@ -97,7 +108,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
   ledger.listTransfers,
-  journals.getJournal,
+  journals.showJournal,
   journals.reverseJournalInConsole,
   ledger.showReconciliation,
   ledger.runReconciliation,

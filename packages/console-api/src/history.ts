@@ -13,6 +13,7 @@ const SOURCES = [
   'notice',
   'payment',
   'refund',
+  'payout',
   'journal',
   'settlement',
   'event',
@@ -28,7 +29,7 @@ export const HistoryEntry = record('HistoryEntry', {
   }),
   what: text('What happened, such as `accepted`, `upi_credit` or `qr_code.credited`'),
   id: maybe(
-    'Of the notice, payment, refund, journal, settlement file, event, attempt; the number in the audit',
+    'Of the notice, payment, refund, payout, journal, settlement file, event, attempt; the number in the audit',
   ),
   amount: Type.Optional(rupeesText),
   detail: maybe(),

@@ -1,88 +1,77 @@
 import { fail } from '@svc/contract/errors'
 import {
-  findJournals,
+  findJournal,
   type JournalWithLegs,
   requireReversible,
   reverseJournal,
 } from '@svc/core/ledger/reverse-journal'
-import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import { query } from '@svc/server/http/operation'
+import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, instant, maybe, record, text } from './console-schema.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  instant,
+  maybe,
+  record,
+  text,
+} from './console-schema.ts'
+import { TransferRecord, transferToWire } from './ledger-operations.ts'
 import { askApproval, reversalPosting } from './postings.ts'
 
-const TAG = 'Ledger'
-const PATH = `${CONSOLE_API}/tenants/:tenantId/journals/:journalId`
-
-const JournalParams = Type.Object(
-  { tenantId: Type.String({ maxLength: 128 }), journalId: Type.String({ maxLength: 128 }) },
-  { additionalProperties: false },
-)
-const JournalRecord = record('Journal', {
-  tenantId: text(),
+const JournalDetail = record('JournalDetail', {
   journalId: text(),
-  kind: text(),
-  effectiveDate: text('Business day, `YYYY-MM-DD`'),
-  reference: maybe('What the outside calls it'),
+  tenantId: text(),
+  kind: text('What happened, such as `upi_credit`'),
+  effectiveDate: text('Business day that it belongs to in the books, `YYYY-MM-DD`'),
+  reference: maybe('What the outside calls it, such as the bank’s reference'),
   reason: maybe(),
   reverses: maybe('The journal that it takes back'),
   reversedBy: maybe('The journal that takes it back'),
-  at: instant,
-  legs: Type.Array(
-    Type.Object(
-      {
-        debitAccountId: text(),
-        creditAccountId: text(),
-        amount: text('Rupees with two decimals, or coins'),
-        unit: Type.Enum(['INR', 'COIN']),
-        objectId: text('The payment, card or card account that it belongs to'),
-      },
-      { additionalProperties: false },
-    ),
-  ),
+  createdOn: instant,
+  legs: Type.Array(TransferRecord, {
+    description: 'In their order; each debits one account and credits another',
+  }),
 })
 
 function toWire({ journal, legs, reversedBy }: JournalWithLegs, timeZone: string) {
-  const { tenantId, journalId, kind, effectiveDate, reference, reason, reverses, at } = journal
+  const { at, effectiveDate, journalId, kind, reason, reference, reverses, tenantId } = journal
   return {
-    tenantId,
     journalId,
+    tenantId,
     kind,
     effectiveDate,
-    ...(reference !== null && { reference }),
-    ...(reason !== null && { reason }),
-    ...(reverses !== null && { reverses }),
-    ...(reversedBy !== null && { reversedBy }),
-    at: rfc3339(at, timeZone),
-    legs: legs.map(({ debitAccountId, creditAccountId, amount, unit, objectId }) => ({
-      debitAccountId,
-      creditAccountId,
-      amount: unit === 'INR' ? formatRupees(amount) : String(amount),
-      unit,
-      objectId,
-    })),
+    reference: reference ?? undefined,
+    reason: reason ?? undefined,
+    reverses: reverses ?? undefined,
+    reversedBy: reversedBy ?? undefined,
+    createdOn: rfc3339(at, timeZone),
+    legs: legs.map((leg) => transferToWire({ ...leg, effectiveDate, reference }, timeZone)),
   }
 }
 
-export const getJournal = query({
+const find = async ({ database }: Pick<Services, 'database'>, journalId: string): Promise<JournalWithLegs> =>
+  (await database.operate((tx) => findJournal(tx, journalId))) ?? fail('journal_not_found')
+
+export const showJournal = query({
   ...consoleOperation,
-  id: 'console.getJournal',
+  id: 'console.showJournal',
   method: 'GET',
-  path: PATH,
-  tag: TAG,
-  summary: 'Get a journal with its legs',
+  path: `${CONSOLE_API}/ledger/journals/:journalId`,
+  tag: 'Ledger',
+  summary: 'Show journal with its legs',
   role: 'viewer',
-  params: JournalParams,
-  result: JournalRecord,
+  params: idParam('journalId'),
+  result: JournalDetail,
   errors: ['journal_not_found'],
-  mount({ config, database }) {
-    return async ({ params }) => {
-      const [found] = await database.operate((tx) => findJournals(tx, [params]))
-      return { body: JSON.stringify(toWire(found ?? fail('journal_not_found'), config.BUSINESS_TIME_ZONE)) }
-    }
+  mount(services) {
+    return async ({ params: { journalId } }) => ({
+      body: JSON.stringify(toWire(await find(services, journalId), services.config.BUSINESS_TIME_ZONE)),
+    })
   },
 })
 
@@ -90,43 +79,36 @@ export const reverseJournalInConsole = query({
   ...consoleOperation,
   id: 'console.reverseJournal',
   method: 'POST',
-  path: `${PATH}/reverse`,
-  tag: TAG,
+  path: `${CONSOLE_API}/ledger/journals/:journalId/reverse`,
+  tag: 'Ledger',
   summary: 'Reverse a journal that an operator posted',
   description:
     'A mirrored journal takes it back, once; a repeat returns it. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
   role: 'operator',
-  params: JournalParams,
+  params: idParam('journalId'),
   body: closed({
     reason: Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' }),
   }),
-  result: JournalRecord,
+  result: JournalDetail,
   accepted: ApprovalRecord,
   errors: ['journal_not_found', 'journal_not_reversible', 'approval_open'],
   mount(services) {
-    const { commands, config, database } = services
-    const { run } = commands.open(reverseJournal)
+    const { run } = services.commands.open(reverseJournal)
     return async (input) => {
-      const { tenantId, journalId } = input.params
+      const { journalId } = input.params
       const { reason } = input.body
-      const find = async (id: string) =>
-        (await database.operate((tx) => findJournals(tx, [{ tenantId, journalId: id }])))[0] ??
-        fail('journal_not_found')
-      const found = await find(journalId)
+      const found = await find(services, journalId)
+      const { tenantId } = found.journal
       if (found.reversedBy === null) {
         requireReversible(found.journal)
-        const posting = reversalPosting(found, reason)
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await askApproval(services, posting, by)
+        const approval = await askApproval(services, reversalPosting(found, reason), by)
         if (approval) return waitsForApproval(approval, services)
       }
-      const audit = auditOf(tenantId, input, {
-        action: 'journal.reversed',
-        target: journalId,
-        details: { reason },
-      })
-      const { reversalId } = await run({ tenantId, journalId, reason }, audit)
-      return { body: JSON.stringify(toWire(await find(reversalId), config.BUSINESS_TIME_ZONE)) }
+      const details = { action: 'journal.reversed', target: journalId, details: { reason } }
+      const { reversalId } = await run({ tenantId, journalId, reason }, auditOf(tenantId, input, details))
+      const reversal = await find(services, reversalId)
+      return { body: JSON.stringify(toWire(reversal, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

@@ -1,9 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { onNormalSide } from '@svc/core/ledger/books'
 import { ACCOUNT_KINDS, type AccountKind, kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { ledgerTransfers } from '@svc/core/ledger/transfers'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import type { RowOf } from '@svc/platform/db/table'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
@@ -16,6 +18,7 @@ import {
   instant,
   listOf,
   listQuery,
+  maybe,
   maybeInstant,
   oneOf,
   record,
@@ -46,6 +49,7 @@ const LedgerAccountRecord = record('LedgerAccount', {
 
 export const TransferRecord = record('Transfer', {
   transferId: text(),
+  journalId: text('The journal that it is a leg of'),
   kind: text('Why it moved, such as `upi_credit`'),
   tenantId: text(),
   debitAccountId: text(),
@@ -53,6 +57,8 @@ export const TransferRecord = record('Transfer', {
   unit: Type.Enum(['INR', 'COIN']),
   amount: units,
   objectId: text('The payment, card or lot of coins that it belongs to'),
+  effectiveDate: text('Business day of its journal, `YYYY-MM-DD`'),
+  reference: maybe('What the outside calls its journal'),
   createdOn: instant,
 })
 
@@ -101,43 +107,41 @@ async function findAccount(tx: Tx, accountId: string, timeZone: string) {
 /** The first text, in bytes, that does not begin so: the end of a range in an index. */
 const afterAll = (begin: string): string => `${begin}\u{10FFFF}`
 
-interface TransferRow {
-  transfer_id: string
-  kind: string
-  tenant_id: string
-  debit_account_id: string
-  credit_account_id: string
-  unit: 'INR' | 'COIN'
-  amount: bigint
-  object_id: string
-  created_at: Date
+interface TransferRow extends Omit<RowOf<typeof ledgerTransfers>, 'leg'> {
+  readonly effectiveDate: string
+  readonly reference: string | null
 }
+
+export const transferToWire = (row: TransferRow, timeZone: string) => ({
+  transferId: row.transferId,
+  journalId: row.journalId,
+  kind: row.kind,
+  tenantId: row.tenantId,
+  debitAccountId: row.debitAccountId,
+  creditAccountId: row.creditAccountId,
+  unit: row.unit,
+  amount: amountText(row.amount, row.unit),
+  objectId: row.objectId,
+  effectiveDate: row.effectiveDate,
+  reference: row.reference ?? undefined,
+  createdOn: rfc3339(row.createdAt, timeZone),
+})
 
 function readTransfers(tx: Tx, accountId: string, asked: PageRequest, timeZone: string) {
   const filters = new Filters()
   const account = filters.param(accountId)
   const plan = {
-    columns: `t.transfer_id, t.kind, t.tenant_id, t.debit_account_id, t.credit_account_id, t.unit, t.amount, t.object_id,
-      t.created_at`,
+    columns: `${ledgerTransfers.columns}, j.effective_date::text as "effectiveDate", j.reference`,
     table: 'ledger_transfers t',
     alias: 't',
+    joins: 'join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id',
     // Either side has its own index in this order.
     branches: [`t.debit_account_id = ${account}`, `t.credit_account_id = ${account}`],
     filters,
     keys: [{ sql: 't.transfer_id', type: 'text' } as const],
     descending: true,
   }
-  return readList(tx, plan, asked, (row: TransferRow) => ({
-    transferId: row.transfer_id,
-    kind: row.kind,
-    tenantId: row.tenant_id,
-    debitAccountId: row.debit_account_id,
-    creditAccountId: row.credit_account_id,
-    unit: row.unit,
-    amount: amountText(row.amount, row.unit),
-    objectId: row.object_id,
-    createdOn: rfc3339(row.created_at, timeZone),
-  }))
+  return readList(tx, plan, asked, (row: TransferRow) => transferToWire(row, timeZone))
 }
 
 export const newestTransfers = async (tx: Tx, accountId: string, most: number, timeZone: string) =>

@@ -62,6 +62,25 @@ export const listNotices = query({
   },
 })
 
+export const showNotice = query({
+  ...consoleOperation,
+  id: 'console.showRailNotice',
+  method: 'GET',
+  path: `${PATH}/:noticeId`,
+  tag: TAG,
+  summary: 'Show notice of the rail',
+  role: 'operator',
+  params: idParam('noticeId'),
+  result: NoticeRecord,
+  errors: ['notice_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { noticeId } }) => {
+      const notice = await database.operate((tx) => findNotice(tx, noticeId))
+      return { body: JSON.stringify(noticeToWire(notice ?? fail('notice_not_found'), timeZone)) }
+    }
+  },
+})
+
 export const assignNotice = query({
   ...consoleOperation,
   id: 'console.assignRailNotice',

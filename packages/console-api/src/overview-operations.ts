@@ -61,7 +61,7 @@ type Range = keyof typeof RANGES
 /** The same figures serve everybody who asks within this time. */
 const KEPT_MS = 2_000
 /** While the page is open, the books are checked this often. */
-const RECONCILED_EVERY_MS = 900_000
+export const RECONCILED_EVERY_MS = 900_000
 const COUNTED_MAX = 10_000
 
 interface SumRow {
@@ -129,7 +129,8 @@ function bucketsOf(rows: readonly SumRow[], range: Range, nowMs: number, timeZon
   }
 }
 
-async function ledgerHealth(services: ConsoleServices) {
+/** The latest check of the books; begins another one when it is older than its schedule. */
+export async function ledgerHealth(services: ConsoleServices) {
   const { accounts, checks, running, startedOn, state, transfers } = await latestReconciliation(services)
   const ageMs = startedOn === undefined ? Number.POSITIVE_INFINITY : Date.now() - Date.parse(startedOn)
   if (!running && ageMs > RECONCILED_EVERY_MS) await services.ledgerChecks.start('service')

@@ -41,6 +41,7 @@ import {
   SettlementRecord,
   settlementToWire,
 } from './payment-history.ts'
+import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments`
@@ -49,6 +50,7 @@ const PaymentRow = record('PaymentRow', {
   payment: PaymentRecord,
   merchantId: text('`house` for a credit that fits no merchant'),
   merchantName: maybe('Absent for a credit that fits no merchant'),
+  tr: text('Reference of the code, as the bank sent it'),
 })
 
 type ListedPayment = Payment & CodeFacts & { readonly merchantName: string | null }
@@ -61,6 +63,7 @@ const rowToWire = (row: ListedPayment, timeZone: string) => ({
   payment: paymentRecordToWire(row, timeZone),
   merchantId: row.merchantId,
   merchantName: row.merchantName ?? undefined,
+  tr: row.tr,
 })
 
 export const listPaymentsInConsole = query({
@@ -183,9 +186,9 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
   })
   return {
     row: rowToWire(payment, timeZone),
-    tr: payment.tr,
     refunds: refunds.map((refund) => refundToWire(refund, timeZone)),
     settlement: settlement && settlementToWire(settlement, timeZone),
+    payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
     history: history.map((each) => happeningToWire(each, timeZone)),
   }
 }
@@ -201,9 +204,9 @@ export const showPayment = query({
   params: idParam('paymentId'),
   result: record('PaymentDetailInConsole', {
     row: PaymentRow,
-    tr: text('Reference of the code, as the bank sent it'),
     refunds: Type.Array(RefundRecord, { description: `Newest first, at most ${REFUNDS_SHOWN}` }),
     settlement: Type.Optional(SettlementRecord),
+    payoutId: maybe('The payout that it is in, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),
   errors: ['payment_not_found'],

@@ -1,84 +1,26 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
-import { findPayout } from '@svc/core/qr-codes/find-payouts'
-import { PAYOUT_STATUSES, type Payout, PayoutRecord, payouts, payoutToWire } from '@svc/core/qr-codes/payout'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { findPayout, payableMerchants } from '@svc/core/qr-codes/find-payouts'
+import { type PreparedPayout, preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
-import { isDay } from '@svc/kernel/time'
+import { formatRupees } from '@svc/kernel/money'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, auditOf } from './as-operator.ts'
 import {
-  BY_TIME,
-  CONSOLE_API,
   closed,
   consoleOperation,
   exact,
   idParam,
-  listOf,
-  listQuery,
-  oneOf,
+  maybe,
   record,
+  rupeesText,
   text,
 } from './console-schema.ts'
-import { Filters, type ListPlan, readList } from './list.ts'
+import { PATH, PayoutState, readBusinessDay, stateOf, TAG } from './payout-record.ts'
 
-const TAG = 'Payouts'
-const PATH = `${CONSOLE_API}/payouts`
-const PayoutRow = record('PayoutRow', {
-  payout: PayoutRecord,
-  merchantId: text(),
-  preparedBy: text('Who may not approve it'),
-  approvedBy: Type.Optional(text()),
-})
-
-const rowOf = (payout: Payout, timeZone: string) => ({
-  payout: payoutToWire(payout, timeZone),
-  merchantId: payout.merchantId,
-  preparedBy: payout.preparedBy,
-  approvedBy: payout.approvedBy ?? undefined,
-})
-
-export const listPayoutsInConsole = query({
-  ...consoleOperation,
-  id: 'console.listPayouts',
-  method: 'GET',
-  path: PATH,
-  tag: TAG,
-  summary: 'List payouts to all merchants',
-  role: 'viewer',
-  query: listQuery(BY_TIME, {
-    q: exact('Id of the payout, or the bank’s reference', 64),
-    merchantId: exact('To this merchant'),
-    status: oneOf([...PAYOUT_STATUSES], 'Only these'),
-  }),
-  result: listOf(PayoutRow),
-  errors: [],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ query }) => {
-      const { q, merchantId, status, sort } = query
-      const filters = new Filters().add('y.merchant_id = ?', merchantId).add('y.status = ?', status)
-      if (q !== undefined)
-        filters.add(
-          q.startsWith('pyo_') ? 'y.payout_id = ?' : 'y.utr = ?',
-          q.startsWith('pyo_') ? q : canonicalReference(q),
-        )
-      const plan: ListPlan = {
-        columns: payouts.columns,
-        table: 'payouts y',
-        alias: 'y',
-        filters,
-        keys: [{ sql: 'y.payout_id', type: 'text' }],
-        descending: sort !== 'created',
-      }
-      const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: Payout) => rowOf(row, timeZone)),
-      )
-      return { body: JSON.stringify(page) }
-    }
-  },
-})
+const Day = text('`YYYY-MM-DD`; it must be over')
 
 export const preparePayoutInConsole = query({
   ...consoleOperation,
@@ -89,14 +31,14 @@ export const preparePayoutInConsole = query({
   summary: 'Prepare the payout to a merchant of a business day',
   description: 'Another operator approves it. A payment or refund is in one payout.',
   role: 'operator',
-  body: closed({ merchantId: text(), businessDay: text('`YYYY-MM-DD`; it must be over') }),
-  result: PayoutRow,
+  body: closed({ merchantId: text(), businessDay: Day }),
+  result: PayoutState,
   errors: ['nothing_to_pay_out', 'business_day_not_over'],
   mount({ commands, config }) {
     const { run } = commands.open(preparePayout)
     return async (input) => {
-      const { merchantId, businessDay } = input.body
-      if (!isDay(businessDay)) failField('businessDay', 'format', 'must be a day, such as 2026-04-01')
+      const { merchantId } = input.body
+      const businessDay = readBusinessDay(input.body.businessDay, 'body')
       const audit = auditOf(merchantId, input, { action: 'payout.prepared', target: merchantId })
       const { payout, reason } = await run(
         { merchantId, businessDay, preparedBy: actorOf(input.caller) },
@@ -104,7 +46,71 @@ export const preparePayoutInConsole = query({
       )
       if (!payout)
         return fail('nothing_to_pay_out', { description: (reason ?? 'nothing_due').replaceAll('_', ' ') })
-      return { body: JSON.stringify(rowOf(payout, config.BUSINESS_TIME_ZONE)) }
+      return { body: JSON.stringify(stateOf(payout, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+/** Merchants that one call of a run prepares payouts for. */
+const RUN_MERCHANTS_MAX = 50
+
+/** One payout, or several where one does not hold all that is due; in the end why nothing more is paid out. */
+async function payoutsOf(prepare: () => Promise<PreparedPayout>): Promise<PreparedPayout[]> {
+  const prepared = [await prepare()]
+  while (prepared.at(-1)?.payout && prepared.at(-1)?.hasMore) prepared.push(await prepare())
+  return prepared
+}
+
+const ranToWire = (merchantId: string, { payout, reason }: PreparedPayout) =>
+  payout
+    ? { merchantId, payoutId: payout.payoutId, amount: formatRupees(payout.amountPaise) }
+    : { merchantId, reason: reason ?? 'nothing_due' }
+
+export const runPayouts = query({
+  ...consoleOperation,
+  id: 'console.runPayouts',
+  method: 'POST',
+  path: `${PATH}/run`,
+  tag: TAG,
+  summary: 'Prepare the payouts to all merchants of a business day',
+  description: `For at most ${RUN_MERCHANTS_MAX} merchants in one call; pass \`resumeAfter\` back as \`afterMerchantId\` for those that remain. A repeat adds only what has become due since.`,
+  role: 'operator',
+  body: closed({ businessDay: Day, afterMerchantId: exact('The `resumeAfter` of the call before') }),
+  result: record('PayoutRun', {
+    data: Type.Array(
+      record('PayoutOfRun', {
+        merchantId: text(),
+        payoutId: maybe('Absent where nothing is paid out'),
+        amount: Type.Optional(rupeesText),
+        reason: Type.Optional(
+          Type.Enum(['nothing_due', 'carried_forward', 'no_bank_account'], {
+            description: 'Why nothing is paid out',
+          }),
+        ),
+      }),
+    ),
+    resumeAfter: maybe('Merchants remain; absent when the run is complete'),
+  }),
+  errors: ['business_day_not_over'],
+  mount({ commands, database }) {
+    const { run } = commands.open(preparePayout)
+    return async (input) => {
+      const { afterMerchantId = '' } = input.body
+      const businessDay = readBusinessDay(input.body.businessDay, 'body')
+      const preparedBy = actorOf(input.caller)
+      const remain = (await database.operate((tx) => payableMerchants(tx))).filter(
+        (id) => id > afterMerchantId,
+      )
+      const wanted = remain.slice(0, RUN_MERCHANTS_MAX)
+      const data = await Promise.all(
+        wanted.map(async (merchantId) => {
+          const audit = auditOf(merchantId, input, { action: 'payout.prepared', target: merchantId })
+          const made = await payoutsOf(() => run({ merchantId, businessDay, preparedBy }, audit))
+          return made.map((each) => ranToWire(merchantId, each))
+        }),
+      )
+      const resumeAfter = remain.length > wanted.length ? wanted.at(-1) : undefined
+      return { body: JSON.stringify({ data: data.flat(), resumeAfter }) }
     }
   },
 })
@@ -125,7 +131,7 @@ const stepper = ({ commands, config, database }: Services) => {
     const action = `payout.${step.to.toLowerCase()}`
     const audit = auditOf(merchantId, input, { action, target: payoutId })
     const { payout } = await run({ merchantId, payoutId, step }, audit)
-    return { body: JSON.stringify(rowOf(payout, config.BUSINESS_TIME_ZONE)) }
+    return { body: JSON.stringify(stateOf(payout, config.BUSINESS_TIME_ZONE)) }
   }
 }
 
@@ -138,7 +144,7 @@ export const approvePayout = query({
   summary: 'Approve a payout that another operator prepared',
   role: 'operator',
   params: idParam('payoutId'),
-  result: PayoutRow,
+  result: PayoutState,
   errors: ['payout_not_found', 'payout_state', 'payout_same_person'],
   mount(services) {
     const take = stepper(services)
@@ -157,7 +163,7 @@ export const cancelPayout = query({
   role: 'operator',
   params: idParam('payoutId'),
   body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
-  result: PayoutRow,
+  result: PayoutState,
   errors: ['payout_not_found', 'payout_state'],
   mount(services) {
     const take = stepper(services)
@@ -188,7 +194,7 @@ export const completePayout = query({
       Type.String({ minLength: 1, maxLength: 255, description: 'Why it failed; required then' }),
     ),
   }),
-  result: PayoutRow,
+  result: PayoutState,
   errors: ['payout_not_found', 'payout_state', 'utr_conflict'],
   mount(services) {
     const take = stepper(services)

@@ -25,6 +25,7 @@ import {
   idParam,
   listOf,
   listQuery,
+  maybe,
   oneOf,
   record,
   text,
@@ -32,6 +33,7 @@ import {
 import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import { refundHappenings } from './payment-history.ts'
+import { payoutOf } from './payout-record.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/refunds`
@@ -122,6 +124,7 @@ async function readRefund(tx: Tx, refundId: string, timeZone: string) {
   })
   return {
     row: rowToWire(refund, timeZone),
+    payoutId: await payoutOf(tx, refund.merchantId, refundId, 'refund'),
     history: history.map((each) => happeningToWire(each, timeZone)),
   }
 }
@@ -137,6 +140,7 @@ export const showRefund = query({
   params: idParam('refundId'),
   result: record('RefundDetail', {
     row: RefundRow,
+    payoutId: maybe('The payout that deducts it, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),
   }),
   errors: ['refund_not_found'],

@@ -8,6 +8,7 @@ export const KINDS = [
   'qrCode',
   'payment',
   'refund',
+  'payout',
   'merchant',
   'partner',
   'company',
@@ -15,6 +16,9 @@ export const KINDS = [
   'user',
   'coinConfig',
   'ledgerAccount',
+  'journal',
+  'notice',
+  'cardException',
   'webhookEndpoint',
 ] as const
 export type Kind = (typeof KINDS)[number]
@@ -109,6 +113,18 @@ export const SOURCES: readonly Source[] = [
     'refund',
     bankReference,
     `select refund_id as id, reference_number as title, status as subtitle from merchant_refunds where utr = $1`,
+  ),
+  source(
+    'payout',
+    'payout',
+    id('pyo'),
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where payout_id = $1`,
+  ),
+  source(
+    'payout_utr',
+    'payout',
+    bankReference,
+    `select payout_id as id, 'Payout of ' || business_day as title, status as subtitle from payouts where utr = $1`,
   ),
   source(
     'code_reference',
@@ -217,5 +233,24 @@ export const SOURCES: readonly Source[] = [
     'ledgerAccount',
     form(/^[a-z_]{4,20}:\S+$/),
     `select account_id as id, account_id as title, kind as subtitle from ledger_accounts where account_id = $1`,
+  ),
+  source(
+    'journal',
+    'journal',
+    id('jrn'),
+    `select j.journal_id as id, j.kind as title, j.reference as subtitle from tenants t cross join lateral (
+       select * from journals j where j.tenant_id = t.tenant_id and j.journal_id = $1 offset 0) j`,
+  ),
+  source(
+    'notice',
+    'notice',
+    id('rnt'),
+    `select notice_id as id, 'Bank notice' as title, status as subtitle from rail_notices where notice_id = $1`,
+  ),
+  source(
+    'card_exception',
+    'cardException',
+    id('cex'),
+    `select exception_id as id, 'Card exception' as title, reason as subtitle from card_exceptions where exception_id = $1`,
   ),
 ]

@@ -1,6 +1,7 @@
 import { CARD_FAILURES } from './card-failures.ts'
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
+import { OPERATOR_FAILURES } from './operator-failures.ts'
 import { PAYOUT_FAILURES } from './payout-failures.ts'
 import { TENANT_FAILURES } from './tenant-failures.ts'
 
@@ -408,18 +409,7 @@ export const FAILURES = {
     'Webhook endpoint not found',
     'Use the `endpointId` that the create operation returned.',
   ),
-  notice_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Rail notice not found',
-    'List the notices of the rail and use a `noticeId` from there.',
-  ),
-  notice_not_in_quarantine: kind(
-    409,
-    'CONFLICT_ERROR',
-    'The notice is not in quarantine',
-    'It was assigned before, or repeats a credit that is recorded.',
-  ),
+  ...OPERATOR_FAILURES,
   event_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

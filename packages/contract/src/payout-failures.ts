@@ -69,12 +69,6 @@ export const PAYOUT_FAILURES = {
     'Another posting with this reference waits for approval',
     'Have the open one approved or rejected first.',
   ),
-  journal_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Journal not found',
-    'Take the id from a statement of one of its accounts: `svc books statement`.',
-  ),
   journal_not_reversible: kind(
     409,
     'CONFLICT_ERROR',

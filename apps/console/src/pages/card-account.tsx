@@ -8,6 +8,7 @@ import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { about, Money, readRupees, rupees } from '../parts/money.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
@@ -79,12 +80,6 @@ function About({ account }: { readonly account: Schemas['CardAccountDetail'] }) 
   )
 }
 
-/** What became of a funding: it is entered, or waits for a second person. */
-const outcomeOf = (entered: Schemas['Funding'] | Schemas['Approval']) =>
-  'approvalId' in entered
-    ? { color: 'yellow', message: `${rupees(entered.amount)} waits for a second person, under Approvals.` }
-    : { color: 'teal', message: `Entered. The balance is ${rupees(entered.balance)} now.` }
-
 function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
   return (
     <FormDialog
@@ -133,7 +128,12 @@ function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
             },
           }),
         )
-        notifications.show(outcomeOf(entered))
+        if ('approvalId' in entered) notifyWaiting(entered.amount)
+        else
+          notifications.show({
+            color: 'teal',
+            message: `Entered. The balance is ${rupees(entered.balance)} now.`,
+          })
         await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
         await queryClient.invalidateQueries({ queryKey: ['ledger'] })
       }}

@@ -34,7 +34,7 @@ export function LedgerAccount() {
                 ]}
               />
             </Section>
-            <Section title="Transfers">
+            <Section title="Journals that move it">
               <TransferList accountId={accountId} />
             </Section>
           </>

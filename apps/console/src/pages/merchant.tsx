@@ -15,6 +15,7 @@ import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { PayoutTerms } from './payout-terms.tsx'
 
 type Detail = Schemas['MerchantDetail']
 
@@ -37,6 +38,7 @@ export function Merchant() {
         {(merchant) => (
           <>
             <About merchant={merchant} />
+            <PayoutTerms merchantId={merchant.merchantId} />
             <Keys merchant={merchant} />
           </>
         )}
@@ -60,6 +62,9 @@ function About({ merchant }: { readonly merchant: Detail }) {
           </Anchor>
           <Anchor component={Link} to="/refunds" search={{ merchantId } as never} size="sm">
             Refunds
+          </Anchor>
+          <Anchor component={Link} to="/payouts" search={{ merchantId } as never} size="sm">
+            Payouts
           </Anchor>
           <Anchor component={Link} to="/webhooks" search={{ tenantId: merchantId } as never} size="sm">
             Webhooks

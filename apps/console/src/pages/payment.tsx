@@ -11,6 +11,7 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { wordy } from '../words.ts'
+import { SuspenseActions } from './suspense-actions.tsx'
 
 type Detail = Schemas['PaymentDetailInConsole']
 
@@ -28,6 +29,7 @@ export function Payment() {
       title={payment ? `Payment ${payment.utr}` : 'Payment'}
       badge={payment && <StatusBadge state={payment.status} />}
       trail={[{ to: '/payments', label: 'Payments' }]}
+      actions={query.data && <SuspenseActions row={query.data.row} />}
     >
       <Loaded query={query}>
         {(detail) => (
@@ -44,8 +46,8 @@ export function Payment() {
   )
 }
 
-function About({ detail: { row, settlement, tr } }: { readonly detail: Detail }) {
-  const { payment, merchantId, merchantName } = row
+function About({ detail: { payoutId, row, settlement } }: { readonly detail: Detail }) {
+  const { payment, merchantId, merchantName, tr } = row
   return (
     <Section title="About">
       <Facts
@@ -76,6 +78,7 @@ function About({ detail: { row, settlement, tr } }: { readonly detail: Detail })
           },
           { label: 'Received', value: <Instant at={payment.createdOn} long /> },
           { label: 'Settled by the bank', value: settlement && <Settlement line={settlement} /> },
+          { label: 'Paid out to the merchant', value: payoutId && <ThingLink kind="payout" id={payoutId} /> },
           ...Object.entries(payment.customParams ?? {}).map(([name, value]) => ({
             label: `Custom: ${name}`,
             value,

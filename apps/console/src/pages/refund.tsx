@@ -25,9 +25,9 @@ export function Refund() {
       trail={[{ to: '/refunds', label: 'Refunds' }]}
     >
       <Loaded query={query}>
-        {({ history, row }) => (
+        {({ history, payoutId, row }) => (
           <>
-            <About row={row} />
+            <About row={row} payoutId={payoutId} />
             <Section title="What happened">
               <History entries={history} />
             </Section>
@@ -38,7 +38,13 @@ export function Refund() {
   )
 }
 
-function About({ row: { refund, merchantId, merchantName } }: { readonly row: Schemas['RefundRow'] }) {
+interface AboutProps {
+  readonly row: Schemas['RefundRow']
+  readonly payoutId: string | undefined
+}
+
+function About({ row, payoutId }: AboutProps) {
+  const { refund, merchantId, merchantName } = row
   return (
     <Section title="About">
       <Facts
@@ -63,6 +69,7 @@ function About({ row: { refund, merchantId, merchantName } }: { readonly row: Sc
           { label: 'Why it failed', value: refund.failureReason },
           { label: 'Requested', value: <Instant at={refund.createdOn} long /> },
           { label: 'Sent to the bank', value: refund.sentOn && <Instant at={refund.sentOn} long /> },
+          { label: 'Deducted from the payout', value: payoutId && <ThingLink kind="payout" id={payoutId} /> },
           { label: 'Completed', value: refund.completedOn && <Instant at={refund.completedOn} long /> },
         ]}
       />

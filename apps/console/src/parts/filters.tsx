@@ -13,10 +13,20 @@ export interface Filter {
   readonly label: string
   /**
    * `from` and `to` are days in the business zone, sent as instants; `to` includes its day. `at` is an instant to the
-   * second in the business zone. `linked` is set by links of
+   * second in the business zone; `day` is a business day. `linked` is set by links of
    * other pages: it is shown when it is set, and can be cleared.
    */
-  readonly kind: 'linked' | 'text' | 'select' | 'from' | 'to' | 'at' | 'partner' | 'company' | 'merchant'
+  readonly kind:
+    | 'linked'
+    | 'text'
+    | 'select'
+    | 'from'
+    | 'to'
+    | 'at'
+    | 'day'
+    | 'partner'
+    | 'company'
+    | 'merchant'
   readonly options?: readonly { readonly value: string; readonly label: string }[]
   readonly placeholder?: string
 }
@@ -127,6 +137,15 @@ function FilterField({ filter, list }: { readonly filter: Filter; readonly list:
         value={value ?? null}
         onChange={(id) => set(id ?? undefined)}
         clearable
+      />
+    )
+  if (kind === 'day')
+    return (
+      <TextInput
+        type="date"
+        label={label}
+        value={value ?? ''}
+        onChange={(event) => set(event.currentTarget.value)}
       />
     )
   if (kind === 'at') return <SecondFilter filter={filter} value={value} set={set} />

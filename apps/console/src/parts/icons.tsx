@@ -23,6 +23,7 @@ function drawing(path: ReactNode, sizePx = 18) {
 }
 
 export const OverviewIcon = drawing(<path d="M4 19V11M10 19V5M16 19v-6M21 19H3" />)
+export const StatusIcon = drawing(<path d="M3 12h4l3-8 4 16 3-8h4" />)
 export const RequestsIcon = drawing(<path d="M4 7h13l-3-3M20 17H7l3 3" />)
 export const WebhookIcon = drawing(
   <path d="M18 8a3 3 0 1 0-3-3c0 1.400.8 2.300 1 3l-3.500 6M6 20a3 3 0 1 0 0-6c-1.200 0-2 .5-2.500 1M6 17h9M18 20a3 3 0 1 0-2.700-4.300M6 17l4-7.500a3 3 0 0 1-1-4.500" />,
@@ -35,6 +36,12 @@ export const QrIcon = drawing(
 )
 export const PaymentIcon = drawing(<path d="M7 5h10M7 9h10M8 5h2.5a4 4 0 0 1 0 8H7l7 7" />)
 export const RefundIcon = drawing(<path d="M4 9h10a5 5 0 0 1 0 10H8M8 5 4 9l4 4" />)
+export const PayoutIcon = drawing(<path d="M3 10 12 4l9 6M5 10v8M10 10v8M14 10v8M19 10v8M3 20h18" />)
+export const SuspenseIcon = drawing(<path d="M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M12 7v5l3 2" />)
+export const NoticeIcon = drawing(<path d="M4 5h16v12H9l-5 4zM8 9h8M8 13h5" />)
+export const ExceptionIcon = drawing(
+  <path d="M5 5h14a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V7a2 2 0 0 1 2-2M12 8v5M12 16v.01" />,
+)
 export const PartnerIcon = drawing(
   <path d="M12 12 8.5 8.500a3 3 0 0 1 4-4.400L14 5.500l2-1a3 3 0 0 1 4 4L12 19l-8-8a3 3 0 0 1 0-4" />,
 )

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ListLoader, ListOf } from '../api.ts'
-import { type ListSearch, stringifySearch, useListSearch } from '../list-search.ts'
+import { type ListSearch, useListSearch } from '../list-search.ts'
 import { type Column, DataTable, PHONE, type Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
@@ -108,7 +108,7 @@ function Rows<Row>({ caption, columns, load, name, rowKey, sort, found, list, as
         />
       </Framed>
       <Turner found={found} list={list}>
-        <ExportButton name={name} href={load.csv + stringifySearch(all)} />
+        <ExportButton name={name} href={load.csv(all)} />
       </Turner>
     </>
   )

@@ -33,11 +33,15 @@ const SOURCES = {
   },
 } as const
 
-type PickerProps = Omit<SelectProps, 'data' | 'label'> & { readonly of: keyof typeof SOURCES }
+type PickerProps = Omit<SelectProps, 'data' | 'label'> & {
+  readonly of: keyof typeof SOURCES
+  readonly label?: string
+}
 
 /** Chooses a thing by the begin of its name, or by its id; the service searches. */
 export function Picker({ of, ...select }: PickerProps) {
-  const { label, load } = SOURCES[of]
+  const { load } = SOURCES[of]
+  const label = select.label ?? SOURCES[of].label
   const [typed, setTyped] = useState('')
   const [settled] = useDebouncedValue(typed.split(' · ')[0]!.trim(), 200)
   // What is chosen is asked for by its id, so that it has a name also when it came with the address.

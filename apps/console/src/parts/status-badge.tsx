@@ -24,6 +24,12 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   PENDING: ['Pending', 'blue'],
   SETTLED: ['Settled', 'teal'],
   OPEN: ['Open', 'blue'],
+  QUARANTINED: ['In quarantine', 'orange'],
+  DUPLICATE: ['Repeats another', 'gray'],
+  PREPARED: ['Prepared', 'blue'],
+  APPROVED: ['Approved', 'indigo'],
+  SENT: ['Sent to the bank', 'blue'],
+  PAID: ['Paid', 'teal'],
 }
 
 const words = (state: string) => {

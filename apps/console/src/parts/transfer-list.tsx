@@ -19,7 +19,21 @@ export function Amount({ amount, unit, signed = false }: { amount: string; unit:
 /** Transfers as one account sees them: what came in and went out, and where from and to. */
 const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
   { title: 'When', cell: ({ createdOn }) => <Instant at={createdOn} /> },
-  { title: 'What', cell: ({ kind }) => wordy(kind) },
+  {
+    title: 'Journal',
+    cell: ({ journalId, kind, reference }) => (
+      <>
+        <ThingLink kind="journal" id={journalId}>
+          {wordy(kind)}
+        </ThingLink>
+        {reference && (
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {reference}
+          </Text>
+        )}
+      </>
+    ),
+  },
   {
     title: 'Amount',
     align: 'right',
@@ -35,6 +49,7 @@ const columnsSeenFrom = (accountId: string): readonly Column<Transfer>[] => [
       </ThingLink>
     ),
   },
+  { title: 'Business day', cell: ({ effectiveDate }) => effectiveDate },
   { title: 'For', cell: ({ objectId }) => <IdLink id={objectId} /> },
 ]
 

@@ -1,0 +1,45 @@
+import type { Schemas } from '../api.ts'
+
+type Notice = Schemas['NoticeRecord']
+
+interface Meaning {
+  readonly title: string
+  readonly toDo: string
+}
+
+const ENTER = 'Read the body, ask the bank if necessary, then enter the payment that it reports.'
+
+/** Why a notice is in quarantine, and what to do about it (decision Q11). */
+export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Meaning>> = {
+  not_json: { title: 'Not JSON', toDo: ENTER },
+  not_a_credit: {
+    title: 'Not a credit',
+    toDo: 'The bank sent something else here. Read it; if it reports no payment, ask the bank not to send such notices to this address.',
+  },
+  reference_unreadable: { title: 'Reference not readable', toDo: ENTER },
+  amount_unreadable: { title: 'Amount not readable', toDo: ENTER },
+  contradicts_earlier_notice: {
+    title: 'Contradicts an earlier notice',
+    toDo: 'The payment with this reference has another amount or code. The first notice counts: ask the bank which of the two is right.',
+  },
+  unknown_refund: {
+    title: 'Unknown refund',
+    toDo: 'No refund fits. Find the refund with the bank, then record its outcome with this notice: svc refund confirm or svc refund fail.',
+  },
+  status_unreadable: {
+    title: 'Status not readable',
+    toDo: 'The notice does not say whether the refund was made. Ask the bank, then record the outcome of the refund.',
+  },
+}
+
+const DONE = {
+  title: 'Repeats an earlier notice',
+  toDo: 'Nothing: the bank sent in other words what is recorded.',
+}
+
+/** What a notice is about, and what is to be done. */
+export function meaningOf({ reason, status }: Notice): Meaning {
+  if (status === 'ASSIGNED')
+    return { title: reason ? NOTICE_REASONS[reason].title : 'Assigned', toDo: 'Nothing: it is assigned.' }
+  return reason ? NOTICE_REASONS[reason] : DONE
+}

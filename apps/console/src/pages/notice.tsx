@@ -1,0 +1,134 @@
+import { Alert, Code, NumberInput, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { wordy } from '../words.ts'
+import { meaningOf } from './notice-reasons.ts'
+
+type Record = Schemas['NoticeRecord']
+interface OfNotice {
+  readonly notice: Record
+}
+
+export function Notice() {
+  const { can } = useSession()
+  const { noticeId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['notices', noticeId],
+    queryFn: () => responseOf(api.GET('/rail-notices/{noticeId}', { params: { path: { noticeId } } })),
+  })
+  const notice = query.data
+  // A notice of a refund ends with the refund, by its own command.
+  const isAssignable = notice?.status === 'QUARANTINED' && !notice.flags.includes('refund_notice')
+  return (
+    <Page
+      title={notice ? meaningOf(notice).title : 'Bank notice'}
+      badge={notice && <StatusBadge state={notice.status} />}
+      trail={[{ to: '/notices', label: 'Bank notices' }]}
+      actions={isAssignable && can('operator') && <Assign notice={notice} />}
+    >
+      <Loaded query={query}>
+        {(loaded) => (
+          <>
+            <Alert color="blue" title="What to do" role="note">
+              {meaningOf(loaded).toDo}
+            </Alert>
+            <About notice={loaded} />
+            <Section title="The notice as the bank signed it">
+              <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                {loaded.body}
+              </Code>
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function About({ notice }: OfNotice) {
+  const { assignedBy, assignedOn, flags, noticeId, paymentId, receivedOn, utr } = notice
+  return (
+    <Section title="About">
+      <Facts
+        facts={[
+          { label: 'UTR', value: utr && <Id id={utr} what="UTR" /> },
+          { label: 'Payment', value: paymentId && <ThingLink kind="payment" id={paymentId} /> },
+          { label: 'Remarks', value: flags.map(wordy).join(', ') },
+          { label: 'Received', value: <Instant at={receivedOn} long /> },
+          { label: 'Assigned by', value: assignedBy },
+          { label: 'Assigned', value: assignedOn && <Instant at={assignedOn} long /> },
+          { label: 'Notice id', value: <Id id={noticeId} what="notice id" /> },
+        ]}
+      />
+    </Section>
+  )
+}
+
+const RULES = {
+  utr: (value: string) => (value.trim().length >= 6 ? null : 'The bank’s reference: at least 6 characters'),
+  amount: (value: number | string) => (Number(value) >= 0.01 ? null : 'At least one paisa'),
+}
+
+/** Enters the payment that a notice reports, as an operator reads it. */
+function Assign({ notice: { noticeId, utr } }: OfNotice) {
+  return (
+    <FormDialog
+      label="Enter the payment"
+      send="Record payment"
+      variant="default"
+      initial={{ utr: utr ?? '', amount: '' as number | string, tr: '', payeeVpa: '' }}
+      rules={RULES}
+      fields={(form) => (
+        <>
+          <Text size="sm">
+            The payment follows the rules of any credit: accepted, to be refunded, or in suspense.
+          </Text>
+          <TextInput label="UTR" maxLength={64} required data-autofocus {...form.getInputProps('utr')} />
+          <NumberInput
+            label="Amount in rupees"
+            required
+            prefix="₹ "
+            thousandsGroupStyle="lakh"
+            thousandSeparator=","
+            decimalScale={2}
+            allowNegative={false}
+            {...form.getInputProps('amount')}
+          />
+          <TextInput
+            label="Reference of the code (tr)"
+            description="Of the QR code that was paid, if the bank knows it"
+            maxLength={64}
+            {...form.getInputProps('tr')}
+          />
+          <TextInput
+            label="Address that was paid (VPA)"
+            description="Names the merchant where there is no reference of a code"
+            maxLength={255}
+            {...form.getInputProps('payeeVpa')}
+          />
+        </>
+      )}
+      submit={async ({ amount, payeeVpa, tr, utr: typed }) => {
+        const body = {
+          utr: typed.trim(),
+          amount: Number(amount),
+          ...(tr.trim() && { tr: tr.trim() }),
+          ...(payeeVpa.trim() && { payeeVpa: payeeVpa.trim() }),
+        }
+        await responseOf(
+          api.POST('/rail-notices/{noticeId}/assign', { params: { path: { noticeId } }, body }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['notices'] })
+        await queryClient.invalidateQueries({ queryKey: ['payments'] })
+      }}
+    />
+  )
+}

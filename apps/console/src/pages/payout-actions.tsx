@@ -1,0 +1,167 @@
+import { Alert, Text, TextInput } from '@mantine/core'
+import { amountInWords } from '../amount-in-words.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { FormDialog } from '../parts/form-dialog.tsx'
+import { rupees } from '../parts/money.tsx'
+import { queryClient, useSession } from '../session.ts'
+
+type Row = Schemas['PayoutRow']
+interface OfPayout {
+  readonly row: Row
+}
+
+const changed = () => queryClient.invalidateQueries({ queryKey: ['payouts'] })
+const pathOf = ({ payout: { payoutId } }: Row) => ({ params: { path: { payoutId } } })
+
+/** Whether the person who is signed in prepared it. */
+const usePrepared = ({ preparedBy }: Row): boolean => preparedBy === `operator ${useSession().name}`
+
+/** Says what a payout waits for, and why an action is not there. */
+export function PayoutWaits({ row }: OfPayout) {
+  const { can } = useSession()
+  const isPreparer = usePrepared(row)
+  const { status } = row.payout
+  if (status === 'PREPARED')
+    return (
+      <Alert color="blue" title="Waits for a second person" role="status">
+        {isPreparer
+          ? 'You prepared this payout, so another person must approve it.'
+          : can('operator')
+            ? `Prepared by ${row.preparedBy}. Compare amount and bank account, then approve it.`
+            : `Prepared by ${row.preparedBy}. An operator approves it; your role only views.`}
+      </Alert>
+    )
+  if (status === 'APPROVED')
+    return (
+      <Alert color="blue" title="Approved, not sent yet" role="status">
+        The next file for the bank has it: <code>svc payout export</code>
+      </Alert>
+    )
+  if (status === 'SENT')
+    return (
+      <Alert color="blue" title="Sent to the bank" role="status">
+        Record what the bank says of it here, or import the bank’s file: <code>svc payout import</code>
+      </Alert>
+    )
+  return undefined
+}
+
+/** What may be done with a payout in its state, by who is signed in. */
+export function PayoutActions({ row }: OfPayout) {
+  const { can } = useSession()
+  const isPreparer = usePrepared(row)
+  const { status } = row.payout
+  if (!can('operator')) return undefined
+  return (
+    <>
+      {status === 'PREPARED' && !isPreparer && <Approve row={row} />}
+      {(status === 'PREPARED' || status === 'APPROVED') && <Cancel row={row} />}
+      {status === 'SENT' && <MarkPaid row={row} />}
+      {status === 'SENT' && <MarkFailed row={row} />}
+    </>
+  )
+}
+
+/** What is paid, to whom: in figures and in words. */
+function Paid({ row: { merchantName, payout } }: OfPayout) {
+  return (
+    <Text size="sm" component="div">
+      <b>{rupees(payout.amount)}</b> ({amountInWords(payout.amount)}) to {merchantName}, account ending in{' '}
+      {payout.account}.
+    </Text>
+  )
+}
+
+function Approve({ row }: OfPayout) {
+  return (
+    <ConfirmAction
+      label="Approve"
+      confirm="Approve payout"
+      typed={row.payout.amount.toFixed(2)}
+      run={async () => {
+        await responseOf(api.POST('/payouts/{payoutId}/approve', pathOf(row)))
+        await changed()
+      }}
+    >
+      <Paid row={row} />
+      <Text size="sm" mt="xs">
+        The next file for the bank has it. Until then it can be cancelled.
+      </Text>
+    </ConfirmAction>
+  )
+}
+
+function Cancel({ row }: OfPayout) {
+  return (
+    <ConfirmAction
+      label="Cancel payout"
+      confirm="Cancel it for good"
+      danger
+      withReason
+      run={async (reason) => {
+        await responseOf(api.POST('/payouts/{payoutId}/cancel', { ...pathOf(row), body: { reason } }))
+        await changed()
+      }}
+    >
+      <Paid row={row} />
+      <Text size="sm" mt="xs">
+        What it was made of is payable again, and in the next payout.
+      </Text>
+    </ConfirmAction>
+  )
+}
+
+function MarkPaid({ row }: OfPayout) {
+  return (
+    <FormDialog
+      label="Mark as paid"
+      send="Record as paid"
+      variant="default"
+      initial={{ utr: '' }}
+      rules={{
+        utr: (value: string) =>
+          value.trim().length >= 6 ? null : 'The bank’s reference: at least 6 characters',
+      }}
+      fields={(form) => (
+        <>
+          <Paid row={row} />
+          <TextInput
+            label="UTR"
+            description="The bank’s own reference of this payout"
+            maxLength={64}
+            required
+            data-autofocus
+            {...form.getInputProps('utr')}
+          />
+        </>
+      )}
+      submit={async ({ utr }) => {
+        const body = { status: 'PAID', utr: utr.trim() } as const
+        await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        await changed()
+      }}
+    />
+  )
+}
+
+function MarkFailed({ row }: OfPayout) {
+  return (
+    <ConfirmAction
+      label="Mark as failed"
+      confirm="Record as failed"
+      danger
+      withReason
+      run={async (reason) => {
+        const body = { status: 'FAILED', reason } as const
+        await responseOf(api.POST('/payouts/{payoutId}/complete', { ...pathOf(row), body }))
+        await changed()
+      }}
+    >
+      <Paid row={row} />
+      <Text size="sm" mt="xs">
+        What it was made of is payable again, and in the next payout.
+      </Text>
+    </ConfirmAction>
+  )
+}

@@ -1,0 +1,76 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { Command } from '../parts/copy.tsx'
+import { type Column, DataTable } from '../parts/data-table.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Money } from '../parts/money.tsx'
+import { Facts, Section } from '../parts/page.tsx'
+
+type Terms = Schemas['PayoutTerms']
+
+const FEES: readonly Column<Schemas['MerchantFee']>[] = [
+  { title: 'From', cell: ({ validFrom }) => validFrom },
+  { title: 'Of the amount', align: 'right', cell: ({ percent }) => `${percent} %` },
+  { title: 'For each payment', align: 'right', cell: ({ fixed }) => <Money amount={fixed} /> },
+]
+
+/** Where the money of a merchant goes, and what it is charged. */
+export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
+  const query = useQuery({
+    queryKey: ['merchants', merchantId, 'payout-terms'],
+    queryFn: () =>
+      responseOf(api.GET('/merchants/{merchantId}/payout-terms', { params: { path: { merchantId } } })),
+  })
+  return (
+    <Section title="Bank account and fees">
+      <Loaded query={query}>
+        {(terms) => (
+          <>
+            <BankAccount terms={terms} merchantId={merchantId} />
+            {terms.fees.length === 0 ? (
+              <Text c="dimmed" size="sm">
+                It is charged nothing.
+              </Text>
+            ) : (
+              <DataTable
+                caption="Fees"
+                columns={FEES}
+                rows={terms.fees}
+                rowKey={({ validFrom }) => validFrom}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+interface BankAccountProps {
+  readonly terms: Terms
+  readonly merchantId: string
+}
+
+function BankAccount({ terms: { bankAccount }, merchantId }: BankAccountProps) {
+  if (!bankAccount)
+    return (
+      <>
+        <Text size="sm">Without a bank account nothing is paid out to it.</Text>
+        <Command text={`svc payout account ${merchantId} --holder "…" --number … --ifsc …`} />
+      </>
+    )
+  const { ends, gstState, holder, ifsc, updatedOn } = bankAccount
+  return (
+    <Facts
+      facts={[
+        { label: 'Holder', value: holder },
+        { label: 'Account', value: `ending in ${ends}` },
+        { label: 'IFSC', value: ifsc },
+        { label: 'GST state', value: gstState ?? 'Not known: taxed within one state' },
+        { label: 'Set', value: <Instant at={updatedOn} long /> },
+      ]}
+    />
+  )
+}

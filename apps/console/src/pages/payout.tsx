@@ -1,0 +1,154 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { amountInWords } from '../amount-in-words.ts'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import type { Column } from '../parts/data-table.tsx'
+import { History } from '../parts/history.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { List } from '../parts/list-page.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { count, Money } from '../parts/money.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { PayoutActions, PayoutWaits } from './payout-actions.tsx'
+
+type Detail = Schemas['PayoutDetail']
+type Line = Schemas['PayoutLine']
+
+export function Payout() {
+  const { payoutId = '' } = useParams({ strict: false })
+  const query = useQuery({
+    queryKey: ['payouts', payoutId],
+    queryFn: () => responseOf(api.GET('/payouts/{payoutId}', { params: { path: { payoutId } } })),
+    // Another person approves it, and the bank pays it, while the page is open.
+    refetchInterval: 5_000,
+  })
+  const row = query.data?.row
+  return (
+    <Page
+      title={row ? `Payout of ${row.payout.businessDay}` : 'Payout'}
+      badge={row && <StatusBadge state={row.payout.status} />}
+      trail={[{ to: '/payouts', label: 'Payouts' }]}
+      actions={row && <PayoutActions row={row} />}
+    >
+      <Loaded query={query}>
+        {(detail) => (
+          <>
+            <PayoutWaits row={detail.row} />
+            <About detail={detail} />
+            <Section title="Payments and refunds in it">
+              <List
+                name="payout-lines"
+                id={payoutId}
+                caption="Payments and refunds"
+                load={listAt('/payouts/{payoutId}/lines', { payoutId })}
+                columns={LINES}
+                rowKey={(line) => `${line.kind} ${line.paymentId ?? line.refundId}`}
+                filters={[]}
+                empty={<Text c="dimmed">None.</Text>}
+              />
+            </Section>
+            <Section title="What happened">
+              <History entries={detail.history} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detail }) {
+  const { approvedBy, approvedOn, merchantId, merchantName, payout, preparedBy } = row
+  const { amount, fees, payments, refunds, tax } = payout
+  return (
+    <Section title="About">
+      <Facts
+        facts={[
+          {
+            label: 'Amount',
+            value: (
+              <>
+                <Money amount={amount} fw={700} fz="lg" />
+                <Text size="sm">{amountInWords(amount)}</Text>
+              </>
+            ),
+          },
+          {
+            label: 'Merchant',
+            value: (
+              <ThingLink kind="merchant" id={merchantId}>
+                {merchantName}
+              </ThingLink>
+            ),
+          },
+          {
+            label: 'To the account of',
+            value: `${bankAccount.holder}, ending in ${bankAccount.ends}, ${bankAccount.ifsc}`,
+          },
+          { label: `Payments (${count(payments.count)})`, value: <Money amount={payments.amount} /> },
+          { label: `Refunds (${count(refunds.count)})`, value: <Money amount={refunds.amount} /> },
+          { label: 'Fees', value: <Money amount={fees} /> },
+          { label: 'CGST', value: <Money amount={tax.cgst} /> },
+          { label: 'SGST', value: <Money amount={tax.sgst} /> },
+          { label: 'IGST', value: <Money amount={tax.igst} /> },
+          { label: 'Prepared', value: <By who={preparedBy} at={payout.createdOn} /> },
+          {
+            label: 'Approved',
+            value: approvedBy && approvedOn && <By who={approvedBy} at={approvedOn} />,
+          },
+          { label: 'Sent to the bank', value: payout.sentOn && <Instant at={payout.sentOn} long /> },
+          { label: 'Run', value: runId && <Id id={runId} what="run id" /> },
+          { label: 'UTR of the payout', value: payout.utr && <Id id={payout.utr} what="UTR" /> },
+          { label: 'Why it failed or was cancelled', value: payout.failureReason },
+          { label: 'Completed', value: payout.completedOn && <Instant at={payout.completedOn} long /> },
+          { label: 'Payout id', value: <Id id={payout.payoutId} what="payout id" /> },
+        ]}
+      />
+    </Section>
+  )
+}
+
+function By({ who, at }: { readonly who: string; readonly at: string }) {
+  return (
+    <>
+      {who}, <Instant at={at} long />
+    </>
+  )
+}
+
+const KINDS: Readonly<Record<Line['kind'], string>> = {
+  payment: 'Payment',
+  refund: 'Refund',
+  refund_failed: 'Refund that failed: returned',
+}
+
+const LINES: readonly Column<Line>[] = [
+  {
+    title: 'Line',
+    cell: ({ paymentId, refundId }) =>
+      paymentId ? (
+        <ThingLink kind="payment" id={paymentId} />
+      ) : (
+        refundId && <ThingLink kind="refund" id={refundId} />
+      ),
+  },
+  { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
+  {
+    title: 'Amount',
+    align: 'right',
+    cell: ({ amount, kind }) => <Money amount={kind === 'refund' ? -amount : amount} signed />,
+  },
+  { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },
+  { title: 'CGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.cgst} kind={kind} /> },
+  { title: 'SGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.sgst} kind={kind} /> },
+  { title: 'IGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.igst} kind={kind} /> },
+  { title: 'When', cell: ({ occurredOn }) => <Instant at={occurredOn} /> },
+]
+
+/** Payments are charged, refunds are not. */
+function Charge({ amount, kind }: { readonly amount: number; readonly kind: Line['kind'] }) {
+  return <Money amount={kind === 'payment' ? amount : undefined} />
+}

@@ -1,0 +1,120 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { type Filter, MERCHANT } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { count, Money } from '../parts/money.tsx'
+import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
+import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { PreparePayouts } from './prepare-payouts.tsx'
+
+type Row = Schemas['PayoutRow']
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Payout',
+    cell: ({ payout }) => (
+      <NamedThing kind="payout" id={payout.payoutId} name={`Payout of ${payout.businessDay}`} />
+    ),
+  },
+  {
+    title: 'Merchant',
+    cell: ({ merchantId, merchantName }) => (
+      <ThingLink kind="merchant" id={merchantId}>
+        {merchantName}
+      </ThingLink>
+    ),
+  },
+  { title: 'Status', cell: ({ payout }) => <StatusBadge state={payout.status} /> },
+  {
+    title: 'Payments less refunds',
+    align: 'right',
+    cell: ({ payout }) => <Money amount={payout.payments.amount - payout.refunds.amount} />,
+  },
+  {
+    title: 'Fees and GST',
+    align: 'right',
+    cell: ({ payout: { fees, tax } }) => <Money amount={fees + tax.cgst + tax.sgst + tax.igst} />,
+  },
+  { title: 'Amount', align: 'right', cell: ({ payout }) => <Money amount={payout.amount} fw={600} /> },
+  { title: 'Prepared', sorts: BY_TIME, cell: ({ payout }) => <Instant at={payout.createdOn} /> },
+]
+
+const STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the payout, or its UTR' },
+  MERCHANT,
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
+  },
+  { name: 'businessDay', label: 'Business day', kind: 'day' },
+]
+
+/** What is paid out to merchants, and what waits for a second person. */
+export function Payouts() {
+  const { can } = useSession()
+  return (
+    <ListPage
+      title="Payouts"
+      lead="What is paid out to merchants: payments less refunds, fees and GST. A second person approves each."
+      actions={can('operator') && <PreparePayouts />}
+      name="payouts"
+      caption="Payouts"
+      load={listAt('/payouts')}
+      columns={COLUMNS}
+      rowKey={({ payout }) => payout.payoutId}
+      filters={FILTERS}
+      sort="-created"
+      summary={(filters) => <Totals filters={filters} />}
+      empty={
+        <EmptyState title="No payouts yet" command="svc payout run --date $(date -d yesterday +%F)">
+          A payout is prepared for a business day that is over, for each merchant with a bank account to whom
+          something is payable.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+/** How many payouts the filters find, and what they add up to. */
+function Totals({ filters }: { readonly filters: Record<string, string> }) {
+  const totals = useQuery({
+    queryKey: ['payouts', 'totals', filters],
+    queryFn: () => responseOf(api.GET('/payouts/totals', { params: { query: filters } })),
+  })
+  if (totals.error) return <FailureAlert failed={totals.error} retry={() => void totals.refetch()} />
+  if (!totals.data) return undefined
+  const { amount, byStatus, exact, fees, tax } = totals.data
+  return (
+    <Group
+      component="section"
+      aria-label="Totals of these filters"
+      gap="xl"
+      align="baseline"
+      style={{ rowGap: 4 }}
+    >
+      <Text>
+        {!exact && 'at least '}
+        <b>{count(totals.data.count)}</b> {totals.data.count === 1 ? 'payout' : 'payouts'},{' '}
+        <Money amount={amount} fw={700} />
+      </Text>
+      {byStatus.map((each) => (
+        <Text key={each.status} size="sm" c="dimmed">
+          {statusLabel(each.status)}: {count(each.count)}, <Money amount={each.amount} />
+        </Text>
+      ))}
+      <Text size="sm" c="dimmed">
+        Fees: <Money amount={fees} />, GST: <Money amount={tax} />
+      </Text>
+    </Group>
+  )
+}

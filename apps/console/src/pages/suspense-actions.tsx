@@ -1,0 +1,116 @@
+import { Text, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { amountInWords } from '../amount-in-words.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { rupees } from '../parts/money.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
+import { Picker } from '../parts/picker.tsx'
+import { queryClient, useSession } from '../session.ts'
+import { pathOf } from '../things.ts'
+
+interface OfPayment {
+  readonly row: Schemas['PaymentRow']
+  /** Small buttons, for rows of a table. */
+  readonly compact?: boolean
+}
+
+const changed = () => queryClient.invalidateQueries({ queryKey: ['payments'] })
+
+/** What may be done with a credit that fits no QR code: it goes to a merchant, or back to its payer. */
+export function SuspenseActions({ row, compact = false }: OfPayment) {
+  const { can } = useSession()
+  if (row.payment.status !== 'SUSPENSE' || !can('operator')) return undefined
+  return (
+    <>
+      <Assign row={row} compact={compact} />
+      <Return row={row} compact={compact} />
+    </>
+  )
+}
+
+function Credit({ row: { payment } }: OfPayment) {
+  return (
+    <Text size="sm" component="div">
+      <b>{rupees(payment.amount)}</b> ({amountInWords(payment.amount)}), UTR {payment.utr}
+      {payment.payerVpa && `, from ${payment.payerVpa}`}.
+    </Text>
+  )
+}
+
+function Assign({ row, compact }: OfPayment) {
+  const { paymentId } = row.payment
+  const navigate = useNavigate()
+  return (
+    <FormDialog
+      label="Assign to a merchant"
+      send="Assign"
+      variant="default"
+      {...(compact && { compact: 'Assign' })}
+      initial={{ merchantId: row.merchantName === undefined ? '' : row.merchantId, reason: '' }}
+      rules={{ merchantId: needed, reason: needed }}
+      fields={(form) => (
+        <>
+          <Credit row={row} />
+          <Text size="sm">It becomes a payment of the merchant, who is paid for it.</Text>
+          {row.merchantName === undefined ? (
+            <Picker of="merchant" required {...form.getInputProps('merchantId')} />
+          ) : (
+            <TextInput
+              label="Merchant"
+              description="The bank named this merchant; a credit of a merchant goes to no other"
+              value={row.merchantName}
+              readOnly
+            />
+          )}
+          <TextInput
+            label="Reason"
+            description="Stored in the journal, for later questions"
+            required
+            maxLength={255}
+            {...form.getInputProps('reason')}
+          />
+        </>
+      )}
+      submit={async ({ merchantId, reason }) => {
+        const assigned = await responseOf(
+          api.POST('/payments/{paymentId}/assign', {
+            params: { path: { paymentId } },
+            body: { merchantId, reason: reason.trim() },
+          }),
+        )
+        await changed()
+        // Out of the platform's suspense it has become another payment, which is the merchant's.
+        if ('approvalId' in assigned) notifyWaiting(assigned.amount)
+        else if (!compact) await navigate({ to: pathOf('payment', assigned.payment.paymentId) })
+      }}
+    />
+  )
+}
+
+function Return({ row, compact = false }: OfPayment) {
+  const { paymentId } = row.payment
+  return (
+    <ConfirmAction
+      label={compact ? 'Return' : 'Return to the payer'}
+      confirm="Return it"
+      danger
+      withReason
+      compact={compact}
+      run={async (reason) => {
+        const path = { params: { path: { paymentId } } }
+        const returned = await responseOf(
+          api.POST('/payments/{paymentId}/return', { ...path, body: { reason } }),
+        )
+        if ('approvalId' in returned) notifyWaiting(returned.amount)
+        await changed()
+      }}
+    >
+      <Credit row={row} />
+      <Text size="sm" mt="xs">
+        The bank is to send it back. It stays “Refund pending” until the bank confirms.
+      </Text>
+    </ConfirmAction>
+  )
+}

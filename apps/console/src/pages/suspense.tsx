@@ -1,0 +1,113 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
+import { ageOf, Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { count, Money } from '../parts/money.tsx'
+import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { wordy } from '../words.ts'
+import { SuspenseActions } from './suspense-actions.tsx'
+
+type Row = Schemas['PaymentRow']
+
+const IN_SUSPENSE = { status: 'SUSPENSE' } as const
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    title: 'Credit',
+    cell: ({ payment }) => <NamedThing kind="payment" id={payment.paymentId} name={`UTR ${payment.utr}`} />,
+  },
+  {
+    title: 'Waits for',
+    cell: ({ payment }) => (
+      <>
+        {ageOf(payment.createdOn)}
+        {payment.reason && (
+          <Text size="xs" c="dimmed">
+            {wordy(payment.reason)}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Merchant',
+    cell: ({ merchantId, merchantName }) =>
+      merchantName === undefined ? (
+        'None named'
+      ) : (
+        <ThingLink kind="merchant" id={merchantId}>
+          {merchantName}
+        </ThingLink>
+      ),
+  },
+  { title: 'Paid to (tr)', cell: ({ tr }) => tr || '–' },
+  { title: 'Payer', cell: ({ payment }) => payment.payerVpa ?? '–' },
+  { title: 'Amount', align: 'right', cell: ({ payment }) => <Money amount={payment.amount} fw={600} /> },
+  { title: 'Received', sorts: BY_TIME, cell: ({ payment }) => <Instant at={payment.createdOn} /> },
+]
+
+const ACTIONS: Column<Row> = {
+  title: 'What to do',
+  align: 'right',
+  cell: (row) => (
+    <Group gap={4} justify="flex-end">
+      <SuspenseActions row={row} compact />
+    </Group>
+  ),
+}
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of the payment, or its UTR' },
+  MERCHANT,
+  { name: 'amount', label: 'Amount', kind: 'text', placeholder: 'With a merchant or a time' },
+  ...CREATED_AT,
+]
+
+/** Credits that wait until an operator finds out whose they are. */
+export function Suspense() {
+  const { can } = useSession()
+  return (
+    <ListPage
+      title="Suspense"
+      lead="Credits that the bank reported and that fit no QR code. Each goes to a merchant, or back to its payer."
+      name="payments"
+      id="suspense"
+      caption="Credits in suspense"
+      load={listAt('/payments', {}, IN_SUSPENSE)}
+      columns={can('operator') ? [...COLUMNS, ACTIONS] : COLUMNS}
+      rowKey={({ payment }) => payment.paymentId}
+      filters={FILTERS}
+      sort="-created"
+      summary={(filters) => <Waiting filters={filters} />}
+      empty={
+        <EmptyState title="No credits in suspense yet" command="svc suspense list">
+          A credit whose reference is that of no QR code waits here until an operator assigns or returns it.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function Waiting({ filters }: { readonly filters: Record<string, string> }) {
+  const totals = useQuery({
+    queryKey: ['payments', 'totals', 'suspense', filters],
+    queryFn: () =>
+      responseOf(api.GET('/payments/totals', { params: { query: { ...filters, ...IN_SUSPENSE } } })),
+  })
+  if (totals.error) return <FailureAlert failed={totals.error} retry={() => void totals.refetch()} />
+  if (!totals.data) return undefined
+  const { amount, exact } = totals.data
+  return (
+    <Text component="section" aria-label="Totals of these filters">
+      {!exact && 'at least '}
+      <b>{count(totals.data.count)}</b> {totals.data.count === 1 ? 'credit' : 'credits'},{' '}
+      <Money amount={amount} fw={700} />
+    </Text>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type Bed, goTo } from './bed.ts'
+import { unreadableNotice } from './money-world.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+
+export function exceptions(bed: Bed): void {
+  test('an exception of the card rail is found by its reason, and says what to do, with the message as it was signed', async () => {
+    const { exceptionId, operator, viewer } = bed.world
+    const page = await bed.visit({ as: operator, at: '/card-exceptions?reason=unknown_card' })
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('link', { name: 'Unknown card' }).click()
+    const note = page.getByRole('note').filter({ hasText: 'What to do' })
+    await note.getByText('Check the card’s token with the network.').waitFor()
+    await page.getByText('"token":"crd_nobodys"').waitFor()
+    await page.getByText(exceptionId, { exact: true }).waitFor()
+    await goTo(page, '/card-exceptions?reason=over_capture')
+    await page.getByText('Nothing fits these filters.').waitFor()
+    const other = await bed.visit({ as: viewer })
+    expect(await other.getByRole('link', { name: /Card exceptions|Bank notices/ }).count()).toBe(0)
+  })
+
+  test('the payment of a notice in quarantine is entered from its page, and the notice leads to it', async () => {
+    const { operator } = bed.world
+    const noticeId = await unreadableNotice(bed.service, 61.25)
+    const page = await bed.visit({ as: operator, at: `/notices?q=${noticeId}&status=QUARANTINED` })
+    await page.getByRole('link', { name: 'Reference not readable' }).click()
+    await page.getByText('"amount":61.25').waitFor()
+    await page.getByRole('button', { name: 'Enter the payment' }).click()
+    await dialog(page).getByRole('button', { name: 'Record payment' }).click()
+    await dialog(page).getByText('At least one paisa').waitFor()
+    await dialog(page).getByLabel('UTR').fill('axisn0000061250')
+    await dialog(page).getByLabel('Amount in rupees').fill('61.25')
+    await dialog(page).getByRole('button', { name: 'Record payment' }).click()
+    await page.getByText('Nothing: it is assigned.').waitFor()
+    await page.getByText(`operator ${operator.name}`).waitFor()
+    expect(await page.getByRole('button', { name: 'Enter the payment' }).count()).toBe(0)
+    await page.getByRole('main').getByRole('link', { name: /^pay_/ }).click()
+    await page.getByRole('heading', { level: 1, name: 'Payment AXISN0000061250' }).waitFor()
+  })
+}

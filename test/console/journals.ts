@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { type Bed, goTo } from './bed.ts'
+import { changePayoutOf, newShop, pay, preparePayoutOf } from './money-world.ts'
+
+export function journals(bed: Bed): void {
+  test('a journal shows its legs as T-accounts, and leads to the journal that reverses it, and back', async () => {
+    const { merchantId, tr } = await newShop(bed.service, 'Journal Stores')
+    await pay(bed.service, tr, 1_000)
+    const payoutId = await preparePayoutOf(bed.service, merchantId)
+    await changePayoutOf(bed.service, { merchantId, payoutId }, { to: 'CANCELLED', reason: 'wrong account' })
+    const page = await bed.visit({ as: bed.world.viewer, at: `/ledger/accounts/payable:${merchantId}` })
+    await page
+      .getByRole('row', { name: payoutId })
+      .getByRole('link', { name: 'Payout', exact: true })
+      .first()
+      .click()
+    await page.getByRole('heading', { level: 1, name: 'Journal: Payout' }).waitFor()
+    const main = page.getByRole('main')
+    const cells = async (account: RegExp) =>
+      (await main.getByRole('table', { name: account }).getByRole('cell').allTextContents()).slice(0)
+    expect(await cells(/^Payable/)).toEqual(['₹53.73', '', '₹9.68', '', '₹936.59', ''])
+    expect(await cells(/^Fee income/)).toEqual(['', '₹53.73'])
+    expect(await cells(/^Payouts in transit/)).toEqual(['', '₹936.59'])
+    await main.getByText('Reversed', { exact: true }).waitFor()
+    await main.getByRole('link', { name: /^jrn_/ }).click()
+    await page.getByRole('heading', { level: 1, name: 'Journal: Payout released' }).waitFor()
+    await main.getByText('wrong account').waitFor()
+    expect(await cells(/^Payable/)).toEqual(['', '₹53.73', '', '₹9.68', '', '₹936.59'])
+    await main.getByRole('link', { name: /^jrn_/ }).click()
+    await page.getByRole('heading', { level: 1, name: 'Journal: Payout', exact: true }).waitFor()
+    await goTo(page, `/payouts/${payoutId}`)
+    await main.getByRole('link', { name: /^jrn_/ }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Journal: Payout released' }).waitFor()
+  })
+}

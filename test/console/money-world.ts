@@ -1,0 +1,104 @@
+import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
+import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
+import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
+import { Terminal } from '../harness/card-rail.ts'
+import { payloadOf } from '../harness/client.ts'
+import { giveAccount } from '../harness/payouts.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { RAIL_KEY, type TestService } from '../harness/service.ts'
+
+/** Money that leaves, of a merchant of its own. */
+export interface MoneyWorld {
+  readonly shopId: string
+  readonly shopName: string
+  /** Prepared by `operator asha` for the business day `payoutDay`, for a second person. */
+  readonly payoutId: string
+  readonly payoutDay: string
+  readonly paidInItId: string
+  /** A credit that fits no QR code. */
+  readonly strayUtr: string
+  /** A capture of a card that nobody knows. */
+  readonly exceptionId: string
+  /** A notice of the bank without a reference. */
+  readonly noticeId: string
+}
+
+const SHOP = 'Lakh Stores'
+
+export async function makeMoneyWorld(service: TestService): Promise<MoneyWorld> {
+  const { merchantId: shopId, tr } = await newShop(service, SHOP)
+  const paidInItId = await pay(service, tr, 90_000.02)
+  await pay(service, tr, 60_000)
+  const payoutId = await preparePayoutOf(service, shopId)
+  const { utr: strayUtr } = await strayCredit(service, 777.77)
+  const captured = await new Terminal(service.client, 'crd_nobodys').send('captures', { amount: 321.5 })
+  const { exceptionId } = captured.json.payload
+  const noticeId = await unreadableNotice(service, 249.5)
+  return {
+    shopId,
+    shopName: SHOP,
+    payoutId,
+    payoutDay: today(),
+    paidInItId,
+    strayUtr,
+    exceptionId,
+    noticeId,
+  }
+}
+
+const today = (): string => calendarDay(new Date(), 'Asia/Kolkata')
+
+/** A merchant that is charged half a percent and 48.73 rupees for each payment. */
+export async function newShop(service: TestService, name: string) {
+  const merchant = await service.newMerchant({ name })
+  const { merchantId } = merchant
+  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
+  await giveAccount(service, merchantId)
+  await service.app.services.database.operate((tx) =>
+    setMerchantFee(tx, { merchantId, validFrom: '2020-01-01', basisPoints: 50, fixedPaise: paise(4_873n) }),
+  )
+  return { merchantId, tr }
+}
+
+export async function pay(service: TestService, tr: string, amount: number): Promise<string> {
+  const credit = creditOf(tr, { utr: newUtr(), amount })
+  return payloadOf(await notifyCredit(service.client, credit)).paymentId
+}
+
+/** A signed notice of a credit that has no reference: it waits in quarantine. */
+export async function unreadableNotice(service: TestService, amount: number): Promise<string> {
+  const response = await service.client.notify('/rails/upi/credits', { amount }, RAIL_KEY)
+  return response.json.payload.noticeId
+}
+
+/** A credit that fits no QR code: it waits in suspense. */
+export async function strayCredit(service: TestService, amount: number) {
+  const credit = creditOf('NOSUCHCODE', { utr: newUtr(), amount })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
+  return { utr: credit.utr, paymentId: paymentId as string }
+}
+
+/** Prepares what is payable until now; the day of the test is not over. */
+export async function preparePayoutOf(
+  service: TestService,
+  merchantId: string,
+  preparedBy = 'operator asha',
+): Promise<string> {
+  const { payout, reason } = await service.app.services.commands.open(preparePayout).run({
+    merchantId,
+    businessDay: today(),
+    preparedBy,
+    requiresSettlement: false,
+    isEarly: true,
+  })
+  if (!payout) throw new Error(`no payout: ${reason}`)
+  return payout.payoutId
+}
+
+export const changePayoutOf = (
+  service: TestService,
+  ids: { readonly merchantId: string; readonly payoutId: string },
+  step: PayoutStep,
+) => service.app.services.commands.open(changePayout).run({ ...ids, step })

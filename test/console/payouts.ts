@@ -1,0 +1,148 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { newOperator, PASSWORD } from '../harness/console.ts'
+import { type Bed, goTo } from './bed.ts'
+import { changePayoutOf, newShop, pay, preparePayoutOf } from './money-world.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+const badge = (page: Page, text: string) => page.getByRole('main').getByText(text, { exact: true }).first()
+
+async function newPayout(bed: Bed, amount: number) {
+  const { merchantId, tr } = await newShop(bed.service, 'Second Stores')
+  await pay(bed.service, tr, amount)
+  return { merchantId, payoutId: await preparePayoutOf(bed.service, merchantId) }
+}
+
+export function payouts(bed: Bed): void {
+  test('payouts are found by merchant, status and business day; totals and the export follow the filters', async () => {
+    const { payoutDay, shopId, viewer } = bed.world
+    const page = await bed.visit({ as: viewer, at: `/payouts?merchantId=${shopId}&status=PREPARED` })
+    const totals = page.getByRole('region', { name: 'Totals of these filters' })
+    await totals.getByText('1 payout, ₹1,49,000.00').waitFor()
+    await totals.getByText('Fees: ₹847.46, GST: ₹152.56').waitFor()
+    const link = page.getByRole('link', { name: 'Export CSV' })
+    const exported = await page.request.get((await link.getAttribute('href'))!)
+    expect((await exported.text()).split('\r\n').filter(Boolean)).toHaveLength(2)
+    await page.getByLabel('Business day').fill('2020-01-02')
+    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByLabel('Business day').fill(payoutDay)
+    await page.getByRole('link', { name: `Payout of ${payoutDay}` }).waitFor()
+    expect(await page.getByRole('button', { name: 'Prepare payouts' }).count()).toBe(0)
+  })
+
+  test('a payout says its amount in words, each line with fee and GST, who prepared it, and its journal', async () => {
+    const { paidInItId, payoutId, viewer } = bed.world
+    const page = await bed.visit({ as: viewer, at: `/payouts/${payoutId}` })
+    await page.getByText('one lakh forty-nine thousand rupees', { exact: true }).waitFor()
+    const line = page.getByRole('table', { name: 'Payments and refunds' }).getByRole('row').nth(1)
+    expect(await line.getByRole('cell').allTextContents()).toEqual([
+      `pay_…${paidInItId.slice(-6)}`,
+      'Payment',
+      '+₹90,000.02',
+      '₹498.73',
+      '₹44.89',
+      '₹44.89',
+      '₹0.00',
+      expect.any(String),
+    ])
+    await page.getByText('Payout: Prepared', { exact: true }).waitFor()
+    await page.getByText('Journal: Payout', { exact: true }).waitFor()
+    await page.getByText('Prepared by operator asha. An operator approves it').waitFor()
+    await line.getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: /^Payment / }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: /^pyo_/ }).click()
+    await page.getByRole('heading', { level: 1, name: /^Payout of / }).waitFor()
+    expect(await page.getByRole('button', { name: /Approve|Cancel|Mark/ }).count()).toBe(0)
+  })
+}
+
+export function payoutApproval(bed: Bed): void {
+  test('a second person approves a payout by typing its amount, and cancels it with a reason', async () => {
+    const { payoutId } = await newPayout(bed, 1_000)
+    const { name } = await newOperator(bed.service, 'operator')
+    const page = await bed.visit({ as: { name, password: PASSWORD }, at: `/payouts/${payoutId}` })
+    await page.getByRole('button', { name: 'Approve' }).click()
+    const approve = dialog(page).getByRole('button', { name: 'Approve payout' })
+    await dialog(page).getByText('(nine hundred thirty-six rupees and fifty-nine paise)').waitFor()
+    await dialog(page).getByText('₹936.59').waitFor()
+    await dialog(page).getByLabel('Type 936.59 to confirm').fill('936.58')
+    expect(await approve.isDisabled()).toBe(true)
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog(page).getByLabel('Type 936.59 to confirm').fill('936.59')
+    await approve.click()
+    await badge(page, 'Approved').waitFor()
+    await page.getByText('Payout: Approved', { exact: true }).waitFor()
+    await page.getByText(`by operator ${name}`).first().waitFor()
+    await page.getByRole('button', { name: 'Cancel payout' }).click()
+    await dialog(page).getByLabel('Reason').fill('wrong account')
+    await dialog(page).getByRole('button', { name: 'Cancel it for good' }).click()
+    await badge(page, 'Cancelled').waitFor()
+    await page.getByText('wrong account').first().waitFor()
+    await expect.poll(() => page.getByRole('button', { name: /Approve|Cancel|Mark/ }).count()).toBe(0)
+  })
+
+  test('who prepared a payout cannot approve it and reads why', async () => {
+    const { name } = await newOperator(bed.service, 'operator')
+    const { merchantId, tr } = await newShop(bed.service, 'Third Stores')
+    await pay(bed.service, tr, 500)
+    const payoutId = await preparePayoutOf(bed.service, merchantId, `operator ${name}`)
+    const page = await bed.visit({ as: { name, password: PASSWORD }, at: `/payouts/${payoutId}` })
+    await page.getByText('You prepared this payout, so another person must approve it.').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Cancel payout' }).count()).toBe(1)
+  })
+}
+
+export function payoutOutcomes(bed: Bed): void {
+  test('what the bank says of a payout is recorded: paid with its reference, or failed with a reason', async () => {
+    const { operator } = bed.world
+    const sent = async () => {
+      const ids = await newPayout(bed, 1_000)
+      await changePayoutOf(bed.service, ids, { to: 'APPROVED', by: 'operator ravi' })
+      await changePayoutOf(bed.service, ids, { to: 'SENT', runId: 'pyr_test' })
+      return ids.payoutId
+    }
+    const page = await bed.visit({ as: operator, at: `/payouts/${await sent()}` })
+    await page.getByRole('button', { name: 'Mark as paid' }).click()
+    await dialog(page).getByRole('button', { name: 'Record as paid' }).click()
+    await dialog(page).getByText('The bank’s reference: at least 6 characters').waitFor()
+    await dialog(page).getByLabel('UTR').fill('consolepaid0001')
+    await dialog(page).getByRole('button', { name: 'Record as paid' }).click()
+    await badge(page, 'Paid').waitFor()
+    await page.getByRole('main').getByText('UTR CONSOLEPAID0001', { exact: true }).waitFor()
+    await page.getByText('Journal: Payout paid', { exact: true }).waitFor()
+
+    await goTo(page, `/payouts/${await sent()}`)
+    await page.getByRole('button', { name: 'Mark as failed' }).click()
+    const fail = dialog(page).getByRole('button', { name: 'Record as failed' })
+    expect(await fail.isDisabled()).toBe(true)
+    await dialog(page).getByLabel('Reason').fill('account closed')
+    await fail.click()
+    await badge(page, 'Failed').waitFor()
+    await page.getByText('Journal: Payout released', { exact: true }).waitFor()
+  })
+
+  test('the payouts of a day are prepared for all merchants; who got none and why is shown', async () => {
+    const { operator, shopId } = bed.world
+    // What it was paid today is due tomorrow.
+    const { tr } = await newShop(bed.service, 'Day Stores')
+    await pay(bed.service, tr, 70)
+    const page = await bed.visit({ as: operator, at: '/payouts', expected: [/409/] })
+    await page.getByRole('button', { name: 'Prepare payouts' }).click()
+    await dialog(page).getByLabel('Business day').fill('2030-01-02')
+    await dialog(page).getByRole('button', { name: 'Prepare', exact: true }).click()
+    await dialog(page).getByText('business_day_not_over').waitFor()
+    await dialog(page).getByLabel('Business day').fill('2020-01-02')
+    await dialog(page).getByRole('button', { name: 'Prepare', exact: true }).click()
+    const outcomes = dialog(page).getByRole('table', { name: 'Prepared payouts' })
+    await outcomes.getByText('Nothing is due up to this day').first().waitFor()
+    await page
+      .getByRole('dialog', { name: 'Prepared' })
+      .getByRole('button', { name: 'Close', exact: true })
+      .click()
+    await goTo(page, `/merchants/${shopId}`)
+    await page.getByText('ending in 5678').waitFor()
+    await page.getByRole('row', { name: '2020-01-01' }).getByText('0.50 %').waitFor()
+  })
+}
