@@ -57,6 +57,7 @@ test('every background loop of a service has its metrics, before its first failu
     'bulk_jobs',
     'deliver_webhooks',
     'epoch',
+    'expire_card_holds',
     'expire_coins',
     'expire_qr_codes',
     // Since an operator signed in, which opens the console.

@@ -12,7 +12,7 @@ let shop: Client
 beforeAll(async () => {
   const guide = await readFile(join(import.meta.dirname, '../../docs/guides/upi-rail.md'), 'utf8')
   service = await openService({
-    env: { RAIL_ADAPTERS: /^## Banks with a format.*?^```json\n(.*?)^```/ms.exec(guide)![1]! },
+    env: { RAIL_ADAPTERS: /^## Banks with another format.*?^```json\n(.*?)^```/ms.exec(guide)![1]! },
   })
   shop = await service.as(await service.newMerchant())
 })
