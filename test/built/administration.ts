@@ -111,6 +111,7 @@ export async function proveAndRestore({ svc, folder }: Live): Promise<void> {
   expect((await svc(['books', 'statement', 'suspense:house']))[0].what).toBe('Opening balance')
   expect((await svc(['books', 'trial-balance'])).at(-1).account).toBe('Total')
   await svc(['books', 'liabilities'])
+  expect((await svc(['coins', 'liability']))[0].coins).toBeGreaterThan(0)
   const settled = join(folder, 'settled.csv')
   await writeFile(settled, 'utr,amount,date\nNOTHERE0001,1.00,2026-04-01\n')
   expect(await svc(['settlement', 'import', settled])).toMatchObject({ unknown: 1 })

@@ -40,9 +40,11 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
 /** Single orders and a bulk job; what can be done with a card. Returns a card in use and one that waits to be activated. */
 export async function issueCards(partner: LivePartner): Promise<{ inUse: string; waiting: string }> {
   const { client, companyId, cardAccountId } = partner
-  const order = async () =>
-    payloadOf(await createCard(client, partner, { physicalCard: true, loadAmount: '500' })).svcCardId
-  const [svcCardId, waiting] = [await order(), await order()]
+  // Each its own content: the settings take the same content within seconds for a repeat.
+  const order = async (firstName: string) =>
+    payloadOf(await createCard(client, partner, { physicalCard: true, loadAmount: '500', firstName }))
+      .svcCardId
+  const [svcCardId, waiting] = [await order('Asha'), await order('Ravi')]
   const path = `/api/v0/partner/svcCard/${svcCardId}`
   payloadOf(await client.get(path))
   payloadOf(await client.post(`${path}/activate`, {}))
@@ -51,7 +53,7 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   payloadOf(await client.patch(`${path}/flags`, { onlineAllowed: false }))
   expect(payloadOf(await client.get(`${path}/history`)).data.length).toBeGreaterThan(3)
   payloadOf(await client.post(SEARCH, { companyId, cardAccountId, svcCardId }))
-  const lost = `/api/v0/partner/svcCard/${await order()}`
+  const lost = `/api/v0/partner/svcCard/${await order('Meera')}`
   payloadOf(await client.post(`${lost}/replace`, { reason: 'Lost' }))
   const unwanted = `/api/v0/partner/svcCard/${payloadOf(await client.get(`${lost}/end`)).replacedBy}`
   payloadOf(await client.patch(`${unwanted}/status`, { status: 'BL', reason: 'Not wanted' }))

@@ -56,6 +56,7 @@ test('every background loop of a service has its metrics, before its first failu
     'audit_anchors',
     'bulk_jobs',
     'deliver_webhooks',
+    'end_cards',
     'epoch',
     'expire_card_holds',
     'expire_coins',

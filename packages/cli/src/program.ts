@@ -8,6 +8,7 @@ import { addBackupCommands } from './backup-commands.ts'
 import { addBooksCommands } from './books-commands.ts'
 import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
+import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addConformanceCommand } from './conformance-command.ts'
 import { withInstallation } from './context.ts'
@@ -69,6 +70,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addUserCommands(program)
   addCardAccountCommands(program)
   addCardCommands(program)
+  addCoinCommands(program)
   addBulkCommands(program)
   addEncryptionCommands(program)
   addWebhookCommands(program)

@@ -185,7 +185,7 @@ export const showUserCoins = query({
         const before = readNumberedCursor(after)
         const wanted = { partnerId, userId, limit: LIMIT_DEFAULT, before }
         const [balance, history] = await Promise.all([
-          readCoinBalance(tx, wanted, clock),
+          readCoinBalance(tx, wanted, clock, timeZone),
           readCoinHistory(tx, wanted, timeZone),
         ])
         return { balance, history }

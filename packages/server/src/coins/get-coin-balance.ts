@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import type { Clock } from '@svc/kernel/time'
+import { type Clock, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
@@ -15,6 +15,15 @@ export const BalanceRecord = Type.Object(
     }),
     expired: Type.Integer({ description: 'Coins that went unspent, of all time' }),
     spent: Type.Integer({ description: 'Coins redeemed, of all time' }),
+    nextExpiry: Type.Optional(
+      Type.Object(
+        {
+          coins: Type.Integer({ description: 'Active coins that expire then' }),
+          expiresOn: Type.String({ description: 'RFC 3339' }),
+        },
+        { additionalProperties: false, description: 'Absent where no active coins expire' },
+      ),
+    ),
   },
   { title: 'CoinBalance', additionalProperties: false },
 )
@@ -24,16 +33,24 @@ interface BalanceRow {
   readonly spent: bigint
   readonly expired: bigint
   readonly due: bigint
+  readonly nextCoins: bigint | null
+  readonly nextAt: Date | null
 }
 
 // Coins past their time are gone from that instant on, whether or not they have been written off yet.
+const NOW = `statement_timestamp() + $3::double precision * interval '1 millisecond'`
 const BALANCE = statement<BalanceRow>(
   'coin_balance',
   `select coalesce(w.allocated, 0) as allocated, coalesce(w.spent, 0) as spent, coalesce(w.expired, 0) as expired,
+     n.coins as "nextCoins", n.at as "nextAt",
      coalesce((select sum(l.remaining) from coin_lots l
        where l.user_id = u.user_id and l.partner_id = u.partner_id and l.remaining > 0
-         and l.expires_at <= statement_timestamp() + $3::double precision * interval '1 millisecond'), 0)::bigint as due
+         and l.expires_at <= ${NOW}), 0)::bigint as due
    from users u left join coin_wallets w on w.user_id = u.user_id and w.partner_id = u.partner_id
+   left join lateral (
+     select l.expires_at as at, sum(l.remaining)::bigint as coins from coin_lots l
+     where l.user_id = u.user_id and l.partner_id = u.partner_id and l.remaining > 0 and l.expires_at > ${NOW}
+     group by l.expires_at order by l.expires_at limit 1) n on true
    where u.partner_id = $1 and u.user_id = $2`,
 )
 
@@ -43,12 +60,19 @@ interface Wanted {
 }
 
 /** A user's coins as of now, as callers see them; `undefined` when the partner has no such user. */
-export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clock: Clock) {
+export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clock: Clock, timeZone: string) {
   const [row] = await tx.query(BALANCE, [partnerId, userId, clock.of(partnerId).offsetMs()])
   if (!row) return undefined
-  const { allocated, spent, expired, due } = row
+  const { allocated, spent, expired, due, nextCoins, nextAt } = row
   const active = Number(allocated - spent - expired - due)
-  return { userId, active, pending: 0, expired: Number(expired + due), spent: Number(spent) }
+  return {
+    userId,
+    active,
+    pending: 0,
+    expired: Number(expired + due),
+    spent: Number(spent),
+    ...(nextAt && { nextExpiry: { coins: Number(nextCoins), expiresOn: rfc3339(nextAt, timeZone) } }),
+  }
 }
 
 /** Ours (decision K3): a user's coins, as of now. */
@@ -67,10 +91,10 @@ export const getCoinBalance = query({
   result: BalanceRecord,
   errors: ['user_not_found'],
 
-  mount({ database, clock }) {
+  mount({ database, clock, config }) {
     return async ({ caller: { tenantId }, params: { userId } }) => {
       const balance = await database.read([tenantId], (tx) =>
-        readCoinBalance(tx, { partnerId: tenantId, userId }, clock),
+        readCoinBalance(tx, { partnerId: tenantId, userId }, clock, config.BUSINESS_TIME_ZONE),
       )
       return {
         headers: { 'cache-control': 'no-store' },

@@ -2,7 +2,6 @@ import { fail } from '@svc/contract/errors'
 import { QuarantinedMessage } from '@svc/core/cards/card-exception'
 import { ADVICES, CardMessageRecord, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
 import { cardTokenLookup } from '@svc/core/cards/find-card-partner'
-import type { RandomBytes } from '@svc/kernel/ids'
 import { type Static, Type } from 'typebox'
 import { cardRailKeys } from '../cards/authenticate-card-rail.ts'
 import { CardParams } from '../cards/get-card.ts'
@@ -87,9 +86,6 @@ export function messagesOf(
   return behaviour === 'timeout' ? [message, undo] : [undo, message]
 }
 
-const newStan = (random: RandomBytes): string =>
-  String(Buffer.from(random(4)).readUInt32BE() % 1_000_000).padStart(6, '0')
-
 /** Sends one message to our own card rail, signed, as the network does. */
 async function send(services: Services, token: string, { type, fields }: Sent) {
   const body = Buffer.from(JSON.stringify({ token, acquirerId: '400123', ...fields }))
@@ -127,10 +123,13 @@ export const sendNetworkMessage = query({
 
   mount(services) {
     const tokenOf = cardTokenLookup(services.database)
+    // With the time of the message it is unique.
+    let sent = 0
+    const newStan = (): string => String(++sent % 1_000_000).padStart(6, '0')
     return async ({ params: { svcCardId }, body }) => {
       const token = (await tokenOf(svcCardId)) ?? fail('card_not_found')
       const transmissionTime = new Date(services.clock.now()).toISOString()
-      const newIdentity = () => ({ stan: newStan(services.random), transmissionTime })
+      const newIdentity = () => ({ stan: newStan(), transmissionTime })
       const [identity, reversal] = [newIdentity(), newIdentity()]
       const messages = []
       for (const message of messagesOf(body, identity, reversal))
