@@ -85,7 +85,7 @@ test.each([
   async (type, _, options) => {
     expect(await compile(type, TYPED, options)).toBe('')
     expect(await compile(type, WITHOUT_PARTNER_ID, options)).toMatch(
-      /program\.ts\(2,13\): error TS2345: [\s\S]*'partnerId' is missing/,
+      /program\.ts\(2,13\): error TS2741: Property 'partnerId' is missing/,
     )
   },
 )
