@@ -44,7 +44,7 @@ export class Api {
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
         ...(opener && { Accept: 'application/jose' }),
       },
-      fetch: async (request: Request) => {
+      fetch: async (request: Request): Promise<Response> => {
         const response = await this.#transport.send(request, { timeoutMs, deadline })
         return opener ? new Response(await opener.open(await response.text()), response) : response
       },
@@ -57,7 +57,7 @@ export class Api {
     const sending = { timeoutMs: options.timeoutMs, deadline, streamed: true }
     return {
       parseAs: 'stream' as const,
-      fetch: (request: Request) => this.#transport.send(request, sending),
+      fetch: (request: Request): Promise<Response> => this.#transport.send(request, sending),
     }
   }
 }

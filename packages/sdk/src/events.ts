@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Api, payloadOf, type Schemas } from './api.ts'
+import { Deadline } from './deadline.ts'
 import { ConnectionError, SvcError } from './errors.ts'
 import { messagesOf } from './event-stream.ts'
 import { Paged } from './pages.ts'
@@ -141,11 +141,10 @@ export class Events {
         if (error instanceof SvcError && error.status < 500 && error.status !== 429) throw error
         if (++failures > RECONNECTS_MAX) throw new ConnectionError('The stream of events', failures, error)
       }
-      await sleep(RECONNECT_MS, undefined, options.signal && { signal: options.signal }).catch(
-        (error: unknown) => {
-          options.signal?.throwIfAborted()
-          throw error
-        },
+      await new Deadline(2 * RECONNECT_MS, options.signal).pause(
+        RECONNECT_MS,
+        'The stream of events',
+        failures,
       )
     }
   }

@@ -3,7 +3,7 @@ import { Events } from './events.ts'
 import { Payments } from './payments.ts'
 import { Payouts } from './payouts.ts'
 import { QrCodes } from './qr-codes.ts'
-import { requireText } from './required.ts'
+import { refuseInBrowsers, requireText } from './required.ts'
 import { TokenKeeper } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
@@ -23,10 +23,11 @@ export class Merchant {
   /** All operations, typed, with the same token and retries. */
   readonly api: Api
 
-  /** @throws TypeError when an option is missing or wrong */
+  /** @throws TypeError when an option is missing or wrong, or a live key is given in a browser */
   constructor(options: MerchantOptions) {
     const { apiKey } = options
     requireText('apiKey', apiKey)
+    if (!apiKey.startsWith('svc_test_')) refuseInBrowsers('apiKey')
     const plain = new Transport(options)
     const tokens = new TokenKeeper(async () => {
       const headers = { 'api-key': apiKey }

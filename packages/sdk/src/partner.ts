@@ -4,7 +4,7 @@ import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
 import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
 import { Events } from './events.ts'
-import { requireText } from './required.ts'
+import { refuseInBrowsers, requireText } from './required.ts'
 import { TokenKeeper } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
@@ -31,7 +31,7 @@ export class Partner {
   /** All operations, typed, with the same token, session and retries. */
   readonly api: Api
 
-  /** @throws TypeError when an option is missing or wrong */
+  /** @throws TypeError when an option is missing or wrong, and always in a browser, for its secret */
   constructor(options: PartnerOptions) {
     const {
       partnerId,
@@ -42,6 +42,7 @@ export class Partner {
     } = options
     for (const [name, value] of Object.entries({ partnerId, clientId, clientSecret }))
       requireText(name, value)
+    refuseInBrowsers('clientSecret')
     const plain = new Transport(options)
     const tokens = new TokenKeeper(() => askForToken(plain, options))
     this.api = new Api(new Transport(options, { tokens, headers: { partnerId } }))

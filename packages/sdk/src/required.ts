@@ -8,3 +8,15 @@ export function requireText(name: string, value: unknown): void {
   if (typeof value !== 'string' || value.trim() === '')
     throw new TypeError(`${name} must be a non-empty string`)
 }
+
+/**
+ * Refuses a secret in a web page, where every visitor can read it.
+ *
+ * @throws TypeError that names the option, never its value
+ */
+export function refuseInBrowsers(name: string): void {
+  if ('window' in globalThis && 'document' in globalThis)
+    throw new TypeError(
+      `${name} must not be used in a browser, where every visitor can read it. Create the client on your server`,
+    )
+}

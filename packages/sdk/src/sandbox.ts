@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Api, payloadOf, type Schemas } from './api.ts'
 import type { SharedKey } from './encryption.ts'
 import { Merchant } from './merchant.ts'
 import { Partner } from './partner.ts'
+import { refuseInBrowsers } from './required.ts'
 import type { operations } from './schema.ts'
 import { type CallOptions, Transport, type TransportOptions, type WriteOptions } from './transport.ts'
 
@@ -74,7 +73,10 @@ export class Sandbox {
 
   /** @throws Error that says how to start a sandbox when there is none. */
   static async open(options: SandboxOptions = {}): Promise<Sandbox> {
-    const file = join(options.dataDir ?? (process.env['DATA_DIR'] || 'data'), 'sandbox.json')
+    refuseInBrowsers('sandbox.json')
+    // Not imported, so that bundlers for browsers find nothing of Node in the package.
+    const { readFile } = process.getBuiltinModule('node:fs/promises')
+    const file = `${options.dataDir ?? (process.env['DATA_DIR'] || 'data')}/sandbox.json`
     let text: string
     try {
       text = await readFile(file, 'utf8')

@@ -14,7 +14,7 @@ export type HeaderFields = Headers | Readonly<Record<string, string | readonly s
 export function verifyWebhook(rawBody: string | Uint8Array, headers: HeaderFields, secret: string): Event {
   const entries = headers instanceof Headers ? headers : Object.entries(headers)
   const fields = Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]))
-  const text = typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8')
+  const text = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody)
   return new Webhook(secret).verify(text, fields) as Event
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Svc } from '../../../packages/sdk/src/index.ts'
 
 const baseUrl = 'https://gw.example/payments'
@@ -43,4 +43,19 @@ test.each([
     ['partner', partner],
   ] as const)
     expect(made(kind, { ...options, baseUrl: url })).toThrow(/^baseUrl must be an http or https URL/)
+})
+
+afterEach(() => void vi.unstubAllGlobals())
+
+test('in a web page, live keys and client secrets are refused with the reason; test keys are not', async () => {
+  const refused = / must not be used in a browser, where every visitor can read it/
+  const live = { ...merchant, apiKey: 'svc_live_secret' }
+  expect(made('merchant', live)).not.toThrow()
+  vi.stubGlobal('window', {})
+  vi.stubGlobal('document', {})
+  expect(made('merchant', live)).toThrow(refused)
+  expect(made('merchant', live)).not.toThrow(/svc_live_secret/)
+  expect(made('partner', partner)).toThrow(refused)
+  await expect(Svc.sandbox()).rejects.toThrow(refused)
+  expect(made('merchant', merchant)).not.toThrow()
 })
