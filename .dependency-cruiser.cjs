@@ -74,9 +74,10 @@ module.exports = {
     },
     {
       name: 'no-dev-packages',
-      comment: 'A package that only development installs is not there in production.',
+      comment:
+        'A package that only development installs is not there in production. The SDK is built with its packages inside.',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src/' },
+      from: { path: '^packages/[^/]+/src/', pathNot: '^packages/sdk/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg'],
         dependencyTypesNot: ['type-only'],

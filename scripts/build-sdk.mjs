@@ -1,4 +1,4 @@
-// Builds packages/sdk/dist: the SDK as an ES module and as CommonJS, with types and source maps for both. Everything that it
+// Builds packages/sdk/dist, or the folder given: the SDK as an ES module and as CommonJS, with types and source maps for both. Everything that it
 // imports is bundled in, so that the package installs alone, with the licences of what is bundled beside it.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { dts } from 'rollup-plugin-dts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sdk = join(root, 'packages/sdk')
-const dist = join(sdk, 'dist')
+const dist = process.argv[2] ?? join(sdk, 'dist')
 /** Types that the SDK's own refer to. Those of Node are global and stay outside. */
 const BUNDLED_TYPES = ['jose', 'openapi-fetch', 'openapi-typescript-helpers', 'standardwebhooks']
 

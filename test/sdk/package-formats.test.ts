@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { build } from 'esbuild'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packSdk } from '../harness/packed-sdk.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { ROOT } from '../harness/sources.ts'
 
@@ -30,10 +31,7 @@ async function newProject(type: 'module' | 'commonjs'): Promise<void> {
 
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'svc-sdk-formats-'))
-  const pack = ['pack', '--json', '--pack-destination', place]
-  await run('npm', pack, { cwd: join(ROOT, 'packages/sdk') })
-  const file = (await readdir(place)).find((name) => name.endsWith('.tgz'))
-  tarball = join(place, file ?? 'no tarball')
+  tarball = await packSdk(place)
   await Promise.all([newProject('module'), newProject('commonjs')])
   service = await openService()
 }, 240_000)

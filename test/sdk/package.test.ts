@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packSdk } from '../harness/packed-sdk.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, type TestDatabase } from '../harness/service.ts'
 
@@ -20,17 +21,8 @@ beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), 'svc-sdk-'))
   const packed = join(place, 'node_modules/@svc/sdk')
   await mkdir(packed, { recursive: true })
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], {
-    cwd: join(ROOT, 'packages/sdk'),
-  })
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }]
-  await run('tar', [
-    '-xzf',
-    join(place, filename.replace('@', '').replace('/', '-')),
-    '--strip-components=1',
-    '-C',
-    packed,
-  ])
+  const tarball = await packSdk(place)
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', packed])
   for (const name of ['@types', 'undici-types', 'tsx'])
     await symlink(join(ROOT, 'node_modules', name), join(place, 'node_modules', name))
   await cp(join(ROOT, 'packages/sdk/examples'), join(place, 'examples'), { recursive: true })
