@@ -1,5 +1,5 @@
 import { idFloor } from '@svc/contract/id-kinds'
-import { rfc3339 } from '@svc/kernel/time'
+import { parseRfc3339, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
@@ -176,7 +176,7 @@ async function measure(services: ConsoleServices): Promise<string> {
     database: await readDatabase(tx, timeZone),
   }))
   const { checkedOn, state } = await ledgerHealth(services)
-  const ageMs = checkedOn === undefined ? Number.POSITIVE_INFINITY : now.getTime() - Date.parse(checkedOn)
+  const checkedAt = checkedOn === undefined ? undefined : parseRfc3339(checkedOn)
   return JSON.stringify({
     measuredOn: rfc3339(now, timeZone),
     ...measured,
@@ -185,7 +185,7 @@ async function measure(services: ConsoleServices): Promise<string> {
     books: {
       state,
       checkedOn,
-      isOverdue: ageMs > RECONCILED_EVERY_MS,
+      isOverdue: !checkedAt || now.getTime() - checkedAt.getTime() > RECONCILED_EVERY_MS,
       everySeconds: RECONCILED_EVERY_MS / 1_000,
     },
   })

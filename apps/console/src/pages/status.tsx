@@ -8,6 +8,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { HttpStatus } from '../parts/status-badge.tsx'
+import { useSession } from '../session.ts'
 import { Comparison } from './status-comparison.tsx'
 import { Installation } from './status-installation.tsx'
 
@@ -134,12 +135,13 @@ const QUEUES: Readonly<Record<QueueRecord['name'], readonly [label: string, to?:
 
 const COUNTED_MAX = 10_000
 
-const QUEUE_COLUMNS: readonly Column<QueueRecord>[] = [
+/** Operators alone read notices of the bank. */
+const queueColumns = (isOperator: boolean): readonly Column<QueueRecord>[] => [
   {
     title: 'Queue',
     cell: ({ name }) => {
       const [label, to, search] = QUEUES[name]
-      return to ? (
+      return to && (isOperator || name !== 'bank_notices') ? (
         <Anchor component={Link} to={to} search={(search ?? {}) as never} size="sm">
           {label}
         </Anchor>
@@ -164,9 +166,15 @@ function Queues({
 }: {
   readonly status: StatusRecord
 }) {
+  const { can } = useSession()
   return (
     <Section title="What waits">
-      <DataTable caption="Queues" columns={QUEUE_COLUMNS} rows={queues} rowKey={({ name }) => name} />
+      <DataTable
+        caption="Queues"
+        columns={queueColumns(can('operator'))}
+        rows={queues}
+        rowKey={({ name }) => name}
+      />
       <Text size="sm" c="dimmed" mt="xs">
         In this process: {count(commandsWaiting)} commands in line, {count(requestLogDropped)} log entries
         dropped.

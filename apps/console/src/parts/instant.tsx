@@ -17,16 +17,16 @@ function relative(at: Date, now = Date.now()): string {
   return Math.abs(seconds) < 10 ? 'just now' : RELATIVE.format(Math.trunc(seconds), 'second')
 }
 
-const AGE = new Intl.NumberFormat('en', { style: 'unit', unit: 'day', unitDisplay: 'long' })
+const DAYS = new Intl.NumberFormat('en', { style: 'unit', unit: 'day', unitDisplay: 'long' })
+const HOURS = new Intl.NumberFormat('en', { style: 'unit', unit: 'hour', unitDisplay: 'long' })
 
 /** How many whole days an instant lies back, such as `3 days`; below one day hours, such as `5 hours`. */
 export function ageOf(at: string, now = Date.now()): string {
   const hours = Math.max(0, Math.floor((now - Date.parse(at)) / 3_600_000))
   if (hours === 0) return 'under an hour'
-  if (hours >= 24) return AGE.format(Math.floor(hours / 24))
+  if (hours >= 24) return DAYS.format(Math.floor(hours / 24))
   return HOURS.format(hours)
 }
-const HOURS = new Intl.NumberFormat('en', { style: 'unit', unit: 'hour', unitDisplay: 'long' })
 
 /** How long ago an instant was, in words. */
 export const relativeTo = (at: string): string => relative(new Date(at))
