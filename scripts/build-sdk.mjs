@@ -1,5 +1,5 @@
-// Builds packages/sdk/dist, or the folder given: the SDK as an ES module and as CommonJS, with types and source maps for both. Everything that it
-// imports is bundled in, so that the package installs alone, with the licences of what is bundled beside it.
+// Builds packages/sdk/dist, or the folder given: the SDK as an ES module and as CommonJS, with types and source maps for
+// both. Everything that it imports is bundled in, so that the package installs alone, with the licences beside it.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
