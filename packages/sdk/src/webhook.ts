@@ -14,7 +14,8 @@ export type HeaderFields = Headers | Readonly<Record<string, string | readonly s
 export function verifyWebhook(rawBody: string | Uint8Array, headers: HeaderFields, secret: string): Event {
   const entries = headers instanceof Headers ? headers : Object.entries(headers)
   const fields = Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]))
-  const text = typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { ignoreBOM: true }).decode(rawBody)
+  const text =
+    typeof rawBody === 'string' ? rawBody : new TextDecoder('utf-8', { ignoreBOM: true }).decode(rawBody)
   return new Webhook(secret).verify(text, fields) as Event
 }
 
