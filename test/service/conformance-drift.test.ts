@@ -65,7 +65,9 @@ async function driftOf(options: readonly string[], ...reports: readonly Report[]
       for (const report of reports) await report(reported, asked)
     },
   })
-  return drift(proxy.baseUrl, from.sandbox.baseUrl, ...options).finally(() => proxy.close())
+  return drift(proxy.baseUrl, from.sandbox.baseUrl, ...options).finally(
+    async () => void (await proxy.close()),
+  )
 }
 
 test('a server differs from itself in nothing: exit 0', async () => {

@@ -1,4 +1,4 @@
-import { password as askPassword, text as askText, isCancel } from '@clack/prompts'
+import { password as askPassword, text as askText } from '@clack/prompts'
 import { type Command, Option } from 'commander'
 import { printJson, printRows } from './print.ts'
 import {
