@@ -65,7 +65,11 @@ async function driftOf(options: readonly string[], ...reports: readonly Report[]
       for (const report of reports) await report(reported, asked)
     },
   })
-  return drift(proxy.baseUrl, from.sandbox.baseUrl, ...options).finally(() => void proxy.close())
+  try {
+    return await drift(proxy.baseUrl, from.sandbox.baseUrl, ...options)
+  } finally {
+    await proxy.close()
+  }
 }
 
 test('a server differs from itself in nothing: exit 0', async () => {

@@ -82,6 +82,8 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   // ... and the other outcome of the refund.
   'guides/upi-rail.md': 2,
   'tutorial/first-token-and-qr-code.md': 1,
+  // A command that listens until it is stopped.
+  'guides/command-line.md': 1,
   // A run of ten thousand deliveries.
   'guides/webhooks.md': 1,
 }
@@ -89,6 +91,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
 /** Where the other blocks run. */
 const RUN_IN: Readonly<Record<string, string>> = {
   'guides/backup.md': 'guides-operators',
+  'guides/command-line.md': 'guides',
   'guides/conformance.md': 'guides',
   'guides/books.md': 'guides-operators',
   'guides/card-rail.md': 'guides-operators',

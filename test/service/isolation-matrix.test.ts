@@ -346,6 +346,7 @@ test('an event stream tells its own tenant’s events alone', async () => {
 
 /** Tables of the house, which hold nothing of any tenant, and why. */
 const PLATFORM_TABLES: Record<string, string> = {
+  approval_limit: 'from which amount on a posting needs two people',
   batches: 'ids of transactions',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',

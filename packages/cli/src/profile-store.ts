@@ -12,7 +12,7 @@ export interface Profile {
 }
 
 interface Stored {
-  /** Name of the profile that commands use unless they name another. */
+  /** Name of the profile that commands use by default. */
   readonly current: string | undefined
   readonly profiles: Readonly<Record<string, Profile>>
 }

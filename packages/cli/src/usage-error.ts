@@ -7,7 +7,7 @@ export class UsageError extends Error {
 export const EXIT = { refused: 1, unreachable: 3, notSignedIn: 4 } as const
 
 interface RemoteFacts {
-  /** The server's error code, or one of the command line: `unreachable`, `not_signed_in`. */
+  /** The server's error code, or `unreachable` or `not_signed_in`. */
   readonly code: string
   readonly exitCode: number
   readonly status?: number

@@ -11,9 +11,11 @@ async function resultOf(...mistakes: readonly Mistake[]): Promise<Result> {
   const server = await startWrongServer(mistakes)
   const { baseUrl } = server
   const limits = { timeoutMs: 20_000, totalMs: 60_000 }
-  return checkConformance({ baseUrl, credentials: CREDENTIALS, profile: 'spec', ...limits }).finally(
-    () => void server.close(),
-  )
+  try {
+    return await checkConformance({ baseUrl, credentials: CREDENTIALS, profile: 'spec', ...limits })
+  } finally {
+    await server.close()
+  }
 }
 
 /** Mistakes that people make, and the one line that names each. */
@@ -135,7 +137,8 @@ test('what a silent point of the specification means to the server is found by a
     only: ['4.1.expiry', '4.1.expiry.absolute'],
     timeoutMs: 20_000,
     totalMs: 60_000,
-  }).finally(() => void server.close())
+  })
+  await server.close()
   const words =
     'your server reads section 2.1 as: expiry of a token is the time that is left, in milliseconds (TOKEN_EXPIRY=duration)'
   expect(explain(result).causes.map(({ title }) => title)).toEqual([words])
