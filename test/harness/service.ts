@@ -117,6 +117,8 @@ export async function openService({
     SVC_MASTER_KEY: MASTER_KEY,
     // Tests ask much at once, and not of several processes.
     REQUESTS_MAX: '10000',
+    // Partners of tests are funded by one person, also in live mode.
+    APPROVAL_ABOVE_RUPEES: 'none',
     ...env,
   })
   const clock = new MovableClock()

@@ -206,7 +206,7 @@ export class App {
     try {
       const app = new App(options, database, await Keyring.open(database, masterKeys, rsaKey))
       await Promise.all([storeRetention(database, config, log), storeApprovalLimit(database, config, log)])
-      await app.services.testClocks?.load(database)
+      await app.services.testClocks?.loadIfServed(database)
       await app.#mount()
       for (const part of app.#essential) part.start()
       return app

@@ -117,7 +117,7 @@ function statusText({ response }: Exchange): string {
 const scopeOf = (exchange: Exchange): string => `${nameOf(exchange)} ${statusText(exchange)}`
 
 /** The key of a status without the check's subject, which matters only while the operation works. */
-const plainKey = (key: string): string => key.replace(/\|about .*$/, '')
+const plainKey = (key: string): string => key.split('|about ', 1)[0] ?? key
 
 function statusSeen(checkId: string, exchange: Exchange, one: Exchange): Seen | undefined {
   if (exchange.response?.status === one.response?.status) return undefined

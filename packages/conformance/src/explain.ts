@@ -138,7 +138,8 @@ function addBlocked(groups: Map<string, Group>, outcome: Outcome, down: Readonly
 function familyOf({ key, example }: Group): string {
   const about = example?.about
   if (about?.is !== 'fields' || about.fault === 'extra' || key.startsWith('reading|')) return key
-  return `${key.replace(/[^.|]*$/, '')}|${about.fault}`
+  const object = key.slice(0, Math.max(key.lastIndexOf('.'), key.lastIndexOf('|')) + 1)
+  return `${object}|${about.fault}`
 }
 
 /** Fields of one object that are all missing, or all of another value, were left out or mistaken together. */

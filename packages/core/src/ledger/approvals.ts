@@ -62,7 +62,7 @@ const LIMIT = statement<{ above: bigint | null }>(
 )
 const STORE_LIMIT = statement(
   'approval_limit_store',
-  'update approval_limit set above_paise = $1::bigint where above_paise is distinct from $1::bigint',
+  'update approval_limit set above_paise = $1',
 )
 const EXPIRE = statement(
   'approvals_expire',
@@ -111,8 +111,11 @@ const USE = statement(
  */
 export async function storeApprovalLimit(database: Database, config: Config, log: Log): Promise<void> {
   if (!database.hasOperators) return
+  const limit = approvalLimitPaise(config)
   try {
-    await database.operate((tx) => tx.query(STORE_LIMIT, [approvalLimitPaise(config)]))
+    await database.operate(async (tx) => {
+      if ((await tx.query(LIMIT))[0]!.above !== limit) await tx.query(STORE_LIMIT, [limit])
+    })
   } catch (error) {
     if (!isUnavailable(error)) throw error
     log.warn({ err: error }, 'the limit of postings without approval is not stored; the next start stores it')

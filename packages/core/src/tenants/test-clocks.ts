@@ -1,5 +1,5 @@
 import { type Clock, ClockAhead, type Timeline } from '@svc/kernel/time'
-import type { Database } from '@svc/platform/db/database'
+import { type Database, isUnavailable } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Loop, type LoopTools } from '@svc/platform/loop'
 
@@ -51,6 +51,15 @@ export class TestClocks implements Clock {
       ...[...this.#byTenant].map(([tenantId, clock]) => ({ tenantIds: [tenantId], clock })),
       ...this.#base.timelines(),
     ]
+  }
+
+  /** As `load`; on a database that does not serve yet, such as a standby, the loop reads them later. */
+  async loadIfServed(database: Database): Promise<void> {
+    try {
+      await this.load(database)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+    }
   }
 
   loop(tools: LoopTools & { readonly database: Database }): Loop {

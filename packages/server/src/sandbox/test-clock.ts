@@ -101,6 +101,7 @@ export const advanceTestClock = query({
     const testClocks = required(services.testClocks, 'a sandbox has test clocks')
     const advance = commands.open(advanceClock)
     return async ({ params: { tenantId }, body }) => {
+      if (!(await tenantKind(database, tenantId))) fail('tenant_not_found')
       for (let leftMs = body.bySeconds * 1_000; leftMs > 0; leftMs -= DAY_MS) {
         await advance.run({ tenantId, byMs: BigInt(Math.min(leftMs, DAY_MS)) })
         await testClocks.load(database)
