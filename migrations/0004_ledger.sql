@@ -131,8 +131,24 @@ grant select on approvals to svc_service;
 grant update (journal_id) on approvals to svc_service;
 grant select, insert, update on approvals to svc_operator;
 
+-- Periods that are closed (decision R12): what the books were at their end, signed. Nothing is entered in them any more.
+create table book_closings (
+  -- the last business day of the period
+  through   date primary key,
+  -- the last millisecond of that day in the business zone
+  until     timestamptz not null unique,
+  closed_at timestamptz not null,
+  closed_by text not null,
+  signed    text not null,
+  constraint closed_when_over check (closed_at > until)
+);
+create constraint trigger audited after insert or update or delete on book_closings deferrable initially deferred
+  for each row execute function audit_change('book_closing', 'through', null, 'through,until,closed_at,closed_by');
+grant select on book_closings to svc_service, svc_operator;
+grant insert on book_closings to svc_operator;
+
 -- A statement that inserts transfers inserts whole journals: all legs of each that it names, so that no leg is missing
--- and none is added later; what an operator posts above the limit has its approval. One check for a statement costs less than a foreign key, which is checked row by row.
+-- and none is added later, nor in a closed period; what an operator posts above the limit has its approval. One check for a statement costs less than a foreign key, which is checked row by row.
 create function require_whole_journals() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -146,6 +162,10 @@ create function require_whole_journals() returns trigger
     ) then
       raise exception 'a journal has other legs than it names'
         using errcode = 'integrity_constraint_violation', constraint = 'journals_are_whole', table = 'ledger_transfers';
+    end if;
+    if exists (select from added a where a.created_at <= (select max(c.until) from book_closings c)) then
+      raise exception 'the period is closed'
+        using errcode = 'integrity_constraint_violation', constraint = 'period_is_open', table = 'ledger_transfers';
     end if;
     if exists (
       select from added a

@@ -12,6 +12,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
+import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
 import { type Printed, printTable } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -29,7 +30,7 @@ interface Period extends Printed {
 export function addBooksCommands(program: Command): void {
   const books = program
     .command('books')
-    .description('the books: trial balance, account statements, liabilities')
+    .description('the books: trial balance, account statements, liabilities, closed periods')
   withBooksOptions(books.command('trial-balance'))
     .description('print the balance of every kind of account; debits equal credits')
     .addHelpText('after', '\nExample:\n  svc books trial-balance --as-of 2026-04-01T00:00:00+05:30')
@@ -38,6 +39,7 @@ export function addBooksCommands(program: Command): void {
     .description('print what is owed, by tenant and kind of account')
     .addHelpText('after', '\nExample:\n  svc books liabilities --tenant mer_…')
     .action((options: Books) => report((tx) => printLiabilities(tx, options)))
+  addClosingCommands(books)
   books
     .command('statement <accountId>')
     .description('print an account: opening balance, every line with the balance after it, closing balance')

@@ -44,6 +44,18 @@ export const PAYOUT_FAILURES = {
     'The operator who prepared a payout cannot approve it',
     'Let another person approve it.',
   ),
+  period_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The period is closed already',
+    'Close a later day: `svc books closings` lists what is closed.',
+  ),
+  period_not_over: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The period is not over',
+    'Close a day an hour after its end at the earliest.',
+  ),
   approval_required: kind(
     403,
     'AUTHORIZATION_ERROR',

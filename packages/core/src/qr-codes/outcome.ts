@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { formatRupees } from '@svc/kernel/money'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { QrCode } from './qr-code.ts'
-import { signed, signingKey } from './signed.ts'
+import { signed, signingKey } from '@svc/platform/crypto/signed'
 
 /** Structured field (RFC 9651): `paid; payments=1; amount=249.50`. */
 export const OUTCOME_HEADER = 'svc-outcome'

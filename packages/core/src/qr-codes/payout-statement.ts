@@ -4,7 +4,7 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
-import { signed } from './signed.ts'
+import { signed } from '@svc/platform/crypto/signed'
 
 const DAY_MS = 86_400_000
 

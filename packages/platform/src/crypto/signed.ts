@@ -1,5 +1,5 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import type { DataKey, Keyring } from '@svc/platform/crypto/keyring'
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import type { DataKey, Keyring } from './keyring.ts'
 
 interface SigningKey {
   readonly kid: string
@@ -25,4 +25,28 @@ export function signed(keyring: Keyring, typ: string, payload: object): string {
   const { kid, privateKey } = signingKey(keyring.newest('receipt_signing'))
   const text = `${encoded({ alg: 'EdDSA', typ, kid })}.${encoded(payload)}`
   return `${text}.${sign(null, Buffer.from(text, 'latin1'), privateKey).toString('base64url')}`
+}
+
+/** The payload of a JWS that `signed` made with this `typ`; `undefined` when it is not one of ours, or was changed. */
+export function readSigned(keyring: Keyring, typ: string, jws: string): unknown {
+  const [head = '', body = '', signature = '', ...rest] = jws.split('.')
+  const header = parsed(head) as { kid?: unknown; typ?: unknown } | undefined
+  const dataKey = keyring.all('receipt_signing').find(({ keyId }) => keyId === header?.kid)
+  if (!dataKey || header?.typ !== typ || rest.length > 0) return undefined
+  const publicKey = createPublicKey(signingKey(dataKey).privateKey)
+  const isOurs = verify(
+    null,
+    Buffer.from(`${head}.${body}`, 'latin1'),
+    publicKey,
+    Buffer.from(signature, 'base64url'),
+  )
+  return isOurs ? parsed(body) : undefined
+}
+
+function parsed(part: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+  } catch {
+    return undefined
+  }
 }

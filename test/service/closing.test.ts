@@ -1,0 +1,98 @@
+import { closePeriod, verifyClosings } from '@svc/core/ledger/closing'
+import { calendarDay } from '@svc/kernel/time'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runHere } from '../harness/cli.ts'
+import { payloadOf } from '../harness/client.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+const DAY_MS = 86_400_000
+
+let service: TestService
+beforeAll(async () => {
+  service = await openService()
+})
+afterAll(() => service.close())
+
+const daysAgo = (days: number) => calendarDay(new Date(Date.now() - days * DAY_MS), 'Asia/Kolkata')
+const close = (through: string) => {
+  const { database, keyring } = service.app.services
+  const asked = { through, by: 'operator asha', timeZone: 'Asia/Kolkata' }
+  return database.operate((tx) => closePeriod(tx, keyring, asked))
+}
+const problems = async () => {
+  const { database, keyring } = service.app.services
+  return (await database.report((tx) => verifyClosings(tx, keyring))).map(({ problem }) => problem)
+}
+const sql = (text: string, values: unknown[] = []) =>
+  asSuperuser(service.db.database, (db) => db.query(text, values))
+/** An accepted payment that was entered so many days ago. */
+async function pay(days: number): Promise<void> {
+  const tenant = await service.as(await service.newMerchant())
+  const { tr } = await newCode(service, tenant, { multipleUse: true })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr)))
+  await sql(
+    `update ledger_transfers set created_at = now() - $2 * interval '1 day' where object_id = $1`,
+    [paymentId, days],
+  )
+  await sql(`update ledger_accounts set created_at = now() - interval '30 days'`)
+}
+
+test('a day that is not over, or has just ended, is not closed', async () => {
+  await expect(close(daysAgo(0))).rejects.toMatchObject({ word: 'period_not_over' })
+  await expect(close(daysAgo(-1))).rejects.toMatchObject({ word: 'period_not_over' })
+})
+
+test('a closed period has signed totals, is closed once, and later payments do not change it', async () => {
+  await pay(5)
+  const first = await close(daysAgo(4))
+  expect(await close(daysAgo(4))).toEqual(first)
+  await expect(close(daysAgo(6))).rejects.toMatchObject({ word: 'period_closed' })
+  await pay(1)
+  expect(await problems()).toEqual([null])
+  await close(daysAgo(2))
+  expect(await problems()).toEqual([null, null])
+})
+
+test('the database takes no entry in a closed period, by neither login', async () => {
+  const { merchantId } = await service.newMerchant()
+  for (const role of ['svc_service', 'svc_operator']) {
+    const entered = sql(
+      `begin; set local role ${role}; set local svc.tenants = '${merchantId}';
+       insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
+         values ('${merchantId}', 'jrn_late', 'upi_credit', current_date, 1, now() - interval '10 days');
+       insert into ledger_transfers values ('trf_late', '${merchantId}', 'jrn_late', 1, 'upi_credit',
+         'upi_clearing:${merchantId}', 'payable:${merchantId}', 100, 'INR', 'pay_late', now() - interval '10 days')`,
+    )
+    await expect(entered).rejects.toMatchObject({ constraint: 'period_is_open' })
+  }
+})
+
+test('whoever changes a closed period in the database is found out, and so is another signature', async () => {
+  const { rows } = await sql('select through::text, signed from book_closings order by through')
+  await sql(`alter table ledger_transfers disable trigger all`)
+  await sql(`update ledger_transfers set amount = amount + 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`)
+  expect(await problems()).toEqual([expect.stringMatching(/^the total of /), expect.stringMatching(/^the total of /)])
+  await sql(`update ledger_transfers set amount = amount - 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`)
+  await sql(`alter table ledger_transfers enable trigger all`)
+  expect(await problems()).toEqual([null, null])
+  await sql('update book_closings set signed = $1 where through = $2', [rows[1].signed, rows[0].through])
+  expect((await problems())[1]).toMatch(/entries were signed|another day/)
+  await sql(`update book_closings set signed = 'x.' || signed where through = $1`, [rows[0].through])
+  expect((await problems())[1]).toContain('signature')
+  await sql('update book_closings set signed = $1 where through = $2', [rows[0].signed, rows[0].through])
+})
+
+test('on the command line a period is closed in an operator’s name, listed and verified', async () => {
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const svc = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runHere(['books', ...args, '--json'], env)
+    return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
+  }
+  expect((await svc('close', '--through', daysAgo(1))).out).toMatchObject({ through: daysAgo(1) })
+  expect((await svc('closings')).out).toHaveLength(3)
+  expect(await svc('verify')).toMatchObject({ code: 0, out: [{ result: 'as signed' }, {}, {}] })
+  expect((await svc('close', '--through', '31-10-2026')).stderr).toContain('such as 2026-10-31')
+  await sql(`update book_closings set signed = 'forged'`)
+  expect((await svc('verify')).code).toBe(1)
+})
