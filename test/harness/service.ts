@@ -24,7 +24,8 @@ export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
 /** Key with which tests sign messages of the card network. */
 export const CARD_RAIL_KEY = 'card-rail-key-of-the-tests-0123456789ab'
-const RAIL_KEYS = { UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY }
+/** Settings of every service; partners of tests are funded by one person, also in live mode. */
+const GIVEN = { UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY, APPROVAL_ABOVE_RUPEES: 'none' }
 
 export interface TestDatabase {
   readonly host: string
@@ -112,13 +113,11 @@ export async function openService({
   const config = readConfig({
     PORT: '0',
     DATA_DIR: dataDir,
-    ...RAIL_KEYS,
+    ...GIVEN,
     DATABASE_URL: db.url,
     SVC_MASTER_KEY: MASTER_KEY,
     // Tests ask much at once, and not of several processes.
     REQUESTS_MAX: '10000',
-    // Partners of tests are funded by one person, also in live mode.
-    APPROVAL_ABOVE_RUPEES: 'none',
     ...env,
   })
   const clock = new MovableClock()

@@ -31,10 +31,10 @@ async function pay(days: number): Promise<void> {
   const tenant = await service.as(await service.newMerchant())
   const { tr } = await newCode(service, tenant, { multipleUse: true })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr)))
-  await sql(
-    `update ledger_transfers set created_at = now() - $2 * interval '1 day' where object_id = $1`,
-    [paymentId, days],
-  )
+  await sql(`update ledger_transfers set created_at = now() - $2 * interval '1 day' where object_id = $1`, [
+    paymentId,
+    days,
+  ])
   await sql(`update ledger_accounts set created_at = now() - interval '30 days'`)
 }
 
@@ -71,9 +71,16 @@ test('the database takes no entry in a closed period, by neither login', async (
 test('whoever changes a closed period in the database is found out, and so is another signature', async () => {
   const { rows } = await sql('select through::text, signed from book_closings order by through')
   await sql(`alter table ledger_transfers disable trigger all`)
-  await sql(`update ledger_transfers set amount = amount + 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`)
-  expect(await problems()).toEqual([expect.stringMatching(/^the total of /), expect.stringMatching(/^the total of /)])
-  await sql(`update ledger_transfers set amount = amount - 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`)
+  await sql(
+    `update ledger_transfers set amount = amount + 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`,
+  )
+  expect(await problems()).toEqual([
+    expect.stringMatching(/^the total of /),
+    expect.stringMatching(/^the total of /),
+  ])
+  await sql(
+    `update ledger_transfers set amount = amount - 100 where kind = 'upi_credit' and created_at < now() - interval '4 days'`,
+  )
   await sql(`alter table ledger_transfers enable trigger all`)
   expect(await problems()).toEqual([null, null])
   await sql('update book_closings set signed = $1 where through = $2', [rows[1].signed, rows[0].through])

@@ -82,14 +82,7 @@ test('an event awards the coins of its configuration, and answers by which revis
     createdOn: expect.any(String),
   })
   expect(Date.parse(made.expiresOn) - Date.parse(made.createdOn)).toBe(10 * DAY)
-  expect(await balanceOf(client, userId)).toEqual({
-    userId,
-    active: 35,
-    pending: 0,
-    expired: 0,
-    spent: 0,
-    nextExpiry: { coins: 35, expiresOn: made.expiresOn },
-  })
+  expect(await balanceOf(client, userId)).toMatchObject({ userId, active: 35, expired: 0, spent: 0 })
 })
 
 test('the same requestId gets the first answer for ever, with another request 409', async () => {

@@ -343,11 +343,10 @@ test('an event stream tells its own tenant’s events alone', async () => {
   for (const value of Object.values({ ...victims.merchant.ids, ...victims.partner.ids }))
     expect(received).not.toContain(value)
 })
-
-/** Tables of the house, which hold nothing of any tenant, and why. */
 const PLATFORM_TABLES: Record<string, string> = {
   approval_limit: 'from which amount on a posting needs two people',
   batches: 'ids of transactions',
+  book_closings: 'signed totals of the whole ledger',
   keyring: 'wrapped keys of the installation',
   tenants: 'ids and kinds of who exists',
   installation: 'the name of what the database holds',

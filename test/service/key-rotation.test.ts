@@ -207,7 +207,9 @@ async function rotateWhile(makeEvent: () => Promise<unknown>): Promise<{ results
   return { results, made }
 }
 
-test.concurrent('keys of webhook secrets, webhook signatures and waiting orders are replaced while events are delivered; every delivery verifies', async ({ expect }) => {
+test.concurrent('keys of webhook secrets, webhook signatures and waiting orders are replaced while events are delivered; every delivery verifies', async ({
+  expect,
+}) => {
   const receiver = await WebhookReceiver.open()
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)

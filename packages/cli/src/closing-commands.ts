@@ -43,7 +43,9 @@ async function close({ through, json = false }: Json & { through: string }): Pro
     const by = await moneyActor(context)
     const { config, database, keyMaker } = context
     const asked = { through, by, timeZone: config.BUSINESS_TIME_ZONE }
-    return database.operate((tx) => closePeriod(tx, keyMaker.keyring, asked), 'repeatable read', { actor: by })
+    return database.operate((tx) => closePeriod(tx, keyMaker.keyring, asked), 'repeatable read', {
+      actor: by,
+    })
   })
   printRecord(json ? { ...closing } : shown(closing), json)
 }

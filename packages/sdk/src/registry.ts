@@ -58,6 +58,8 @@ export type ErrorCode =
   | 'nothing_to_pay_out'
   | 'business_day_not_over'
   | 'payout_same_person'
+  | 'period_closed'
+  | 'period_not_over'
   | 'approval_required'
   | 'approval_not_found'
   | 'approval_closed'

@@ -60,10 +60,7 @@ const LIMIT = statement<{ above: bigint | null }>(
   'approval_limit',
   'select above_paise as above from approval_limit',
 )
-const STORE_LIMIT = statement(
-  'approval_limit_store',
-  'update approval_limit set above_paise = $1',
-)
+const STORE_LIMIT = statement('approval_limit_store', 'update approval_limit set above_paise = $1')
 const EXPIRE = statement(
   'approvals_expire',
   `update approvals p set outcome = 'EXPIRED', decided_by = 'svc', decided_at = $4

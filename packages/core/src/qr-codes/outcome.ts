@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import { formatRupees } from '@svc/kernel/money'
 import type { Keyring } from '@svc/platform/crypto/keyring'
-import type { QrCode } from './qr-code.ts'
 import { signed, signingKey } from '@svc/platform/crypto/signed'
+import type { QrCode } from './qr-code.ts'
 
 /** Structured field (RFC 9651): `paid; payments=1; amount=249.50`. */
 export const OUTCOME_HEADER = 'svc-outcome'

@@ -1,10 +1,10 @@
 import { formatRupees } from '@svc/kernel/money'
 import { instantOfDay } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
+import { signed } from '@svc/platform/crypto/signed'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { accountId } from '../ledger/accounts.ts'
-import { signed } from '@svc/platform/crypto/signed'
 
 const DAY_MS = 86_400_000
 

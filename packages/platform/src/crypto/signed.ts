@@ -27,7 +27,7 @@ export function signed(keyring: Keyring, typ: string, payload: object): string {
   return `${text}.${sign(null, Buffer.from(text, 'latin1'), privateKey).toString('base64url')}`
 }
 
-/** The payload of a JWS that `signed` made with this `typ`; `undefined` when it is not one of ours, or was changed. */
+/** The payload of a JWS that `signed` made with this `typ`; `undefined` when it was not signed here, or was changed. */
 export function readSigned(keyring: Keyring, typ: string, jws: string): unknown {
   const [head = '', body = '', signature = '', ...rest] = jws.split('.')
   const header = parsed(head) as { kid?: unknown; typ?: unknown } | undefined
