@@ -107,7 +107,7 @@ test('an amount needs a merchant or a time, since no index leads to it', async (
 /** Half of it is refunded by its merchant, which the operator confirms, and the bank settles it. */
 async function refundAndSettle(paymentId: string): Promise<string> {
   const path = `/api/v0/payments/${paymentId}/refunds`
-  const refund = payloadOf(await shop.client.post(path, { amount: 40.25, referenceNumber: 'r-1' }))
+  const refund = payloadOf(await shop.client.post(path, { amount: 40.96, referenceNumber: 'r-1' }))
   const { refundId } = refund
   service.clock.advance(60_000)
   const completed = await operator.post(`/refunds/${refundId}/complete`, {
@@ -137,7 +137,7 @@ test('a payment shows everything that happened to it and its refunds, in order, 
     .toBe(types.length)
   const { history, refunds, row, settlement } = await show()
   expect(row).toMatchObject({ merchantId: shop.merchantId, merchantName: shop.name, payment: { utr } })
-  expect(refunds).toMatchObject([{ refundId, amount: 40.25, status: 'REFUNDED' }])
+  expect(refunds).toMatchObject([{ refundId, amount: 40.96, status: 'REFUNDED' }])
   expect(settlement).toMatchObject({ amount: '100.50', settledOn: '2026-04-01', status: 'MATCHED' })
 
   const instants = history.map(({ at }: Json) => Date.parse(at))
