@@ -12,7 +12,7 @@ const run = (command, ...args) => {
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }
-if (!existsSync(`${root}/bench/node_modules/oidc-provider`)) {
+if (!existsSync(`${root}/lab/bench/node_modules/oidc-provider`)) {
   console.log('Installing the peers that svc is compared with (lab/bench/package.json) …')
   run('npm', 'ci', '--prefix', 'lab/bench', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
 }

@@ -134,6 +134,21 @@ test('after CARD_REPEAT_SECONDS the same content is a new order, and a request t
   expect(payloadOf(await order(same, sameClient)).svcCardId).not.toBe(svcCardId)
 })
 
+test('CARD_REPEAT_SECONDS go by the partner’s test clock', async () => {
+  const ahead = await newPartner(comparing)
+  const later = async (bySeconds: number) => {
+    payloadOf(
+      await comparing.client.post(`/sandbox/tenants/${ahead.partnerId}/clock/advance`, { bySeconds }),
+    )
+    const caller = await asPartner(comparing.client, ahead)
+    const request = { companyId: ahead.companyId, cardAccountId: ahead.cardAccountId, loadAmount: 10 }
+    return payloadOf(await caller.post(CREATE, await encryptFor(ahead, request))).svcCardId
+  }
+  const first = await later(86_400)
+  expect(await later(30)).toBe(first)
+  expect(await later(60)).not.toBe(first)
+})
+
 test('a rejected request is used up: the same JWE gets the same rejection, whatever has changed, and whatever its key', async () => {
   const poor = await newPartner(service, { fundsPaise: 0n })
   const caller = await asPartner(service.client, poor)

@@ -5,6 +5,7 @@ import { mountConsole } from '@svc/console-api/mount-console'
 import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { idMaker } from '@svc/contract/id-kinds'
 import { endCardsLoop } from '@svc/core/cards/end-card'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
@@ -157,17 +158,13 @@ export class App {
       limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: config.TENANT_QUEUE_MAX },
       open,
     }
+    const tools = { config, database, keyring, clock, random, newId: idMaker(clock, random), log }
     const services: Services = {
-      config,
-      database,
-      keyring,
-      clock,
-      random,
-      log,
+      ...tools,
       metrics,
       queues,
       waits,
-      commands: new Commands({ config, database, keyring, clock, random, log }, queues, waits),
+      commands: new Commands(tools, queues, waits),
       publicUrl: () => this.#publicUrl,
       jwes: jweKeys(keyring, database),
       isLeaving: () => this.#leaving,

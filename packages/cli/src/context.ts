@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { type Installation, openAddress, openInstallation, type SchemaWanted } from '@svc/app/installation'
 import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
+import { idMaker } from '@svc/contract/id-kinds'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
 import { systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
@@ -54,7 +55,8 @@ function openCommands(config: Config, database: Database, keyring: Keyring, log:
     limits: { commandTimeoutMs: config.COMMAND_TIMEOUT_MS, tenantQueueMax: 1 },
     open,
   }
-  const tools = { config, database, keyring, clock: systemClock, random: randomBytes, log }
+  const newId = idMaker(systemClock, randomBytes)
+  const tools = { config, database, keyring, clock: systemClock, random: randomBytes, newId, log }
   return new Commands(tools, queues, new BoundedWaits())
 }
 

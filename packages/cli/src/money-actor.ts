@@ -1,5 +1,6 @@
 import { findCredentials } from '@svc/console-api/operator-store'
 import type { PostingTools } from '@svc/console-api/postings'
+import { idMaker } from '@svc/contract/id-kinds'
 import { systemClock } from '@svc/kernel/time'
 import { type CommandContext, cliActor } from './context.ts'
 import { UsageError } from './usage-error.ts'
@@ -28,6 +29,5 @@ export const postingTools = ({ commands, config, database, keyMaker }: CommandCo
   commands,
   config,
   database,
-  clock: systemClock,
-  random: keyMaker.random,
+  newId: idMaker(systemClock, keyMaker.random),
 })

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import {
   type Approval,
@@ -18,7 +17,7 @@ import type { CommandAudit } from '@svc/platform/audit'
 import type { Commands, CommandTools } from '@svc/platform/command'
 
 /** What postings need: of the service, or of one call of the command line. */
-export type PostingTools = Pick<CommandTools, 'clock' | 'config' | 'database' | 'random'> & {
+export type PostingTools = Pick<CommandTools, 'config' | 'database' | 'newId'> & {
   readonly commands: Commands
 }
 
@@ -80,7 +79,7 @@ export const reversalPosting = (found: JournalWithLegs, reason: string): Posting
 
 /** The request for a second person where the amount is above the limit; `undefined` where one person may post it. */
 export async function askApproval(
-  { clock, config, database, random }: PostingTools,
+  { config, database, newId }: PostingTools,
   posting: Posting,
   { actor, requestId }: PostingActor,
 ): Promise<Approval | undefined> {
@@ -88,7 +87,7 @@ export async function askApproval(
     async (tx) => {
       if (!(await needsApproval(tx, posting.amountPaise))) return undefined
       return requestApproval(tx, posting, {
-        approvalId: newId('apv', clock.now(), random),
+        approvalId: newId('apv'),
         requestedBy: actor,
         hours: config.APPROVAL_HOURS,
       })

@@ -60,3 +60,9 @@ export const idFloor = (prefix: IdPrefix, at: Date): string =>
 /** A public id such as `qr_01jq…`: the prefix shows what it is, callers treat it as opaque. */
 export const newId = (prefix: IdPrefix, nowMs: number, random: RandomBytes): string =>
   `${prefix}_${sortableId(nowMs, random)}`
+
+/** Makes ids of the time that the clock shows. */
+export const idMaker =
+  (clock: { now(): number }, random: RandomBytes) =>
+  (prefix: IdPrefix): string =>
+    newId(prefix, clock.now(), random)

@@ -1,11 +1,15 @@
+/** Time as rules know it: each tenant has its own. */
+export interface TenantClocks {
+  /** The tenant's own time: that of its test clock, otherwise the process's. */
+  of(tenantId: string): Clock
+}
+
 /** The time as the process sees it, in milliseconds since 1970. Tests and the simulation move it. */
-export interface Clock {
+export interface Clock extends TenantClocks {
   /** For ids, the audit and retention; for what concerns a tenant: `of(tenantId).now()`. */
   now(): number
   /** Milliseconds to add to the database's time, so that a moved clock moves the whole service. */
   offsetMs(): number
-  /** The tenant's own time: that of its test clock, otherwise this one. */
-  of(tenantId: string): Clock
   /** Every time that tenants live in. What has become due is looked for in each of them, in this order. */
   timelines(): readonly Timeline[]
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '@svc/contract/config'
 import { Failure } from '@svc/contract/errors'
+import type { IdPrefix } from '@svc/contract/id-kinds'
 import type { RandomBytes } from '@svc/kernel/ids'
-import type { Clock } from '@svc/kernel/time'
+import type { TenantClocks } from '@svc/kernel/time'
 import type { CommandAudit } from './audit.ts'
 import type { Keyring } from './crypto/keyring.ts'
 import type { CommandSpec, PreparedCommand } from './db/command-spec.ts'
@@ -17,7 +18,10 @@ export interface CommandTools {
   readonly config: Config
   readonly database: Database
   readonly keyring: Keyring
-  readonly clock: Clock
+  /** Rules go by the tenant's time; that of ids is drawn with them. */
+  readonly clock: TenantClocks
+  /** An id of the real time, also where a tenant's clock is ahead. */
+  readonly newId: (prefix: IdPrefix) => string
   readonly random: RandomBytes
   readonly log: Log
 }

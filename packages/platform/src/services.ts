@@ -1,4 +1,5 @@
 import type { JweKey } from '@svc/jwe/keys'
+import type { Clock } from '@svc/kernel/time'
 import type { Commands, CommandTools } from './command.ts'
 import type { CommitQueueServices } from './db/commit-queue.ts'
 import type { BoundedWaits } from './deadlines.ts'
@@ -6,6 +7,7 @@ import type { Metrics } from './metrics.ts'
 
 /** Everything that is not pure and that the product works with: no transport is among it. */
 export interface CoreServices extends CommandTools {
+  readonly clock: Clock
   readonly metrics: Metrics
   readonly queues: CommitQueueServices
   readonly commands: Commands

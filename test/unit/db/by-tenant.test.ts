@@ -1,5 +1,6 @@
 import { ByTenant, byTenant, idsByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { NestedMap } from '@svc/kernel/nested-map'
+import type { CommandTools } from '@svc/platform/command'
 import type { CommandSpec, PreparedCommand } from '@svc/platform/db/batch'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -93,4 +94,13 @@ test('a lookup without a tenant does not compile, nor a rule that could make one
     decide: (slice) => slice.of('b').get('x') ?? 0,
   }
   expect([all, rule]).toHaveLength(2)
+})
+
+test('a command that asks for a time without a tenant does not compile', () => {
+  const nowOf = ({ clock }: CommandTools) => {
+    // @ts-expect-error -- rules go by the tenant's time
+    void clock.now
+    return clock.of('a').now()
+  }
+  expect(nowOf).toBeTypeOf('function')
 })

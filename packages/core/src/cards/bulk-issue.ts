@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import { statement } from '@svc/platform/db/statement'
@@ -31,9 +30,9 @@ const WAITING = statement<{ partnerId: string; waiting: bigint }>(
 export const bulkIssue = command({
   name: 'bulkIssueGiftCards',
 
-  prepare({ clock, config, keyring, random }) {
+  prepare({ config, keyring, newId }) {
     return async ({ partnerId, lines }: BulkIssue) => {
-      const jobId = newId('blk', clock.now(), random)
+      const jobId = newId('blk')
       const encrypted: BulkLine[] = []
       for (let from = 0; from < lines.length; from += SLICE) {
         for (const { line, text } of lines.slice(from, from + SLICE))

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { type CommandTools, command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -98,29 +97,26 @@ const LOCK: RowLock<CardKey> = rowLock('cards_to_change', {
 export function cardPreparation({
   clock,
   config,
-  random,
-}: Pick<CommandTools, 'clock' | 'config' | 'random'>): (
+  newId,
+}: Pick<CommandTools, 'clock' | 'config' | 'newId'>): (
   partnerId: string,
   svcCardId: string,
 ) => PreparedForCard {
-  return (partnerId, svcCardId) => {
-    const nowMs = clock.now()
-    return {
-      tenantId: partnerId,
-      svcCardId,
-      ids: {
-        event: newId('evt', nowMs, random),
-        transfer: newId('trf', nowMs, random),
-        changes: HISTORY_FIELDS.map(() => newId('chg', nowMs, random)).sort(),
-      },
-      at: new Date(clock.of(partnerId).now()),
-      timeZone: config.BUSINESS_TIME_ZONE,
-      endTerms: {
-        unclaimedDays: config.CARD_UNCLAIMED_DAYS,
-        returnWaitDays: config.CARD_RETURN_WAIT_DAYS,
-      },
-    }
-  }
+  return (partnerId, svcCardId) => ({
+    tenantId: partnerId,
+    svcCardId,
+    ids: {
+      event: newId('evt'),
+      transfer: newId('trf'),
+      changes: HISTORY_FIELDS.map(() => newId('chg')).sort(),
+    },
+    at: new Date(clock.of(partnerId).now()),
+    timeZone: config.BUSINESS_TIME_ZONE,
+    endTerms: {
+      unclaimedDays: config.CARD_UNCLAIMED_DAYS,
+      returnWaitDays: config.CARD_RETURN_WAIT_DAYS,
+    },
+  })
 }
 
 type OfCard = Pick<PreparedForCard, 'tenantId' | 'svcCardId'>

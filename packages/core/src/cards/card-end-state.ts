@@ -1,4 +1,3 @@
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import type { CommandTools } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
@@ -44,11 +43,11 @@ export interface EndDecision {
 }
 
 /** Everything that a command on the end of a card carries besides what is asked. */
-export function endPreparation(tools: Pick<CommandTools, 'clock' | 'config' | 'random'>) {
+export function endPreparation(tools: Pick<CommandTools, 'clock' | 'config' | 'newId'>) {
   const prepare = cardPreparation(tools)
   return (partnerId: string, svcCardId: string): PreparedEnd => ({
     ...prepare(partnerId, svcCardId),
-    returnId: newId('crt', tools.clock.now(), tools.random),
+    returnId: tools.newId('crt'),
   })
 }
 

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { Writes } from '@svc/platform/db/database'
@@ -7,7 +6,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { account, accountId } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { newUser, newUserId, profileOf, type User, users } from '../tenants/user.ts'
+import { newUser, profileOf, type User, users } from '../tenants/user.ts'
 import { type Card, cards } from './card.ts'
 import { expiryOf, firstDue, NOT_ENDED } from './card-end.ts'
 import {
@@ -29,13 +28,13 @@ import { lowBalanceEvent } from './low-balance.ts'
 export const createGiftCard = command({
   name: 'createGiftCard',
 
-  prepare({ clock, config, keyring, random }) {
+  prepare({ clock, config, keyring, newId, random }) {
     const loadMaxPaise = paise(BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n)
     const draw = numberDrawer({ config, keyring, random })
     const repeatMs = config.CARD_REPEAT_SECONDS * 1_000
     return (ask: CreateGiftCard): PreparedGiftCard => {
-      const nowMs = clock.now()
-      const card = newId('card', nowMs, random)
+      const card = newId('card')
+      const nowMs = clock.of(ask.partnerId).now()
       const isCompared = repeatMs > 0 || ask.order.referenceNumber !== undefined
       return {
         ...ask,
@@ -45,11 +44,11 @@ export const createGiftCard = command({
         numbers: draw(card),
         ids: {
           card,
-          token: newId('crd', nowMs, random),
-          user: newUserId(nowMs, random),
-          transfer: newId('trf', nowMs, random),
-          event: newId('evt', nowMs, random),
-          low: newId('evt', nowMs, random),
+          token: newId('crd'),
+          user: newId('usr'),
+          transfer: newId('trf'),
+          event: newId('evt'),
+          low: newId('evt'),
         },
         digest: isCompared ? orderDigest(ask.order) : null,
         sameSince: repeatMs > 0 ? new Date(nowMs - repeatMs) : null,

@@ -1,4 +1,3 @@
-import { newId } from '@svc/contract/id-kinds'
 import { paise } from '@svc/kernel/money'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -48,7 +47,7 @@ export const expireCardHolds = (services: CoreServices): Promise<number> =>
   inEachTime(services.clock, (timeline) => releaseExpired(services, timeline))
 
 async function releaseExpired(
-  { clock, config, database, random }: CoreServices,
+  { config, database, newId }: CoreServices,
   { tenantIds, clock: time }: Timeline,
 ): Promise<number> {
   const now = new Date(time.now())
@@ -70,13 +69,7 @@ async function releaseExpired(
       saveEvents(
         tx,
         open.map((held) =>
-          holdExpiredEvent(
-            held,
-            held.heldPaise,
-            newId('evt', clock.now(), random),
-            now,
-            config.BUSINESS_TIME_ZONE,
-          ),
+          holdExpiredEvent(held, held.heldPaise, newId('evt'), now, config.BUSINESS_TIME_ZONE),
         ),
       )
       return open.length

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
@@ -78,12 +77,12 @@ export const fundAccount = command({
   name: 'fundAccount',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: FundAccount) => ({
       ...ask,
       reference: canonicalReference(ask.reference),
       tenantId: ask.partnerId,
-      transferId: newId('trf', clock.now(), random),
+      transferId: newId('trf'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 

@@ -1,4 +1,3 @@
-import { newId } from '@svc/contract/id-kinds'
 import { lastOfEach } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
@@ -33,7 +32,7 @@ export const recordCardMessage = command({
   save,
 })
 
-function prepare({ clock, config, database, keyring, random }: CommandTools) {
+function prepare({ clock, config, database, keyring, newId, random }: CommandTools) {
   const cardOf = cardDirectory(database, keyring)
   const rupees = (whole: number) => paise(BigInt(whole) * 100n)
   const limits: CardLimits = {
@@ -46,7 +45,6 @@ function prepare({ clock, config, database, keyring, random }: CommandTools) {
   return async (ask: RecordMessageAsk): Promise<RecordMessage> => {
     const message = 'message' in ask.read ? ask.read.message : undefined
     const card = message && (await cardOf(message.card))
-    const nowMs = clock.now()
     const tenantId = card?.partnerId ?? PLATFORM_TENANT
     const digits = Buffer.from(random(4)).readUInt32BE() % 1_000_000
     return {
@@ -57,11 +55,11 @@ function prepare({ clock, config, database, keyring, random }: CommandTools) {
       digest: message ? contentDigest(message, card?.svcCardId ?? 'unknown') : Buffer.alloc(0),
       limits,
       ids: {
-        message: newId('cmg', nowMs, random),
-        authorization: newId('cau', nowMs, random),
-        exception: newId('cex', nowMs, random),
-        event: newId('evt', nowMs, random),
-        transfers: [newId('trf', nowMs, random), newId('trf', nowMs, random)].sort(),
+        message: newId('cmg'),
+        authorization: newId('cau'),
+        exception: newId('cex'),
+        event: newId('evt'),
+        transfers: [newId('trf'), newId('trf')].sort(),
       },
       authorizationCode: String(digits).padStart(6, '0'),
       at: new Date(clock.of(tenantId).now()),

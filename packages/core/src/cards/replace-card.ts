@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -78,18 +77,17 @@ export const replaceCard = command({
   prepare(tools) {
     const prepare = endPreparation(tools)
     const draw = numberDrawer(tools)
-    const { clock, config, random } = tools
+    const { config, newId } = tools
     return (ask: CardChangeAsk): PreparedReplacement => {
-      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
-      const card = id('card')
+      const card = newId('card')
       const prepared = prepare(ask.partnerId, ask.svcCardId)
       // In the order in which they are published.
-      const [created = '', changed = '', event = ''] = [id('evt'), id('evt'), id('evt')].sort()
+      const [created = '', changed = '', event = ''] = [newId('evt'), newId('evt'), newId('evt')].sort()
       return {
         ...prepared,
         ...ask,
         ids: { ...prepared.ids, event },
-        newIds: { card, token: id('crd'), created, changed },
+        newIds: { card, token: newId('crd'), created, changed },
         numbers: draw(card),
         validityMonths: config.CARD_VALIDITY_MONTHS,
       }

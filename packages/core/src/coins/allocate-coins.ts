@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { newId } from '@svc/contract/id-kinds'
 import { calendarDay } from '@svc/kernel/time'
 import { type CommandTools, command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
@@ -42,7 +41,7 @@ const AHEAD_MAX_MS = 300_000
 const BACKDATED_MAX_MS = 31 * 86_400_000
 
 const prepare =
-  ({ clock, random, config }: Pick<CommandTools, 'clock' | 'random' | 'config'>) =>
+  ({ clock, config, newId }: Pick<CommandTools, 'clock' | 'config' | 'newId'>) =>
   (ask: AllocateCoins): PreparedAllocation => {
     const time = clock.of(ask.partnerId)
     const nowMs = time.now()
@@ -56,11 +55,7 @@ const prepare =
       coins: 0n,
       clockOffsetMs: time.offsetMs(),
       businessDay: calendarDay(new Date(occurredMs), config.BUSINESS_TIME_ZONE),
-      ids: {
-        allocation: newId('cal', clock.now(), random),
-        transfer: newId('trf', clock.now(), random),
-        event: newId('evt', clock.now(), random),
-      },
+      ids: { allocation: newId('cal'), transfer: newId('trf'), event: newId('evt') },
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }

@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
@@ -38,13 +37,13 @@ export const createCoinConfig = command({
   name: 'createCoinConfig',
 
   prepare:
-    ({ clock, random, config }) =>
+    ({ config, newId }) =>
     ({ partnerId, request }: CreateCoinConfig) => {
-      const coinConfigId = newId('ccf', clock.now(), random)
+      const coinConfigId = newId('ccf')
       return {
         tenantId: partnerId,
         config: newConfig(partnerId, coinConfigId, request),
-        eventId: newId('evt', clock.now(), random),
+        eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
@@ -59,16 +58,14 @@ export const redeemCoins = command({
   name: 'redeemCoins',
 
   prepare:
-    ({ clock, random, config }) =>
+    ({ clock, config, newId }) =>
     (ask: RedeemCoins): PreparedRedemption => {
-      const nowMs = clock.now()
-      const id = (prefix: IdPrefix) => newId(prefix, nowMs, random)
       return {
         ...ask,
         tenantId: ask.partnerId,
         clockOffsetMs: clock.of(ask.partnerId).offsetMs(),
         lotOrder: config.COIN_LOT_ORDER,
-        ids: { redemption: id('cre'), transfer: id('trf'), event: id('evt') },
+        ids: { redemption: newId('cre'), transfer: newId('trf'), event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import type { CommandTools } from '@svc/platform/command'
 import type { Writes } from '@svc/platform/db/database'
 import { saveEvents } from '@svc/platform/outbox'
@@ -29,11 +28,11 @@ export interface Revised {
 
 /** What every change of a configuration carries to its batch. */
 export const prepareRevise =
-  ({ clock, random, config }: CommandTools) =>
+  ({ config, newId }: CommandTools) =>
   <Ask extends ReviseCoinConfig>(ask: Ask): Ask & Revise => ({
     ...ask,
     tenantId: ask.partnerId,
-    eventId: newId('evt', clock.now(), random),
+    eventId: newId('evt'),
     timeZone: config.BUSINESS_TIME_ZONE,
   })
 

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { formatRupees, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -129,10 +128,10 @@ export const reverseJournal = command({
   name: 'reverseJournal',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: ReverseJournal): Prepared => ({
       ...ask,
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf', clock.now(), random)),
+      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -96,7 +95,7 @@ const LOCK = qrCodes.lock<Pick<Payable, 'mcc' | 'disabledAt'>>('to_pay', {
 export const acceptPayment = command({
   name: 'acceptPayment',
 
-  prepare({ clock, config, database, random }) {
+  prepare({ config, database, newId }) {
     const codeOf = codeDirectory(database)
     const payees = new BatchedLookup<PayeeRow>(
       (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
@@ -108,7 +107,6 @@ export const acceptPayment = command({
       const code = credit && credit.tr !== '' ? await codeOf(credit.tr) : undefined
       const vpa = code ? undefined : credit?.payeeVpa?.toLowerCase()
       const payee = vpa === undefined ? undefined : await payees.get('', vpa)
-      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
       return {
         ask,
         credit,
@@ -118,7 +116,7 @@ export const acceptPayment = command({
         qrCodeId: code?.qrCodeId ?? null,
         capPaiseOf: (mcc) => caps.get(mcc) ?? caps.get('default')!,
         graceMs: config.RAIL_GRACE_SECONDS * 1_000,
-        ids: { payment: id('pay'), transfer: id('trf'), event: id('evt'), cancelled: id('evt') },
+        ids: { payment: newId('pay'), transfer: newId('trf'), event: newId('evt'), cancelled: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }

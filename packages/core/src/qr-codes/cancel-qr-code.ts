@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
 import { closedEvent, looksLikeQrCodeId, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
@@ -25,7 +24,7 @@ export const cancelQrCode = command({
   name: 'cancelQrCode',
 
   prepare:
-    ({ clock, random, config }) =>
+    ({ clock, config, newId }) =>
     ({ merchantId, qrCodeId, actor = 'merchant' }: CancelQrCode) => {
       if (!looksLikeQrCodeId(qrCodeId)) fail('qr_code_not_found')
       return {
@@ -33,7 +32,7 @@ export const cancelQrCode = command({
         merchantId,
         qrCodeId,
         actor,
-        eventId: newId('evt', clock.now(), random),
+        eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },

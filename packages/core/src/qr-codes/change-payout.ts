@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
@@ -79,12 +78,12 @@ export const changePayout = command({
   name: 'changePayout',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: ChangePayout): Prepared => ({
       ...ask,
       tenantId: ask.merchantId,
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf', clock.now(), random)),
-      eventId: newId('evt', clock.now(), random),
+      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+      eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 

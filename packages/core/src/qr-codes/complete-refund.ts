@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -87,7 +86,7 @@ const saveCompleted = merchantRefunds.updates(['status', 'failureReason', 'utr',
 export const completeRefund = command({
   name: 'completeRefund',
 
-  prepare({ clock, config, database, random }) {
+  prepare({ config, database, newId }) {
     const found = new BatchedLookup<DirectoryRow>(
       (keys) => database.directory(DIRECTORY, [keys.map(({ id }) => id), []]),
       ({ refund_id }) => ({ tenantId: '', id: refund_id }),
@@ -95,14 +94,13 @@ export const completeRefund = command({
     return async (ask: CompleteRefundAsk): Promise<CompleteRefund> => {
       const outcome = 'outcome' in ask.read ? ask.read.outcome : undefined
       const row = outcome && (await found.get('', outcome.refundId))
-      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
       return {
         ...ask,
         outcome,
         tenantId: row?.merchant_id ?? PLATFORM_TENANT,
         otherTenantId: ask.assigns?.noticeTenantId,
         paymentId: row?.payment_id,
-        ids: { legs: [id('trf'), id('trf')], event: id('evt') },
+        ids: { legs: [newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }

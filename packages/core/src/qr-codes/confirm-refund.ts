@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
@@ -53,15 +52,14 @@ const utrOf = (refund: ConfirmRefund) => refund.utr
 export const confirmRefund = command({
   name: 'confirmRefund',
 
-  prepare({ clock, config, database, random }) {
+  prepare({ config, database, newId }) {
     const found = new BatchedLookup<Payment>(
       (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
       ({ utr }) => ({ tenantId: '', id: utr }),
     )
     return async ({ utr }: { readonly utr: string }): Promise<ConfirmRefund> => {
       const payment = (await found.get('', utr)) ?? fail('payment_not_found')
-      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
-      const ids = { transfer: id('trf'), event: id('evt'), ofCode: id('evt') }
+      const ids = { transfer: newId('trf'), event: newId('evt'), ofCode: newId('evt') }
       return { tenantId: payment.merchantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },

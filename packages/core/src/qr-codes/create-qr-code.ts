@@ -3,7 +3,6 @@ import type { AmountCaps } from '@svc/contract/config'
 import { fail } from '@svc/contract/errors'
 import { failFields } from '@svc/contract/fail-fields'
 import { type FieldError, fieldError } from '@svc/contract/field-errors'
-import { newId } from '@svc/contract/id-kinds'
 import { byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
@@ -67,21 +66,20 @@ export const createQrCode = command({
 
   prepare(tools) {
     const payeeOf = payeeLookup(tools)
-    const { clock, config, random } = tools
+    const { clock, config, newId } = tools
     return async ({ merchantId, request }: CreateQrCode) => {
       const payee = (await payeeOf(merchantId)) ?? fail('invalid_token')
       if (payee.mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
-      const nowMs = clock.now()
       const now = new Date(clock.of(merchantId).now())
       requireConsistent(request, payee.mcc, config.QR_AMOUNT_CAPS, now.getTime())
-      const qrCodeId = newId('qr', nowMs, random)
-      const tr = newId('svc', nowMs, random).replace('_', '').toUpperCase()
+      const qrCodeId = newId('qr')
+      const tr = newId('svc').replace('_', '').toUpperCase()
       const code = newQrCode(request, payee, { qrCodeId, tr, now })
       return {
         tenantId: merchantId,
         code,
         image: qrPng(code.upiUri),
-        eventId: newId('evt', nowMs, random),
+        eventId: newId('evt'),
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { canonicalJson } from '@svc/kernel/canonical-json'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
@@ -71,9 +70,8 @@ export const createRefund = command({
   name: 'createRefund',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: RefundRequest): CreateRefund => {
-      const id = (prefix: 'rfd' | 'trf' | 'evt') => newId(prefix, clock.now(), random)
       const { paymentId, amountPaise, reason } = ask
       const asked = canonicalJson([paymentId, String(amountPaise ?? ''), reason ?? null])
       return {
@@ -81,7 +79,7 @@ export const createRefund = command({
         tenantId: ask.merchantId,
         requestHash: createHash('sha256').update(asked).digest(),
         mayAdvance: config.REFUNDS_BEYOND_BALANCE === 'allow',
-        ids: { refund: id('rfd'), legs: [id('trf'), id('trf')], event: id('evt') },
+        ids: { refund: newId('rfd'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },

@@ -1,4 +1,3 @@
-import { newId } from '@svc/contract/id-kinds'
 import { inEachTime, type Timeline } from '@svc/kernel/time'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
@@ -44,7 +43,7 @@ const ANNOUNCE = statement<QrCode>(
 )
 
 async function publishExpired(
-  { clock, config, database, random }: CoreServices,
+  { config, database, newId }: CoreServices,
   { tenantIds, clock: time }: Timeline,
 ): Promise<number> {
   const now = new Date(time.now())
@@ -60,7 +59,7 @@ async function publishExpired(
       )
       const reported = await tx.query(ANNOUNCE, [...keys, now])
       const events = reported.map((code) => {
-        const eventId = newId('evt', clock.now(), random)
+        const eventId = newId('evt')
         return qrCodeEvent('expired', code, eventId, config.BUSINESS_TIME_ZONE, now)
       })
       saveEvents(tx, events)

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { newId } from '@svc/contract/id-kinds'
 import type { TaxRate } from '@svc/contract/payout-settings'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { groupBy } from '@svc/kernel/group-by'
@@ -99,7 +98,7 @@ export const preparePayout = command({
   name: 'preparePayout',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ clock, config, newId }) =>
     (ask: PreparePayout): Prepared => ({
       ...ask,
       tenantId: ask.merchantId,
@@ -111,8 +110,8 @@ export const preparePayout = command({
       taxRates: config.GST_RATES,
       dayEndsAt: config.BUSINESS_DAY_CUTOFF,
       timeZone: config.BUSINESS_TIME_ZONE,
-      payoutId: newId('pyo', clock.now(), random),
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf', clock.now(), random)),
+      payoutId: newId('pyo'),
+      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
     }),
 
   lock,

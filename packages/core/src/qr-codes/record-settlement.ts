@@ -1,4 +1,3 @@
-import { newId } from '@svc/contract/id-kinds'
 import { byTenant } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
@@ -60,11 +59,11 @@ export const recordSettlement = command({
   name: 'recordSettlement',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: RecordSettlement) => ({
       ...ask,
-      transferId: newId('trf', clock.now(), random),
-      eventId: () => newId('evt', clock.now(), random),
+      transferId: newId('trf'),
+      eventId: () => newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 

@@ -1,5 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { type IdPrefix, newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import { paise } from '@svc/kernel/money'
@@ -72,13 +71,12 @@ export const resolveSuspense = command({
   name: 'resolveSuspense',
 
   prepare:
-    ({ clock, config, random }) =>
+    ({ config, newId }) =>
     (ask: ResolveSuspense): Prepared => {
-      const id = (prefix: IdPrefix) => newId(prefix, clock.now(), random)
       return {
         ...ask,
         otherTenantId: ask.merchantId ?? undefined,
-        ids: { payment: id('pay'), legs: [id('trf'), id('trf')], event: id('evt') },
+        ids: { payment: newId('pay'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },

@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
 import type { EventType } from '@svc/contract/events'
-import { newId } from '@svc/contract/id-kinds'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Secret } from '@svc/kernel/secret'
 import { command } from '@svc/platform/command'
@@ -47,11 +46,11 @@ const LOCK = statement(
 export const createEndpoint = command({
   name: 'createWebhookEndpoint',
 
-  prepare({ clock, config, keyring, random }) {
+  prepare({ config, keyring, newId, random }) {
     const rule = urlRule(config)
     return (wanted: NewEndpoint): CreateEndpoint => ({
       ...wanted,
-      endpointId: newId('whe', clock.now(), random),
+      endpointId: newId('whe'),
       url: endpointUrl(wanted.url, rule),
       headers: checkedHeaders(wanted.headers ?? {}),
       secret: newSecret(random),
