@@ -1,6 +1,9 @@
 -- The audit: who did what (decision O3). `content` is the whole entry as it was hashed; the columns beside it are
--- generated from it, so that none of them can differ from it.
+-- generated from it, so that none of them can differ from it. Each tenant has a chain of its own, numbered without gaps;
+-- what concerns none is in that of the installation, which is named ''.
+create sequence audit_log_sequence;
 create table audit_log (
+  -- The order of entering, over all chains; the numbers of transactions that were rolled back are missing.
   sequence      bigint not null,
   content       text not null,
   previous_hash bytea not null,
@@ -9,7 +12,10 @@ create table audit_log (
   actor         text generated always as (content::jsonb ->> 'actor') stored,
   action        text generated always as (content::jsonb ->> 'action') stored,
   target        text generated always as (content::jsonb ->> 'target') stored,
-  tenant_id     text generated always as (content::jsonb ->> 'tenantId') stored
+  tenant_id     text generated always as (content::jsonb ->> 'tenantId') stored,
+  chain         text collate "C" generated always as (coalesce(content::jsonb ->> 'tenantId', '')) stored,
+  number        bigint generated always as ((content::jsonb ->> 'number')::bigint) stored,
+  constraint audit_numbered_once unique (chain, number)
 );
 create index audit_log_by_time on audit_log (at_ms);
 create index audit_log_by_actor on audit_log (actor, sequence);
@@ -26,27 +32,37 @@ create function refuse_change() returns trigger
 create trigger append_only before update or delete on audit_log for each row execute function refuse_change();
 create trigger append_only_whole before truncate on audit_log for each statement execute function refuse_change();
 
--- Chained by SHA-256 over the previous hash and the entry. One writer at a time, until its COMMIT: to be called when
--- all other locks of the transaction are held, so that writers cannot deadlock.
+-- The end of each chain, and how far the chain of the installation vouches for it. Only the functions here read it.
+create table audit_heads (
+  chain    text collate "C" primary key,
+  number   bigint not null default 0,
+  hash     bytea not null default decode(repeat('00', 32), 'hex'),
+  anchored bigint not null default 0
+) with (fillfactor = 50);
+
+-- Chained by SHA-256 over the previous hash and the entry. A chain has one writer at a time, until its COMMIT: to be
+-- called when all other locks of the transaction are held.
 create function append_entry(
   actor text, action text, target text, tenant_id text, request_id text, details jsonb, at timestamptz) returns bigint
   language plpgsql volatile security definer set search_path = svc, pg_temp
   as $$
   declare
-    former audit_log;
-    number bigint;
-    entry  text;
+    head  audit_heads;
+    place bigint := nextval('audit_log_sequence');
+    entry text;
   begin
-    perform pg_advisory_xact_lock(hashtext('svc audit'));
-    select * into former from audit_log l order by l.sequence desc limit 1;
-    number := coalesce(former.sequence, 0) + 1;
-    former.hash := coalesce(former.hash, decode(repeat('00', 32), 'hex'));
+    insert into audit_heads (chain) values (coalesce(tenant_id, '')) on conflict do nothing;
+    select * into strict head from audit_heads h where h.chain = coalesce(tenant_id, '') for update;
     entry := jsonb_strip_nulls(jsonb_build_object(
-      'sequence', number, 'at', floor(extract(epoch from at) * 1000)::bigint, 'actor', actor, 'action', action,
-      'target', target, 'tenantId', tenant_id, 'requestId', request_id, 'details', details))::text;
-    insert into audit_log (sequence, content, previous_hash, hash)
-      values (number, entry, former.hash, sha256(former.hash || convert_to(entry, 'UTF8')));
-    return number;
+      'sequence', place, 'number', head.number + 1, 'at', floor(extract(epoch from at) * 1000)::bigint,
+      'actor', actor, 'action', action, 'target', target, 'tenantId', tenant_id, 'requestId', request_id,
+      'details', details))::text;
+    with entered as (
+      insert into audit_log (sequence, content, previous_hash, hash)
+        values (place, entry, head.hash, sha256(head.hash || convert_to(entry, 'UTF8')))
+        returning chain, number, hash)
+    update audit_heads h set number = e.number, hash = e.hash from entered e where h.chain = e.chain;
+    return place;
   end $$;
 
 -- Only a login of operators acts for one, in whatever role: the service's own login names no operator.
@@ -65,10 +81,29 @@ create function append_audit(
     return append_entry(actor, action, target, tenant_id, request_id, details, at);
   end $$;
 
--- The end of the chain, for the anchor that every process writes to its log.
-create function audit_head() returns table (sequence bigint, hash bytea)
-  language sql stable security definer set search_path = svc, pg_temp
-  as $$ select l.sequence, l.hash from audit_log l order by l.sequence desc limit 1 $$;
+-- Enters the ends of the chains that have grown in the chain of the installation, and returns its end, which processes
+-- write to their logs. A chain whose tenant is just entering something is left to the next call.
+create function anchor_audit() returns table (number bigint, hash bytea)
+  language plpgsql volatile security definer set search_path = svc, pg_temp
+  as $$
+  declare
+    heads jsonb;
+  begin
+    insert into audit_heads (chain) values ('') on conflict do nothing;
+    perform from audit_heads h where h.chain = '' for update;
+    with grown as (
+      select h.chain from audit_heads h where h.chain <> '' and h.number > h.anchored
+      order by h.chain limit 1000 for update skip locked),
+    anchored as (
+      update audit_heads h set anchored = h.number from grown g where h.chain = g.chain
+      returning h.chain, h.number, h.hash)
+    select jsonb_object_agg(a.chain, a.number || ':' || encode(a.hash, 'hex')) into heads from anchored a;
+    if heads is not null then
+      perform append_entry('service', 'audit.anchored', 'audit', null, null,
+        jsonb_build_object('heads', heads), clock_timestamp());
+    end if;
+    return query select h.number, h.hash from audit_heads h where h.chain = '' and h.number > 0;
+  end $$;
 
 -- Records changes of what decides who may do what, also those made with `psql`. Arguments: the noun, the columns of its
 -- id and its tenant, and the columns that may be shown. The actor is `svc.actor`, or what a batch of several actors says
@@ -133,4 +168,4 @@ grant select, insert, update on keyring to svc_operator;
 
 revoke execute on all functions in schema svc from public;
 grant execute on function append_audit to svc_service, svc_operator;
-grant execute on function audit_head to svc_service;
+grant execute on function anchor_audit to svc_service;

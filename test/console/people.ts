@@ -116,11 +116,11 @@ export function people(bed: Bed): void {
     await ravi.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
   })
 
-  test('the audit says who did what, and its chain is verified by a click', async () => {
+  test('the audit says who did what, and its chains are verified by a click', async () => {
     const page = await bed.visit({ at: `/audit?target=${bed.world.svcCardId}` })
     await page.getByRole('row', { name: 'card.status_changed' }).first().getByText('operator').waitFor()
     await page.getByRole('button', { name: 'Verify the chain now' }).click()
-    await page.getByText(/^The chain is intact: \d+ entries/).waitFor()
+    await page.getByText(/^The chains are intact: \d+ entries/).waitFor()
   })
 
   test('the audit shows a failed sign-in with its address and the operator’s name', async () => {

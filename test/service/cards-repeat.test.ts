@@ -137,9 +137,7 @@ test('after CARD_REPEAT_SECONDS the same content is a new order, and a request t
 test('CARD_REPEAT_SECONDS go by the partner’s test clock', async () => {
   const ahead = await newPartner(comparing)
   const later = async (bySeconds: number) => {
-    payloadOf(
-      await comparing.client.post(`/sandbox/tenants/${ahead.partnerId}/clock/advance`, { bySeconds }),
-    )
+    payloadOf(await comparing.client.post(`/sandbox/tenants/${ahead.partnerId}/clock/advance`, { bySeconds }))
     const caller = await asPartner(comparing.client, ahead)
     const request = { companyId: ahead.companyId, cardAccountId: ahead.cardAccountId, loadAmount: 10 }
     return payloadOf(await caller.post(CREATE, await encryptFor(ahead, request))).svcCardId

@@ -103,7 +103,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_revoked: ['svc_service'],
   directory_test_clocks: ['svc_service'],
   // Work of every process beside requests.
-  audit_head: ['svc_service'],
+  anchor_audit: ['svc_service'],
   count_requests: ['svc_service'],
   forget_events: ['svc_service'],
   forget_minutes: ['svc_service'],

@@ -32,45 +32,43 @@ async function verify(...args: string[]) {
 async function tamper(how: (db: pg.Client) => Promise<unknown>, then: () => Promise<void>): Promise<void> {
   await asSuperuser(service.db.database, async (db) => {
     const columns = 'sequence, content, previous_hash, hash'
-    await db.query(
-      `create table audit_kept as select ${columns} from audit_log; set session_replication_role = replica`,
-    )
+    await db.query(`create table audit_kept as select ${columns} from audit_log;
+      create table heads_kept as select * from audit_heads; set session_replication_role = replica`)
     try {
       await how(db)
       await then()
     } finally {
       await db.query(`delete from audit_log; insert into audit_log (${columns}) select ${columns} from audit_kept;
-        drop table audit_kept`)
+        delete from audit_heads; insert into audit_heads select * from heads_kept;
+        drop table audit_kept, heads_kept`)
     }
   })
 }
 
+const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const FORGED = `replace(content, 'merchant.created', 'merchant.deleted')`
 
-/** What is done to an entry, the entry that is found by it, and what is said of that. */
+/** What is done to the second entry of a merchant's chain, the entry that is found by it, and what is said of that. */
 const TAMPERINGS = [
   [
     'changed',
-    (at: number) => `update audit_log set content = ${FORGED} where sequence = ${at}`,
+    (at: string) => `update audit_log set content = ${FORGED} where sequence = ${at}`,
     0,
     'was changed: its hash does not fit',
   ],
   [
     'changed and hashed anew',
-    (at: number) =>
+    (at: string) =>
       `update audit_log set content = ${FORGED}, hash = sha256(previous_hash || convert_to(${FORGED}, 'UTF8')) where sequence = ${at}`,
     1,
     'does not follow from the entry before',
   ],
-  ['removed', (at: number) => `delete from audit_log where sequence = ${at}`, 0, /^is missing; the next is/],
+  ['removed', (at: string) => `delete from audit_log where sequence = ${at}`, 0, /^is missing; the next is/],
   [
     'moved',
-    (at: number) =>
-      `update audit_log set sequence = -1 where sequence = ${at};
-       update audit_log set sequence = ${at} where sequence = ${at + 1};
-       update audit_log set sequence = ${at + 1} where sequence = -1`,
+    (at: string) => `update audit_log set sequence = -1 where sequence = ${at}`,
     0,
-    'does not follow from the entry before',
+    'was moved: it says that it is another number',
   ],
 ] as const
 
@@ -78,44 +76,94 @@ test.each(TAMPERINGS)(
   'an entry that was %s is found, by the command line and by the console, and named',
   async (_, how, offset, problem) => {
     const { rows } = await asSuperuser(service.db.database, (db) =>
-      db.query<{ sequence: string }>(
-        `select sequence from audit_log where action = 'merchant.created' order by 1`,
+      db.query<{ sequence: string; tenantId: string; number: string }>(
+        `select sequence, tenant_id as "tenantId", number from audit_log l where action = 'merchant.created'
+           and exists (select from audit_log n where n.chain = l.chain and n.number = l.number + 1) order by 1`,
       ),
     )
-    const at = Number(rows[2]!.sequence)
+    const { sequence, tenantId, number } = rows[2]!
+    const found = Number(number) + offset
     await tamper(
-      (db) => db.query(how(at)),
+      (db) => db.query(how(sequence)),
       async () => {
         const { failed, verdict } = await verify()
-        expect([failed, verdict.whole, verdict.sequence]).toEqual([true, false, at + offset])
+        expect([failed, verdict.whole, verdict.tenantId, verdict.number]).toEqual([
+          true,
+          false,
+          tenantId,
+          found,
+        ])
         expect(verdict.problem).toMatch(problem)
         await admin.post('/audit/verification')
         await expect
           .poll(async () => (await admin.get('/audit/verification')).json)
-          .toMatchObject({ running: false, state: 'broken', brokenAt: at + offset })
+          .toMatchObject({ running: false, state: 'broken', brokenAt: found, tenantId })
       },
     )
     expect(await verify()).toMatchObject({ failed: false, verdict: { whole: true } })
   },
 )
 
-test('that the end of the chain was cut off is found by an anchor that the service logged', async () => {
-  const { verdict } = await verify()
-  const anchor = `${verdict.head.sequence}:${verdict.head.hash}`
+/** What the service does every five minutes, and when it ends. */
+const anchored = () =>
+  asSuperuser(service.db.database, async (db) => {
+    const { rows } = await db.query('select number, hash from anchor_audit()')
+    return `${rows[0].number}:${rows[0].hash.toString('hex')}`
+  })
+
+test('that the end of a tenant’s chain was cut off, or the whole of it, is found by an anchor in the installation’s', async () => {
+  await anchored()
+  const { merchantId } = await service.newMerchant()
+  await admin.send('PATCH', `/merchants/${merchantId}`, { disabled: true })
+  for (const [cut, number] of [
+    ['number > 1', 2],
+    ['true', 1],
+  ] as const) {
+    const remove = (db: pg.Client) =>
+      db.query(`delete from audit_log where tenant_id = '${merchantId}' and ${cut}`)
+    if (number === 2) await tamper(remove, async () => expect((await verify()).failed).toBe(false))
+    await anchored()
+    await tamper(remove, async () =>
+      expect(await verify()).toMatchObject({ failed: true, verdict: { tenantId: merchantId, number } }),
+    )
+  }
+  expect((await verify()).failed).toBe(false)
+})
+
+test('that the end of the installation’s chain was cut off is found by an anchor that the service logged', async () => {
+  await service.newMerchant()
+  const anchor = await anchored()
+  const number = Number(anchor.split(':')[0])
   await tamper(
-    (db) => db.query(`delete from audit_log where sequence > ${verdict.head.sequence - 2}`),
+    (db) => db.query(`delete from audit_log where chain = '' and number >= ${number}`),
     async () => {
       expect((await verify()).failed).toBe(false)
       const cut = await verify('--anchor', anchor)
-      expect([cut.failed, cut.verdict.whole, cut.verdict.sequence]).toEqual([
-        true,
-        false,
-        verdict.head.sequence - 1,
-      ])
+      expect(cut).toMatchObject({ failed: true, verdict: { whole: false, number } })
+      expect(cut.verdict.tenantId).toBeUndefined()
     },
   )
   expect((await verify('--anchor', anchor)).failed).toBe(false)
   expect((await verify('--anchor', 'not an anchor')).stderr).toMatch(/must look like/)
+})
+
+test('a transaction that is put on record waits for others of its tenant only', async () => {
+  const [own, other] = [await service.newMerchant(), await service.newMerchant()]
+  const disable = ({ merchantId }: { merchantId: string }) =>
+    admin.send('PATCH', `/merchants/${merchantId}`, { disabled: true })
+  const waiting = await asSuperuser(service.db.database, async (db) => {
+    await db.query('begin')
+    await db.query(`select append_audit('test', 'test.held', 'x', '${own.merchantId}', null, '{}', now())`)
+    const held = disable(own)
+    expect((await disable(other)).status).toBe(200)
+    await expect
+      .poll(() => asSuperuser(service.db.database, (admin) => admin.query(WAITING)))
+      .toMatchObject({ rowCount: 1 })
+    await db.query('rollback')
+    return held
+  })
+  expect((await waiting).status).toBe(200)
+  expect((await verify()).failed).toBe(false)
 })
 
 test('nobody who works as the service, or by mistake, changes or removes an entry', async () => {

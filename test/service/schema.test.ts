@@ -35,7 +35,7 @@ test('the tenant is the first column of the primary key of every table of tenant
        left join pg_constraint k on k.conrelid = s.relation and k.contype = 'p'
      where (k.conkey[1] = s.tenant) is not true order by 1`,
   )
-  // The audit is one chain over all tenants (decision O3), the relay's queue one order of insertion (decision X25).
+  // The audit is read over all tenants in the order of entering (decision O3), the relay's queue one order of insertion (decision X25).
   expect(others).toEqual([{ table: 'audit_log' }, { table: 'unnumbered_events' }])
 })
 

@@ -1,4 +1,4 @@
-import { type Anchor, anchorText, parseAnchor, verifyChain } from '@svc/platform/audit-chain'
+import { type Anchor, anchorText, parseAnchor, verifyChains } from '@svc/platform/audit-chain'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printJson } from './print.ts'
@@ -17,14 +17,15 @@ export function addAuditCommands(program: Command): void {
     .description('prove that no entry was changed, removed or moved; exit code 1 if one was, and which')
     .option(
       '--anchor <number:hash...>',
-      'ends of the chain that were written down before, as “audit anchor” in the service’s log',
+      'ends of the installation’s chain that were written down before, as “audit anchor” in the service’s log',
     )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-The chain alone shows every change in its middle. That its end was cut off only an anchor shows: the service logs one
-every few minutes. Keep the log elsewhere.
+Each tenant has a chain, and the installation one that holds anchors of theirs. A chain alone shows every change in its
+middle. That the end of the installation's was cut off only an anchor shows which was written down elsewhere: the service
+logs one every few minutes. Keep the log elsewhere.
 
 Examples:
   svc audit verify
@@ -40,13 +41,16 @@ async function verify({ anchor = [], json = false }: VerifyOptions): Promise<voi
     return parsed
   })
   const verdict = await withInstallation(({ database }) =>
-    verifyChain((work) => database.report(work), anchors),
+    verifyChains((work) => database.report(work), anchors),
   )
   if (json) printJson(verdict)
   else if (verdict.whole)
     process.stdout.write(
-      `The chain is whole: ${verdict.head.sequence} entries.\nAnchor: ${anchorText(verdict.head)}\n`,
+      `All chains are whole: ${verdict.chains}, with ${verdict.entries} entries.\nAnchor: ${anchorText(verdict.head)}\n`,
     )
-  else process.stdout.write(`Entry ${verdict.sequence} ${verdict.problem}.\n`)
+  else
+    process.stdout.write(
+      `Entry ${verdict.number} of ${verdict.tenantId ?? 'the installation'} ${verdict.problem}.\n`,
+    )
   if (!verdict.whole) process.exitCode = 1
 }

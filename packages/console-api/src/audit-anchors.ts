@@ -4,11 +4,12 @@ import { Loop } from '@svc/platform/loop'
 import type { Services } from '@svc/server/http/operation'
 
 const EVERY_MS = 300_000
-const HEAD = statement<{ sequence: bigint; hash: Buffer }>('audit_anchor', 'select * from audit_head()')
+const ANCHOR = statement<{ number: bigint; hash: Buffer }>('audit_anchor', 'select * from anchor_audit()')
 
 /**
- * Logs the end of the audit chain from time to time, and when the process ends (decision O3): entries that are cut off
- * the end leave the rest whole, and only a copy elsewhere shows that they are missing.
+ * Anchors the tenants' audit chains in the installation's, and logs its end, from time to time and when the process ends
+ * (decision O3): entries that are cut off the end leave the rest whole, and only a copy elsewhere shows that they are
+ * missing.
  */
 export class AuditAnchors {
   readonly #services: Services
@@ -23,9 +24,9 @@ export class AuditAnchors {
 
   async #write(): Promise<void> {
     const { database, log } = this.#services
-    const [head] = await database.writeAside([], (tx) => tx.query(HEAD))
-    if (!head || Number(head.sequence) === this.#last?.sequence) return
-    this.#last = { sequence: Number(head.sequence), hash: head.hash.toString('hex') }
+    const [head] = await database.writeAside([], (tx) => tx.query(ANCHOR))
+    if (!head || Number(head.number) === this.#last?.number) return
+    this.#last = { number: Number(head.number), hash: head.hash.toString('hex') }
     log.info({ anchor: anchorText(this.#last) }, 'audit anchor')
   }
 }

@@ -1,14 +1,14 @@
 import { rfc3339 } from '@svc/kernel/time'
-import { type Verdict, verifyChain } from '@svc/platform/audit-chain'
+import { type Verdict, verifyChains } from '@svc/platform/audit-chain'
 import type { Services } from '@svc/server/http/operation'
 import { BackgroundCheck, type CheckTools } from './background-check.ts'
 
-/** Walks over the audit chain, for the console. */
+/** Walks over the audit chains, for the console. */
 export function auditChecks(services: CheckTools): BackgroundCheck<Verdict> {
   const { database, log } = services
   return new BackgroundCheck(services, 'audit', async () => {
-    const verdict = await verifyChain((work) => database.report(work))
-    if (!verdict.whole) log.error({ verdict }, 'the audit chain is broken')
+    const verdict = await verifyChains((work) => database.report(work))
+    if (!verdict.whole) log.error({ verdict }, 'an audit chain is broken')
     return verdict
   })
 }
@@ -24,13 +24,14 @@ export async function latestVerification({
   const checkedOn = rfc3339(startedAt, config.BUSINESS_TIME_ZONE)
   if (!result) return { state: 'failed', running, checkedOn, entries: 0, problem }
   return result.whole
-    ? { state: 'intact', running, checkedOn, entries: result.head.sequence }
+    ? { state: 'intact', running, checkedOn, entries: result.entries }
     : {
         state: 'broken',
         running,
         checkedOn,
-        entries: result.sequence - 1,
-        brokenAt: result.sequence,
+        entries: result.entries,
+        brokenAt: result.number,
+        ...(result.tenantId !== undefined && { tenantId: result.tenantId }),
         problem: result.problem,
       }
 }

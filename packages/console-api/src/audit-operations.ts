@@ -21,7 +21,12 @@ import type { ConsoleServices } from './console-services.ts'
 import { Filters, readList } from './list.ts'
 
 const AuditEntry = record('AuditEntry', {
-  sequence: Type.Integer({ description: 'Counts from 1, without gaps' }),
+  sequence: Type.Integer({
+    description: 'The order of entering; numbers of what was rolled back are missing',
+  }),
+  number: Type.Integer({
+    description: 'In the tenant’s chain, or in that of the installation: counts from 1, without gaps',
+  }),
   at: instant,
   actor: text(
     '`operator <name>`, `cli <user@host>`, `tenant <id>`, `service`, or `anonymous` for a failed sign-in',
@@ -43,6 +48,7 @@ interface AuditRow {
 /** What was hashed, as it was written. */
 interface Content {
   readonly sequence: number
+  readonly number: number
   readonly at: number
   readonly actor: string
   readonly action: string
@@ -59,7 +65,7 @@ export const listAudit = query({
   path: `${CONSOLE_API}/audit`,
   tag: 'Audit',
   summary: 'Who did what',
-  description: 'Append-only and chained by hashes; `svc audit verify` walks the chain.',
+  description: 'Append-only; chained by hashes, for each tenant; `svc audit verify` walks the chains.',
   role: 'viewer',
   query: listQuery(['-at'], {
     actor: exact('Of this actor, as it is shown', 160),
@@ -107,7 +113,10 @@ const VerificationRecord = record('AuditVerification', {
   running: Type.Boolean(),
   checkedOn: maybeInstant,
   entries: Type.Integer({ description: 'Entries that follow from each other' }),
-  brokenAt: Type.Optional(Type.Integer({ description: 'The first entry that does not fit' })),
+  brokenAt: Type.Optional(
+    Type.Integer({ description: 'Number in its chain of the first entry that does not fit' }),
+  ),
+  tenantId: maybe('Whose chain that is; absent: the installation’s'),
   problem: maybe('What is wrong with it'),
 })
 
@@ -117,7 +126,7 @@ export const showAuditVerification = query({
   method: 'GET',
   path: `${CONSOLE_API}/audit/verification`,
   tag: 'Audit',
-  summary: 'Show whether the chain was whole when it was last walked',
+  summary: 'Show whether the chains were whole when they were last walked',
   role: 'viewer',
   result: VerificationRecord,
   errors: [],
@@ -132,7 +141,7 @@ export const runAuditVerification = query({
   method: 'POST',
   path: `${CONSOLE_API}/audit/verification`,
   tag: 'Audit',
-  summary: 'Walk the chain now',
+  summary: 'Walk the chains now',
   description: 'Begins in the background; ask for the result while `running`.',
   role: 'operator',
   result: VerificationRecord,

@@ -122,13 +122,16 @@ function Verification() {
   )
 }
 
-function verdictOf({ state, entries, checkedOn, brokenAt, problem }: Schemas['AuditVerification']) {
+function verdictOf({ state, entries, checkedOn, brokenAt, problem, tenantId }: Schemas['AuditVerification']) {
   const when = checkedOn ? relativeTo(checkedOn) : ''
   switch (state) {
     case 'intact':
-      return ['teal', `The chain is intact: ${count(entries)} entries, verified ${when}.`] as const
+      return ['teal', `The chains are intact: ${count(entries)} entries, verified ${when}.`] as const
     case 'broken':
-      return ['red', `The chain is broken at entry ${count(brokenAt ?? 0)}. ${problem ?? ''}`] as const
+      return [
+        'red',
+        `Entry ${count(brokenAt ?? 0)} of ${tenantId ?? 'the installation'} ${problem ?? 'does not fit'}.`,
+      ] as const
     case 'failed':
       return ['orange', `The last verification broke off. ${problem ?? ''}`] as const
     case 'unknown':
