@@ -127,7 +127,17 @@ async function newEndpoint(send: Send): Promise<string> {
   return payload.endpointId
 }
 
-function qrCodeFields(send: Send, endpointId: string): Fields {
+/** Something of the run, as it was: not found before its creation. */
+const asOf = (send: Send, url: string): DateField => ({
+  async send(text) {
+    const { status, text: body } = await send('GET', `${url}?${new URLSearchParams({ asOf: text })}`)
+    return { status: status === 404 ? 200 : status, text: body, found: status === 200 }
+  },
+  takes: (at, now) => (at > now + RUN_MS ? false : at < now - 5_000 ? true : undefined),
+  finds: (at, now) => (at < now - DAY_MS ? false : undefined),
+})
+
+function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrCodeId }: Paid): Fields {
   const search = (query: object) => send('POST', '/api/v0/qr-code/search', { limit: 5, ...query })
   const findPayments = (query: Record<string, string>) =>
     send('GET', `/api/v0/payments?limit=5&${new URLSearchParams(query)}`)
@@ -144,6 +154,9 @@ function qrCodeFields(send: Send, endpointId: string): Fields {
     },
     ...named('searchQrCodes', range(['createdFrom', 'createdTo'], search, times)),
     ...named('findPayments', range(['from', 'to'], findPayments, times)),
+    'getQrCode asOf': asOf(send, `/api/v0/qr-code/${qrCodeId}`),
+    'getPayment asOf': asOf(send, `/api/v0/payments/${paymentId}`),
+    'getRefund asOf': asOf(send, `/api/v0/payments/${paymentId}/refunds/${refundId}`),
     ...named(
       'replayWebhookEvents',
       replayFields((body) => send('POST', `/api/v0/webhook-endpoints/${endpointId}/replay`, body)),
@@ -153,7 +166,8 @@ function qrCodeFields(send: Send, endpointId: string): Fields {
 
 const COINS = '/api/v0/svc-coins'
 
-async function coinFields(send: Send, { partner }: Tenant): Promise<Fields> {
+async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fields> {
+  const svcCardId = ids.get('svcCardId')!.at(-1)!
   const make = (more: object) => send('POST', COINS, { event: unique(), amount: 1, title: 'Thanks', ...more })
   const { event } = (await make({ validFrom: EARLIEST })).payload
   const startMs = Math.floor(Date.now() / 1_000) * 1_000 + 6 * 3_600_000
@@ -189,6 +203,10 @@ async function coinFields(send: Send, { partner }: Tenant): Promise<Fields> {
     'createCoinConfig validTo': create('validTo'),
     'updateCoinConfig validFrom': update('validFrom'),
     'updateCoinConfig validTo': update('validTo'),
+    'getCoinBalance asOf': asOf(send, `${COINS}/users/${userId}/balance`),
+    'getCardAccount asOf': asOf(send, `/api/v0/partner/card-accounts/${partner!.cardAccountId}`),
+    'getCard asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}`),
+    'getCardBalance asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}/balance`),
     'allocateCoins occurredOn': {
       async send(occurredOn) {
         const request = { requestId: unique(), event, userId, companyId, occurredOn }
@@ -267,12 +285,20 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
   }
 }
 
+interface Paid {
+  readonly paymentId: string
+  readonly refundId: string
+  readonly qrCodeId: string
+}
+
 /** A refund of an accepted payment, so that the lists of refunds have one. */
-async function newRefund(send: Send): Promise<void> {
+async function newRefund(send: Send): Promise<Paid> {
   const { data } = (await send('GET', '/api/v0/payments?status=ACCEPTED&limit=1')).payload
   const body = { amount: 0.01, referenceNumber: unique() }
-  const { status, text } = await send('POST', `/api/v0/payments/${data[0].paymentId}/refunds`, body)
+  const [{ paymentId, qrCodeId }] = data
+  const { status, text, payload } = await send('POST', `/api/v0/payments/${paymentId}/refunds`, body)
   if (status !== 200) throw new Error(`no refund: ${text}`)
+  return { paymentId, qrCodeId, refundId: payload.refundId }
 }
 
 /** Every date of the documents, with a request for it; in the name of the victims, whom nobody else disturbs. */
@@ -283,10 +309,10 @@ export async function dateFields(
   const [shop, partner] = target.victims as [Tenant, Tenant]
   const qrCodes = senderOf(pool, headersOf(shop))
   const endpointId = await newEndpoint(qrCodes)
-  await newRefund(qrCodes)
+  const paid = await newRefund(qrCodes)
   const fields: Fields = {
-    ...qrCodeFields(qrCodes, endpointId),
-    ...(await coinFields(senderOf(pool, headersOf(partner)), partner)),
+    ...qrCodeFields(qrCodes, endpointId, paid),
+    ...(await partnerFields(senderOf(pool, headersOf(partner)), partner)),
     ...consoleFields(senderOf(pool, { cookie: target.operatorCookie }), endpointId, shop, partner),
   }
   const missing = documentedDates().filter((name) => !(name in fields))

@@ -37,7 +37,12 @@ let fields: Record<string, Field>
 beforeAll(async () => {
   service = await openService()
   receiver = await WebhookReceiver.open()
-  fields = { ...(await qrCodeFields()), ...(await coinFields()), ...(await consoleFields()) }
+  fields = {
+    ...(await qrCodeFields()),
+    ...(await coinFields()),
+    ...(await consoleFields()),
+    ...(await pastFields()),
+  }
 })
 afterAll(async () => {
   await service.close()
@@ -246,6 +251,40 @@ async function consoleFields(): Promise<Record<string, Field>> {
       },
       instants: [after(-HOUR_MS)],
     },
+  }
+}
+
+/** Operations that also show what they show as it was: found from the creation on, here of a moment ago. */
+async function pastFields(): Promise<Record<string, Field>> {
+  const partner = await newPartner(service)
+  const [issuer, shop] = [
+    await asPartner(service.client, partner),
+    await service.as(await service.newMerchant()),
+  ]
+  const { svcCardId } = payloadOf(await createCard(issuer, partner))
+  const { qrCodeId, tr } = await newCode(service, shop)
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr)))
+  const refunds = `/api/v0/payments/${paymentId}/refunds`
+  const { refundId } = payloadOf(await shop.post(refunds, { amount: 1, referenceNumber: 'r-1' }))
+  service.clock.advance(2_000)
+  const [longAgo, now] = [after(-HOUR_MS), after(1_000)]
+  const asOf = (client: Client, url: string): Field => ({
+    async send(text) {
+      const response = await client.get(`${url}?${new URLSearchParams({ asOf: text })}`)
+      const isFound = response.status === 200
+      return { status: response.status === 404 ? 200 : response.status, text: response.text, found: isFound }
+    },
+    instants: [longAgo, now],
+    finds: (at) => at > longAgo,
+  })
+  return {
+    'getQrCode asOf': asOf(shop, `/api/v0/qr-code/${qrCodeId}`),
+    'getPayment asOf': asOf(shop, `/api/v0/payments/${paymentId}`),
+    'getRefund asOf': asOf(shop, `${refunds}/${refundId}`),
+    'getCard asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}`),
+    'getCardBalance asOf': asOf(issuer, `/api/v0/partner/svcCard/${svcCardId}/balance`),
+    'getCardAccount asOf': asOf(issuer, `/api/v0/partner/card-accounts/${partner.cardAccountId}`),
+    'getCoinBalance asOf': asOf(issuer, `${COINS}/users/${partner.userId}/balance`),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Deadline } from './deadline.ts'
 import type { Opener } from './encryption.ts'
 import { KEYED } from './registry.ts'
 import type { components, paths } from './schema.ts'
-import type { CallOptions, Transport, WriteOptions } from './transport.ts'
+import type { CallOptions, ReadOptions, Transport, WriteOptions } from './transport.ts'
 
 /** The records of the OpenAPI document, by name. */
 export type Schemas = components['schemas']
@@ -64,6 +64,9 @@ export class Api {
 
 /** The payload of a response; what is no success has been thrown. */
 export const payloadOf = <P>({ data }: { readonly data?: { readonly payload: P } }): P => data!.payload
+
+/** The query of a read of the past; empty for now. */
+export const pastQuery = ({ asOf }: ReadOptions = {}) => (asOf ? { asOf: asOf.toISOString() } : {})
 
 /** The query of a page: texts, without what is not asked for. */
 export const pageQuery = (after: string | undefined, limit: number | undefined) => ({

@@ -1,10 +1,10 @@
-import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import type { Encrypter, Opener } from './encryption.ts'
 import { ConnectionError, SvcError, UnexpectedResponseError } from './errors.ts'
 import { Paged } from './pages.ts'
 import { recordsOf } from './record-stream.ts'
 import type { operations } from './schema.ts'
-import type { CallOptions, WriteOptions } from './transport.ts'
+import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
 
 /** A card, as `issue` and `get` return it. */
 export type Card = Schemas['Card']
@@ -111,8 +111,8 @@ export class Cards {
   }
 
   /** @throws SvcError `card_not_found` */
-  async get(svcCardId: string, options?: CallOptions): Promise<Card> {
-    const params = { path: { svcCardId } }
+  async get(svcCardId: string, options?: ReadOptions): Promise<Card> {
+    const params = { path: { svcCardId }, query: pastQuery(options) }
     const call = this.#api.call(options, this.#opener)
     return payloadOf(await this.#api.http.GET('/api/v0/partner/svcCard/{svcCardId}', { params, ...call }))
   }

@@ -1,7 +1,7 @@
-import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import { Paged } from './pages.ts'
 import type { operations } from './schema.ts'
-import type { CallOptions, WriteOptions } from './transport.ts'
+import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
 
 /** What an event earns: a coin configuration. */
 export type CoinConfig = Schemas['CoinConfig']
@@ -101,8 +101,8 @@ export class Coins {
     )
   }
 
-  async balance(userId: string, options?: CallOptions): Promise<CoinBalance> {
-    const params = { path: { userId } }
+  async balance(userId: string, options?: ReadOptions): Promise<CoinBalance> {
+    const params = { path: { userId }, query: pastQuery(options) }
     const call = this.#api.call(options)
     return payloadOf(
       await this.#api.http.GET('/api/v0/svc-coins/users/{userId}/balance', { params, ...call }),

@@ -1,7 +1,7 @@
-import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import { type Page, Paged } from './pages.ts'
 import type { operations } from './schema.ts'
-import type { CallOptions, WriteOptions } from './transport.ts'
+import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
 
 /** A credit of any of the merchant's QR codes: accepted, on its way back to its payer, or in suspense. */
 export type PaymentRecord = Schemas['PaymentRecord']
@@ -27,8 +27,8 @@ export class Payments {
   }
 
   /** @throws SvcError `payment_not_found` */
-  async get(paymentId: string, options?: CallOptions): Promise<PaymentDetail> {
-    const params = { path: { paymentId } }
+  async get(paymentId: string, options?: ReadOptions): Promise<PaymentDetail> {
+    const params = { path: { paymentId }, query: pastQuery(options) }
     const call = this.#api.call(options)
     return payloadOf(await this.#api.http.GET('/api/v0/payments/{paymentId}', { params, ...call }))
   }
@@ -72,8 +72,8 @@ export class Payments {
   }
 
   /** @throws SvcError `refund_not_found` */
-  async getRefund(paymentId: string, refundId: string, options?: CallOptions): Promise<Refund> {
-    const params = { path: { paymentId, refundId } }
+  async getRefund(paymentId: string, refundId: string, options?: ReadOptions): Promise<Refund> {
+    const params = { path: { paymentId, refundId }, query: pastQuery(options) }
     const call = this.#api.call(options)
     return payloadOf(
       await this.#api.http.GET('/api/v0/payments/{paymentId}/refunds/{refundId}', { params, ...call }),

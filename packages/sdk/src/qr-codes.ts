@@ -1,7 +1,7 @@
-import { type Api, pageQuery, payloadOf, type Schemas } from './api.ts'
+import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import { Paged } from './pages.ts'
 import type { operations } from './schema.ts'
-import type { CallOptions, WriteOptions } from './transport.ts'
+import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
 
 type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
 
@@ -60,8 +60,8 @@ export class QrCodes {
   }
 
   /** @throws SvcError `qr_code_not_found` */
-  async get(qrCodeId: string, options?: CallOptions): Promise<QrCode> {
-    const params = { path: { qrCodeId } }
+  async get(qrCodeId: string, options?: ReadOptions): Promise<QrCode> {
+    const params = { path: { qrCodeId }, query: pastQuery(options) }
     const call = this.#api.call(options)
     return codeOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}', { params, ...call }))
   }

@@ -28,6 +28,12 @@ export interface CallOptions {
   readonly timeoutMs?: number
 }
 
+/** Options of calls that also show what they show as it was. */
+export interface ReadOptions extends CallOptions {
+  /** Shows it as it was at the end of this instant; by default now. */
+  readonly asOf?: Date
+}
+
 /** Options of calls that write. */
 export interface WriteOptions extends CallOptions {
   /**

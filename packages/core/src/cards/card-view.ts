@@ -12,19 +12,20 @@ type ViewRow = Card &
 const spentSince = (unit: string) =>
   `coalesce(sum(amount) filter (where moves.at >= date_trunc('${unit}', w.at, $4)), 0)::bigint`
 
+// The balance is a subquery, not a join: `||` is not leakproof, so row-level security keeps a join on it from using the
+// index of the accounts, and all of a partner's were read for one card.
+const BALANCE = `(
+  select l.balance from ledger_accounts l
+  where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id)`
+
 /** What open holds of the card `c` add up to. */
 const HELD = `(
   select coalesce(sum(h.held_paise), 0)::bigint from card_authorizations h
   where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.status = 'OPEN')`
 
-// The balance is a subquery, not a join: `||` is not leakproof, so row-level security keeps a join on it from using the
-// index of the accounts, and all of a partner's were read for one card.
-const VIEWS = statement<ViewRow>(
-  'card_views',
+const viewsOf = (balance: string, held: string, moved: string) =>
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
-     used.*, (
-       select l.balance from ledger_accounts l
-       where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id) as "balancePaise", ${HELD} as "heldPaise"
+     used.*, ${balance} as "balancePaise", ${held} as "heldPaise"
    from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, svc_card_id, at)
    join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
@@ -35,8 +36,31 @@ const VIEWS = statement<ViewRow>(
      from (
        select case t.kind when 'card_refund' then -t.amount else t.amount end as amount, t.created_at as at
        from ledger_transfers t
-       where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')) moves
-   ) used`,
+       where t.object_id = c.svc_card_id and t.tenant_id = c.partner_id and t.kind in ('card_spend', 'card_refund')
+         and ${moved}) moves
+   ) used`
+const VIEWS = statement<ViewRow>('card_views', viewsOf(BALANCE, HELD, 'true'))
+
+const movedSince = (side: 'credit' | 'debit') =>
+  `coalesce((select sum(t.amount) from ledger_transfers t
+     where t.${side}_account_id = 'card:' || c.svc_card_id and t.tenant_id = c.partner_id and t.created_at > w.at), 0)`
+
+/** What holds that were open at `w.at` added up to: captures and voids of a part have made them smaller. */
+const HELD_AS_OF = `(
+  select coalesce(sum(h.amount_paise - (
+    select coalesce(sum(m.amount_paise), 0) from card_messages m
+    where m.partner_id = h.partner_id and m.svc_card_id = h.svc_card_id and m.authorization_id = h.authorization_id
+      and m.type in ('capture', 'void') and m.response_code = '00' and m.created_at <= w.at)), 0)::bigint
+  from card_authorizations h
+  where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.created_at <= w.at
+    and (h.closed_at is null or h.closed_at > w.at))`
+const VIEWS_AS_OF = statement<ViewRow>(
+  'card_views_as_of',
+  viewsOf(
+    `(${BALANCE} - ${movedSince('credit')} + ${movedSince('debit')})::bigint`,
+    HELD_AS_OF,
+    't.created_at <= w.at',
+  ),
 )
 
 function toView(row: ViewRow): CardView {
@@ -63,6 +87,16 @@ export async function readCardViews(
   timeZone: string,
 ): Promise<CardView[]> {
   const rows = await tx.query(VIEWS, [...cards.keys(wanted), wanted.map(({ at }) => at), timeZone])
+  return rows.map(toView)
+}
+
+/** The same with balances, holds and usage as they were at the end of `at`; the cards’ own state is the present one. */
+export async function readCardViewsAsOf(
+  tx: Tx,
+  wanted: readonly CardAt[],
+  timeZone: string,
+): Promise<CardView[]> {
+  const rows = await tx.query(VIEWS_AS_OF, [...cards.keys(wanted), wanted.map(({ at }) => at), timeZone])
   return rows.map(toView)
 }
 

@@ -1,12 +1,15 @@
 import { fail } from '@svc/contract/errors'
 import { ACCOUNT_TYPES, CARD_ACCOUNT_SELECT, type CardAccount } from '@svc/core/cards/card-account'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
+import { accountId } from '@svc/core/ledger/accounts'
+import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { type Paise, paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
 import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
@@ -128,12 +131,21 @@ export const getCardAccount = query({
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',
+  description: 'With `asOf` its balance is that of then; its settings are the present ones.',
   params: AccountParams,
+  query: AsOfQuery,
   result: AccountRecord,
   errors: ['card_account_not_found'],
-  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
-    return async ({ caller: { tenantId }, params: { cardAccountId } }) => {
-      const account = await database.read([tenantId], (tx) => findAccount(tx, tenantId, cardAccountId))
+  mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    return async ({ caller: { tenantId }, params: { cardAccountId }, query }) => {
+      const at = readAsOf(query, clock, tenantId)
+      const account = await database.read([tenantId], async (tx) => {
+        const found = await findAccount(tx, tenantId, cardAccountId)
+        if (!at) return found
+        if (found.createdAt > at) fail('card_account_not_found')
+        const funding = { tenantId, accountId: accountId('card_funding', cardAccountId), at }
+        return { ...found, balancePaise: await balanceAsOf(tx, funding, clock) }
+      })
       return { body: succeedWithCode(toWire(account, timeZone)) }
     }
   },

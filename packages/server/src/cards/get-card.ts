@@ -1,14 +1,20 @@
 import { fail } from '@svc/contract/errors'
-import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
-import { cardLookup } from '@svc/core/cards/card-view'
+import { readCardAsOf } from '@svc/core/cards/card-as-of'
+import { CardRecord, type CardView, toCardRecord } from '@svc/core/cards/card-record'
+import { type CardAt, cardLookup } from '@svc/core/cards/card-view'
 import { openToBuy } from '@svc/core/cards/open-to-buy'
 import { rfc3339 } from '@svc/kernel/time'
+import type { Database } from '@svc/platform/db/database'
 import { Type } from 'typebox'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { PARTNER_ID, query, succeedWithCode } from '../http/operation.ts'
 
 export const CardParams = Type.Object({
   svcCardId: Type.String({ description: 'The id that the create operation returned' }),
 })
+
+const findAsOf = (database: Database, card: CardAt, timeZone: string): Promise<CardView | undefined> =>
+  database.read([card.partnerId], (tx) => readCardAsOf(tx, card, timeZone))
 
 /** Ours: one card, the full record as its creation returned it, with today's state and balance. */
 export const getCard = query({
@@ -23,13 +29,18 @@ export const getCard = query({
   encrypted: 'response',
   headers: { partnerId: PARTNER_ID },
   params: CardParams,
+  query: AsOfQuery,
   result: CardRecord,
   errors: ['card_not_found'],
 
   mount({ clock, config, database }) {
     const find = cardLookup(database, clock, config.BUSINESS_TIME_ZONE)
-    return async ({ caller, params }) => {
-      const view = (await find(caller.tenantId, params.svcCardId)) ?? fail('card_not_found')
+    return async ({ caller: { tenantId }, params: { svcCardId }, query }) => {
+      const at = readAsOf(query, clock, tenantId)
+      const view = await (at
+        ? findAsOf(database, { partnerId: tenantId, svcCardId, at }, config.BUSINESS_TIME_ZONE)
+        : find(tenantId, svcCardId))
+      if (!view) fail('card_not_found')
       return { body: succeedWithCode(toCardRecord(view, config.BUSINESS_TIME_ZONE)) }
     }
   },
@@ -61,19 +72,24 @@ export const getCardBalance = query({
   envelope: 'code',
   headers: { partnerId: PARTNER_ID },
   params: CardParams,
+  query: AsOfQuery,
   result: CardBalance,
   errors: ['card_not_found'],
 
   mount({ clock, config, database }) {
     const find = cardLookup(database, clock, config.BUSINESS_TIME_ZONE)
-    return async ({ caller, params: { svcCardId } }) => {
-      const view = (await find(caller.tenantId, svcCardId)) ?? fail('card_not_found')
+    return async ({ caller: { tenantId }, params: { svcCardId }, query }) => {
+      const at = readAsOf(query, clock, tenantId)
+      const view = await (at
+        ? findAsOf(database, { partnerId: tenantId, svcCardId, at }, config.BUSINESS_TIME_ZONE)
+        : find(tenantId, svcCardId))
+      if (!view) fail('card_not_found')
       const balance = {
         svcCardId,
         balance: Number(view.balancePaise),
         held: Number(view.heldPaise),
         openToBuy: Number(openToBuy(view)),
-        asOf: rfc3339(new Date(clock.of(caller.tenantId).now()), config.BUSINESS_TIME_ZONE),
+        asOf: rfc3339(at ?? new Date(clock.of(tenantId).now()), config.BUSINESS_TIME_ZONE),
       }
       return { headers: { 'cache-control': 'no-store' }, body: succeedWithCode(balance) }
     }

@@ -3,7 +3,9 @@ import { type Clock, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, succeed } from '../http/operation.ts'
+import { readCoinBalanceAsOf } from './coin-balance-as-of.ts'
 import { UserParams } from './user-params.ts'
 
 export const BalanceRecord = Type.Object(
@@ -88,13 +90,18 @@ export const getCoinBalance = query({
   scope: 'coins:read',
   envelope: 'response_code',
   params: UserParams,
+  query: AsOfQuery,
   result: BalanceRecord,
   errors: ['user_not_found'],
 
   mount({ database, clock, config }) {
-    return async ({ caller: { tenantId }, params: { userId } }) => {
-      const balance = await database.read([tenantId], (tx) =>
-        readCoinBalance(tx, { partnerId: tenantId, userId }, clock, config.BUSINESS_TIME_ZONE),
+    return async ({ caller: { tenantId: partnerId }, params: { userId }, query }) => {
+      const at = readAsOf(query, clock, partnerId)
+      const timeZone = config.BUSINESS_TIME_ZONE
+      const balance = await database.read([partnerId], (tx) =>
+        at
+          ? readCoinBalanceAsOf(tx, { partnerId, userId, at }, timeZone)
+          : readCoinBalance(tx, { partnerId, userId }, clock, timeZone),
       )
       return {
         headers: { 'cache-control': 'no-store' },

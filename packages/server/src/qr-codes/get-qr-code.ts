@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { qrCodeAsOf } from '@svc/core/qr-codes/as-of'
 import { outcomeHeaders } from '@svc/core/qr-codes/outcome'
 import {
   looksLikeQrCodeId,
@@ -11,6 +12,7 @@ import {
 } from '@svc/core/qr-codes/qr-code'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database } from '@svc/platform/db/database'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, succeed } from '../http/operation.ts'
 import { OUTCOME_HEADERS } from './qr-codes.ts'
 
@@ -43,15 +45,23 @@ export const getQrCode = query({
   summary: 'Get UPI QR code',
   auth: 'merchant',
   envelope: 'response_code',
+  description: 'With `asOf` as it was then, without the headers.',
   params: QrCodeParams,
+  query: AsOfQuery,
   result: QrCodeRecord,
   responseHeaders: OUTCOME_HEADERS,
   errors: ['qr_code_not_found', 'access_key_mismatch'],
 
   mount({ clock, database, config, keyring }) {
     const find = qrCodeLookup(database)
-    return async ({ caller, params }) => {
+    return async ({ caller, params, query }) => {
       const code = (await find(caller.tenantId, params.qrCodeId)) ?? fail('qr_code_not_found')
+      const at = readAsOf(query, clock, caller.tenantId)
+      if (at) {
+        const was = await database.read([caller.tenantId], (tx) => qrCodeAsOf(tx, code, at))
+        const shown = withShownStatus(was ?? fail('qr_code_not_found'), config.EXPIRED_STATUS, at)
+        return { body: succeed(toWireWithImage(shown, config.BUSINESS_TIME_ZONE)) }
+      }
       const now = new Date(clock.of(caller.tenantId).now())
       const shown = withShownStatus(code, config.EXPIRED_STATUS, now)
       return {

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { paymentAsOf } from '@svc/core/qr-codes/as-of'
 import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import {
   CODE_FACTS,
@@ -10,6 +11,7 @@ import {
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { query, streamingQuery, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
@@ -54,9 +56,10 @@ export const getPayment = query({
   auth: 'merchant',
   envelope: 'response_code',
   params: PaymentParams,
+  query: AsOfQuery,
   result: PaymentDetail,
   errors: ['payment_not_found'],
-  mount({ database, config }) {
+  mount({ clock, database, config }) {
     const found = new BatchedLookup<ListedPayment>(
       (keys) => {
         const tenants = keys.map(({ tenantId }) => tenantId)
@@ -64,12 +67,16 @@ export const getPayment = query({
       },
       ({ merchantId, paymentId }) => ({ tenantId: merchantId, id: paymentId }),
     )
-    return async ({ caller: { tenantId }, params: { paymentId } }) => {
-      const payment =
+    return async ({ caller: { tenantId }, params: { paymentId }, query }) => {
+      const at = readAsOf(query, clock, tenantId)
+      const known =
         (looksLikePaymentId(paymentId) ? await found.get(tenantId, paymentId) : undefined) ??
         fail('payment_not_found')
+      const payment = at ? await database.read([tenantId], (tx) => paymentAsOf(tx, known, at)) : known
+      if (!payment) fail('payment_not_found')
       const timeZone = config.BUSINESS_TIME_ZONE
-      const refunds = payment.status === 'ACCEPTED' ? await newestRefunds(database, tenantId, paymentId) : []
+      const refunds =
+        payment.status === 'ACCEPTED' ? await newestRefunds(database, tenantId, paymentId, at) : []
       return {
         body: succeed({
           ...paymentRecordToWire(payment, timeZone),

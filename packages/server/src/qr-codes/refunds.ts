@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { refundAsOf } from '@svc/core/qr-codes/as-of'
 import { createRefund } from '@svc/core/qr-codes/create-refund'
 import {
   looksLikeRefundId,
@@ -11,6 +12,7 @@ import { looksLikePaymentId } from '@svc/core/qr-codes/payment'
 import type { Database } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
+import { AsOfQuery, readAsOf } from '../http/as-of.ts'
 import { Rupees, readRupees } from '../http/fields.ts'
 import { ok, operation, query, succeed } from '../http/operation.ts'
 import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
@@ -90,14 +92,17 @@ export const getRefund = query({
   auth: 'merchant',
   envelope: 'response_code',
   params: RefundParams,
+  query: AsOfQuery,
   result: RefundRecord,
   errors: ['refund_not_found'],
-  mount({ database, config }) {
-    return async ({ caller: { tenantId }, params: { paymentId, refundId } }) => {
+  mount({ clock, database, config }) {
+    return async ({ caller: { tenantId }, params: { paymentId, refundId }, query }) => {
+      const at = readAsOf(query, clock, tenantId)
       const isPossible = looksLikePaymentId(paymentId) && looksLikeRefundId(refundId)
-      const [refund] = isPossible
+      const [known] = isPossible
         ? await database.read([tenantId], (tx) => tx.query(FIND, [tenantId, paymentId, refundId]))
         : []
+      const refund = known && at ? refundAsOf(known, at) : known
       return {
         body: succeed(refundToWire(refund ?? fail('refund_not_found'), config.BUSINESS_TIME_ZONE)),
       }
@@ -117,12 +122,19 @@ const LIST = statement<MerchantRefund>(
    order by r.created_at desc, r.refund_id desc limit $5`,
 )
 
-export const newestRefunds = (
+const AFTER_ALL_IDS = '~'
+
+/** The newest refunds of a payment, or those that were the newest at the end of an instant, as they were then. */
+export async function newestRefunds(
   database: Database,
   merchantId: string,
   paymentId: string,
-): Promise<MerchantRefund[]> =>
-  database.read([merchantId], (tx) => tx.query(LIST, [merchantId, paymentId, null, null, REFUNDS_SHOWN]))
+  at?: Date,
+): Promise<MerchantRefund[]> {
+  const values = [merchantId, paymentId, at ?? null, at ? AFTER_ALL_IDS : null, REFUNDS_SHOWN]
+  const refunds = await database.read([merchantId], (tx) => tx.query(LIST, values))
+  return at ? refunds.flatMap((refund) => refundAsOf(refund, at) ?? []) : refunds
+}
 
 /** Not in the specification (decision Q14). */
 export const listRefunds = query({

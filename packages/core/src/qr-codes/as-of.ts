@@ -1,0 +1,71 @@
+import { paise } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { MerchantRefund } from './merchant-refund.ts'
+import type { Payment } from './payment.ts'
+import type { QrCode } from './qr-code.ts'
+
+const isUntil = (at: Date, when: Date | null): boolean => when !== null && when <= at
+
+const PAID = statement<{ count: number; amountPaise: bigint }>(
+  'qr_code_paid_as_of',
+  `select count(*)::integer as count, coalesce(sum(p.amount_paise), 0)::bigint as "amountPaise" from payments p
+   where p.merchant_id = $1 and p.qr_code_id = $2 and p.status = 'ACCEPTED' and p.created_at <= $3`,
+)
+
+/** The code as it was at the end of an instant; `undefined` before its creation. Its last UTR is the present one. */
+export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode | undefined> {
+  if (code.createdAt > at) return undefined
+  const [paid] = await tx.query(PAID, [code.merchantId, code.qrCodeId, at])
+  return {
+    ...code,
+    acceptedCount: paid!.count,
+    acceptedPaise: paise(paid!.amountPaise),
+    // A code changes once: when it is closed.
+    ...(!isUntil(at, code.closedAt) && {
+      status: 'ACTIVE',
+      closeReason: null,
+      closedAt: null,
+      modifiedAt: code.createdAt,
+    }),
+  }
+}
+
+/** The refund as it was at the end of an instant; `undefined` before it was asked for. */
+export function refundAsOf(refund: MerchantRefund, at: Date): MerchantRefund | undefined {
+  if (refund.createdAt > at) return undefined
+  if (isUntil(at, refund.completedAt)) return refund
+  const isSent = isUntil(at, refund.sentAt)
+  return {
+    ...refund,
+    status: isSent ? 'SENT' : 'PENDING',
+    sentAt: isSent ? refund.sentAt : null,
+    completedAt: null,
+    failureReason: null,
+    utr: null,
+  }
+}
+
+const REFUNDED = statement<{ amountPaise: bigint }>(
+  'payment_refunds_as_of',
+  `select coalesce(sum(r.amount_paise), 0)::bigint as "amountPaise" from merchant_refunds r
+   where r.merchant_id = $1 and r.payment_id = $2 and r.created_at <= $3
+     and (r.status <> 'FAILED' or r.completed_at > $3)`,
+)
+
+/** The payment as it was at the end of an instant; `undefined` before its notice came. */
+export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Date): Promise<P | undefined> {
+  if (payment.createdAt > at) return undefined
+  const [refunds] = await tx.query(REFUNDED, [payment.merchantId, payment.paymentId, at])
+  const was = { ...payment, refundPaise: paise(refunds!.amountPaise) }
+  // Of a merchant's own suspense: what was assigned out of the platform's has another payment, created then.
+  if (payment.resolvedAt !== null && payment.resolvedAt > at && payment.assignedFrom === null)
+    return { ...was, status: 'SUSPENSE', reason: 'unknown_code', resolvedAt: null, refundedAt: null }
+  if (payment.refundedAt !== null && payment.refundedAt > at)
+    return { ...was, status: statusBeforeRefund(payment), refundedAt: null }
+  return was
+}
+
+/** A credit that fits no code may be returned by the bank without having been resolved. */
+const statusBeforeRefund = ({ qrCodeId, resolvedAt }: Payment) =>
+  qrCodeId === null && resolvedAt === null ? 'SUSPENSE' : 'REFUND_PENDING'

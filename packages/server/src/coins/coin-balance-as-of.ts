@@ -1,0 +1,51 @@
+import { rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+
+interface Row {
+  readonly allocated: bigint
+  readonly spent: bigint
+  readonly expired: bigint
+  readonly nextCoins: bigint | null
+  readonly nextAt: Date | null
+}
+
+const BALANCE = statement<Row>(
+  'coin_balance_as_of',
+  `with lots as (
+     select l.amount, l.expires_at, coalesce((
+       select sum(x.amount) from coin_lot_uses x
+       join coin_redemptions r on r.partner_id = x.partner_id and r.redemption_id = x.redemption_id
+       where x.partner_id = l.partner_id and x.lot_id = l.lot_id and r.created_at <= $3), 0) as spent
+     from coin_lots l where l.user_id = $2 and l.partner_id = $1 and l.created_at <= $3)
+   select t.allocated, t.spent, t.expired, n.coins as "nextCoins", n.at as "nextAt"
+   from users u
+   cross join (
+     select coalesce(sum(l.amount), 0)::bigint as allocated, coalesce(sum(l.spent), 0)::bigint as spent,
+       coalesce(sum(l.amount - l.spent) filter (where l.expires_at <= $3), 0)::bigint as expired
+     from lots l) t
+   left join lateral (
+     select l.expires_at as at, sum(l.amount - l.spent)::bigint as coins from lots l
+     where l.amount > l.spent and l.expires_at > $3
+     group by l.expires_at order by l.expires_at limit 1) n on true
+   where u.partner_id = $1 and u.user_id = $2 and u.created_at <= $3`,
+)
+
+/** A user's coins at the end of an instant, as callers see them; `undefined` when the partner had no such user. */
+export async function readCoinBalanceAsOf(
+  tx: Tx,
+  { partnerId, userId, at }: { readonly partnerId: string; readonly userId: string; readonly at: Date },
+  timeZone: string,
+) {
+  const [row] = await tx.query(BALANCE, [partnerId, userId, at])
+  if (!row) return undefined
+  const { allocated, spent, expired, nextCoins, nextAt } = row
+  return {
+    userId,
+    active: Number(allocated - spent - expired),
+    pending: 0,
+    expired: Number(expired),
+    spent: Number(spent),
+    ...(nextAt && { nextExpiry: { coins: Number(nextCoins), expiresOn: rfc3339(nextAt, timeZone) } }),
+  }
+}
