@@ -1,3 +1,5 @@
+import type { Chance } from './chance.ts'
+
 /** What can go wrong with one statement. `before` and `after`: whether the server had carried it out. */
 export type Fault =
   | { readonly kind: 'error'; readonly code: string }
@@ -15,3 +17,19 @@ export const TROUBLES = {
   /** serialization_failure, deadlock_detected, lock_not_available: only those who write meet these. */
   inBatch: ['40001', '40P01', '55P03'],
 } as const
+
+/** What goes wrong next, by chance. */
+export function drawFault(chance: Chance, atCommit: boolean): Fault {
+  const kind = chance.weighted({
+    'cut before': 5,
+    'cut after': 7,
+    'crash before': 1,
+    'crash after': 1.5,
+    slow: 2,
+    error: atCommit ? 2 : 8,
+    refused: atCommit ? 0 : 1,
+  })
+  if (kind === 'slow') return { kind, ms: chance.pick([50, 900, 3_000, 12_000]) }
+  if (kind === 'error') return { kind, code: chance.pick([...TROUBLES.anywhere, ...TROUBLES.inBatch]) }
+  return { kind }
+}

@@ -5,11 +5,12 @@ import { Relay } from '@svc/core/webhooks/relay'
 import { type Call, Callers, Touched } from './callers.ts'
 import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
-import { type Fault, TROUBLES } from './faults.ts'
+import { drawFault, type Fault } from './faults.ts'
 import { Feeds } from './feeds.ts'
 import { rotateKeys } from './key-rotation.ts'
 import { Merchants } from './merchants.ts'
 import { changeClient, newPartner, type Partner } from './partners.ts'
+import { Past } from './past.ts'
 import type { SimulatedProcess } from './process.ts'
 import type { SimulationServer } from './server.ts'
 import { Watch } from './watch.ts'
@@ -17,6 +18,8 @@ import { World } from './world.ts'
 
 const DAY_MS = 86_400_000
 const ALL_CHECKED_EVERY_ROUNDS = 150
+/** The share of rounds after which everything comes to rest, so that what is read has an instant. */
+const PAST_KEPT = 0.01
 
 export interface RunResult {
   readonly steps: number
@@ -39,6 +42,7 @@ export class Run {
   #coins!: Coins
   #feeds!: Feeds
   #watch!: Watch
+  readonly #past: Past
   #disturbances = 0
   #stopped = false
 
@@ -46,6 +50,7 @@ export class Run {
     this.#server = server
     this.world = new World(server, process, seed, database)
     this.callers = new Callers(this.world)
+    this.#past = new Past(this.world, this.callers)
   }
 
   get steps(): number {
@@ -118,6 +123,10 @@ export class Run {
     await this.#watch.check(this.#touched)
     await this.#watch.compare(this.#touched, this.#cards, this.#coins, this.#partners)
     if (callers.round % ALL_CHECKED_EVERY_ROUNDS === 0) await this.#watch.checkAll()
+    if (chance.happens(PAST_KEPT)) {
+      await this.#settle()
+      await this.#past.keep(this.#merchants, this.#cards, this.#coins)
+    }
   }
 
   async #time(): Promise<void> {
@@ -134,6 +143,7 @@ export class Run {
       await this.#settle()
       callers.acknowledged = []
     }
+    if (jump === 'back') this.#past.forget()
     process.wallBaseMs += jump === 'back' ? -DAY_MS : jump === 'forth' ? DAY_MS : 400 * DAY_MS
   }
 
@@ -243,29 +253,13 @@ export class Run {
     const atCommit = chance.happens(0.45)
     const faults: Fault[] = []
     for (let n = chance.weighted({ '1': 8, '2': 2, '5': 1 }), i = 0; i < Number(n); i++)
-      faults.push(this.#fault(atCommit))
+      faults.push(drawFault(chance, atCommit))
     this.#disturbances += faults.length
     world.armed = faults.map((fault) => ({
       fault,
       atCommit,
       skip: atCommit ? chance.whole(0, 2) : chance.whole(0, 25),
     }))
-  }
-
-  #fault(atCommit: boolean): Fault {
-    const { chance } = this.world
-    const kind = chance.weighted({
-      'cut before': 5,
-      'cut after': 7,
-      'crash before': 1,
-      'crash after': 1.5,
-      slow: 2,
-      error: atCommit ? 2 : 8,
-      refused: atCommit ? 0 : 1,
-    })
-    if (kind === 'slow') return { kind, ms: chance.pick([50, 900, 3_000, 12_000]) }
-    if (kind === 'error') return { kind, code: chance.pick([...TROUBLES.anywhere, ...TROUBLES.inBatch]) }
-    return { kind }
   }
 
   /** No more trouble, everybody may work, and every outcome gets known. */
@@ -303,6 +297,7 @@ export class Run {
     await world.carryOut([() => (relay.loop.start(), relay.loop.stop())])
     await this.#feeds.readAll(callers)
     await this.#settle()
+    await this.#past.compare()
     await this.#watch.compareAll(this.#merchants, this.#cards, this.#coins, this.#partners)
     await this.#watch.checkAll()
   }

@@ -36,9 +36,8 @@ export function finance(bed: Bed): void {
       expect.stringMatching(/^Upi clearing.*₹99,999\.50$/),
       expect.stringMatching(/^Payable.*₹99,999\.50$/),
     ])
-    const hrefs = await main
-      .getByRole('link')
-      .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+    const links = await main.getByRole('link').all()
+    const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')))
     for (const path of [`/qr-codes/${qrCodeId}`, `/refunds/${refundId}`, `/webhooks/${endpointId}`])
       expect(hrefs, path).toContain(`/console${path}`)
     await main.getByRole('link', { name: merchantName }).click()

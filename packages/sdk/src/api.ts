@@ -32,31 +32,34 @@ export class Api {
   }
 
   /** The end of a call that begins now; for calls that send several requests. */
-  deadline({ signal }: CallOptions): Deadline {
-    return this.#transport.deadline(signal)
+  deadline({ signal, deadlineMs }: CallOptions): Deadline {
+    return this.#transport.deadline(signal, deadlineMs)
   }
 
   /** What `http` needs to know for one call. With a decrypter, an encrypted response is requested. */
   call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
-    const { idempotencyKey, timeoutMs } = options
+    const { idempotencyKey, timeoutMs, attemptsMax, onResponse } = options
     return {
       headers: {
+        ...options.headers,
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
         ...(opener && { Accept: 'application/jose' }),
       },
       fetch: async (request: Request): Promise<Response> => {
-        const response = await this.#transport.send(request, { timeoutMs, deadline })
+        const response = await this.#transport.send(request, { timeoutMs, deadline, attemptsMax, onResponse })
         return opener ? new Response(await opener.open(await response.text()), response) : response
       },
     }
   }
 
   /** The same for a response that is read as it comes. */
-  stream(options: CallOptions = {}) {
+  stream(options: CallOptions = {}, headers: Readonly<Record<string, string>> = {}) {
     const deadline = this.deadline(options)
-    const sending = { timeoutMs: options.timeoutMs, deadline, streamed: true }
+    const { attemptsMax, onResponse, timeoutMs } = options
+    const sending = { timeoutMs, attemptsMax, onResponse, deadline, streamed: true }
     return {
       parseAs: 'stream' as const,
+      headers: { ...options.headers, ...headers },
       fetch: (request: Request): Promise<Response> => this.#transport.send(request, sending),
     }
   }

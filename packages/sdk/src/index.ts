@@ -36,6 +36,7 @@ export type { Event, EventData, EventOf, EventType } from './events.ts'
 export type { MerchantOptions } from './merchant.ts'
 export { Merchant } from './merchant.ts'
 export { formatRupees, toPaise, toRupees } from './money.ts'
+export type { Hooks, Logger, RateLimit, RequestInfo, ResponseInfo, RetryInfo } from './observe.ts'
 export { type Page, Paged } from './pages.ts'
 export type { PartnerOptions } from './partner.ts'
 export { Partner } from './partner.ts'
@@ -47,5 +48,14 @@ export type { Demo, DemoMerchant, DemoPartner, SandboxOptions } from './sandbox.
 export { Sandbox } from './sandbox.ts'
 export type { paths } from './schema.ts'
 export type { CallOptions, ReadOptions, TransportOptions, WriteOptions } from './transport.ts'
-export { type HeaderFields, verifyWebhook, WebhookVerificationError } from './webhook.ts'
+export { VERSION } from './version.ts'
+export type { PaymentOutcome, WaitOptions } from './wait-for-payment.ts'
+export {
+  type HeaderFields,
+  type SignedWebhook,
+  signWebhook,
+  verifyWebhook,
+  verifyWebhookByKey,
+  WebhookVerificationError,
+} from './webhook.ts'
 export type { WebhookAttempt, WebhookEndpoint, WebhookEndpointWithSecret } from './webhooks.ts'

@@ -16,6 +16,11 @@ export class Paged<T> implements AsyncIterable<T> {
     this.#fetchPage = fetchPage
   }
 
+  /** One page, for a list that people turn the pages of: give its `next` back for the page after it. */
+  page(after?: string): Promise<Page<T>> {
+    return this.#fetchPage(after)
+  }
+
   /** The pages themselves. */
   async *pages(): AsyncGenerator<readonly T[], void, undefined> {
     let after: string | undefined

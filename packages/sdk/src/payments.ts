@@ -51,8 +51,7 @@ export class Payments {
   ): Promise<ReadableStream<Uint8Array>> {
     const { data } = await this.#api.http.GET('/api/v0/payments', {
       params: { query: filter },
-      headers: { accept: 'text/csv' },
-      ...this.#api.stream(options),
+      ...this.#api.stream(options, { accept: 'text/csv' }),
     })
     return data as unknown as ReadableStream<Uint8Array>
   }

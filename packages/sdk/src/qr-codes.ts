@@ -1,7 +1,10 @@
 import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
+import { Events } from './events.ts'
 import { Paged } from './pages.ts'
+import { Payments } from './payments.ts'
 import type { operations } from './schema.ts'
 import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
+import { type PaymentOutcome, type WaitOptions, waitForPayment } from './wait-for-payment.ts'
 
 type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
 
@@ -64,6 +67,40 @@ export class QrCodes {
     const params = { path: { qrCodeId }, query: pastQuery(options) }
     const call = this.#api.call(options)
     return codeOf(await this.#api.http.GET('/api/v0/qr-code/{qrCodeId}', { params, ...call }))
+  }
+
+  /**
+   * Waits until the code is paid or comes to another end; at once where that has happened before. Of a code for many
+   * payments, the first one ends the wait. End it with a signal, such as `AbortSignal.timeout(120_000)`.
+   *
+   * @throws SvcError `qr_code_not_found`; the signal's reason
+   */
+  waitForPayment(qrCodeId: string, options: WaitOptions = {}): Promise<PaymentOutcome> {
+    const events = new Events(this.#api)
+    const payments = new Payments(this.#api)
+    return waitForPayment(
+      {
+        look: async (call) => {
+          const code = await this.get(qrCodeId, call)
+          if (code.payments.count > 0) {
+            const [payment] = await payments.list({ qrCodeId, status: 'ACCEPTED', limit: 1 }, call).take(1)
+            if (payment) return { outcome: 'paid', payment, code }
+          }
+          const { closeReason } = code
+          return closeReason === 'cancelled' || closeReason === 'expired'
+            ? { outcome: closeReason, code }
+            : undefined
+        },
+        follow: async (nudge, call) => {
+          const after = await events.latest(call)
+          // What happened before that is found by a look after it.
+          nudge()
+          for await (const { data } of events.follow({ ...call, after, type: 'qr_code.credited' }))
+            if (data.qrCodeId === qrCodeId) nudge()
+        },
+      },
+      options,
+    )
   }
 
   /**

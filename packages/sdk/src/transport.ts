@@ -1,10 +1,12 @@
 import { type BaseUrl, readBaseUrl, urlOf } from './base-url.ts'
 import { Deadline } from './deadline.ts'
 import { ConnectionError, failureOf, PROBLEM_JSON, SvcError, UnexpectedResponseError } from './errors.ts'
+import { type Hooks, type Logger, Observer, type ResponseInfo, responseInfo } from './observe.ts'
 import type { Issued, TokenKeeper } from './tokens.ts'
+import { USER_AGENT } from './version.ts'
 
 /** Where requests are sent, and how; everything but the address has a default. */
-export interface TransportOptions {
+export interface TransportOptions extends Hooks {
   /** Where the service is, such as `https://pay.example.com`, or `https://gateway.example.com/payments` under a path. */
   readonly baseUrl: string
   /** How long one attempt may take, in milliseconds; 15,000 by default. */
@@ -18,6 +20,10 @@ export interface TransportOptions {
   readonly attemptsMax?: number
   /** Sends one request: for a proxy or your own agent. The global `fetch` by default. */
   readonly fetch?: typeof fetch
+  /** Header fields that every request carries besides its own, such as a gateway's key. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Is given a line for each response and each retry, such as `console`; nothing by default. */
+  readonly logger?: Logger
 }
 
 /** Options that every call takes. */
@@ -26,6 +32,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /** How long one attempt of this call may take, in milliseconds. */
   readonly timeoutMs?: number
+  /** How long this call may take with all its attempts, in milliseconds. */
+  readonly deadlineMs?: number
+  /** How often this request is sent at most. */
+  readonly attemptsMax?: number
+  /** Header fields of this call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Is given what came back besides the record: request id, rate limit, header fields. */
+  readonly onResponse?: (response: ResponseInfo) => void
 }
 
 /** Options of calls that also show what they show as it was. */
@@ -50,11 +64,20 @@ export interface Identity {
 }
 
 interface Sending {
+  readonly attemptsMax?: number | undefined
+  readonly onResponse?: CallOptions['onResponse'] | undefined
   readonly timeoutMs?: number | undefined
   /** When the call ends; without one, `deadlineMs` after it begins. */
   readonly deadline?: Deadline
   /** The response's body is handed on as it comes, instead of when it is whole. */
   readonly streamed?: boolean
+}
+
+interface Attempt {
+  readonly request: Request
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+  readonly token: Issued | undefined
+  readonly attempts: number
 }
 
 /** The first wait before sending again; doubled each time, and shortened by chance so that callers do not march in step. */
@@ -68,19 +91,29 @@ const RENEWABLE = ['invalid_token', 'invalid_session'] as const
 /** Sends requests: with a token that is good, again where that is safe, and never longer than asked for. */
 export class Transport {
   readonly baseUrl: BaseUrl
-  readonly #options: Required<Omit<TransportOptions, 'baseUrl'>>
+  readonly #options: Required<
+    Pick<TransportOptions, 'timeoutMs' | 'deadlineMs' | 'attemptsMax' | 'fetch' | 'headers'>
+  >
   readonly #identity: Identity | undefined
+  readonly #observer: Observer
 
   constructor(options: TransportOptions, identity?: Identity) {
-    const { timeoutMs = 15_000, deadlineMs = 60_000, attemptsMax = 5, fetch: send = fetch } = options
+    const {
+      timeoutMs = 15_000,
+      deadlineMs = 60_000,
+      attemptsMax = 5,
+      fetch: send = fetch,
+      headers = {},
+    } = options
     this.baseUrl = readBaseUrl(options.baseUrl)
-    this.#options = { timeoutMs, deadlineMs, attemptsMax, fetch: send }
+    this.#options = { timeoutMs, deadlineMs, attemptsMax, fetch: send, headers }
     this.#identity = identity
+    this.#observer = new Observer(options, options.logger)
   }
 
   /** The end of a call that begins now. */
-  deadline(signal: AbortSignal | undefined): Deadline {
-    return new Deadline(this.#options.deadlineMs, signal)
+  deadline(signal: AbortSignal | undefined, deadlineMs = this.#options.deadlineMs): Deadline {
+    return new Deadline(deadlineMs, signal)
   }
 
   /** Sends a request to a path of the service. */
@@ -90,7 +123,7 @@ export class Transport {
 
   /** Resolves with a response below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
   async send(request: Request, sending: Sending = {}): Promise<Response> {
-    const { deadline = this.deadline(request.signal) } = sending
+    const { deadline = this.deadline(request.signal), attemptsMax = this.#options.attemptsMax } = sending
     const what = `${request.method} ${request.url}`
     const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
     const tokens = this.#identity?.tokens
@@ -99,7 +132,7 @@ export class Transport {
     for (let attempts = 1; ; attempts++) {
       let failure: Error
       try {
-        const response = await this.#attempt(request, body, token, sending, deadline)
+        const response = await this.#attempt({ request, body, token, attempts }, sending, deadline)
         if (response.status < 400) return response
         failure = failureOf(response, await response.text(), attempts, urlOf(this.baseUrl, '/docs/errors'))
       } catch (error) {
@@ -111,25 +144,24 @@ export class Transport {
         token = await deadline.wait(tokens!.replace(token), what, attempts)
         continue
       }
-      if (attempts >= this.#options.attemptsMax || !mayRepeat(request, failure)) throw failure
+      if (attempts >= attemptsMax || !mayRepeat(request, failure)) throw failure
       const waitMs = waitBefore(attempts, failure)
       if (waitMs >= deadline.remainingMs) throw failure
+      const { method, url } = request
+      this.#observer.retry({ method, url, attempt: attempts + 1, failure, waitMs })
       await deadline.pause(waitMs, what, attempts)
     }
   }
 
   async #attempt(
-    request: Request,
-    body: Uint8Array<ArrayBuffer> | undefined,
-    token: Issued | undefined,
-    { timeoutMs = this.#options.timeoutMs, streamed = false }: Sending,
+    { request, body, token, attempts }: Attempt,
+    { timeoutMs = this.#options.timeoutMs, streamed = false, onResponse }: Sending,
     deadline: Deadline,
   ): Promise<Response> {
-    const headers = new Headers(request.headers)
-    for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
-    if (token) headers.set('authorization', `Bearer ${token.token}`)
-    if (token?.cookie) headers.set('cookie', token.cookie)
-    headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
+    const headers = this.#headersOf(request, token)
+    const info = { method: request.method, url: request.url, attempt: attempts }
+    this.#observer.request(info)
+    const startedMs = performance.now()
     const late = new AbortController()
     const { remainingMs, signal } = deadline
     const timer = setTimeout(
@@ -146,10 +178,24 @@ export class Transport {
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
         ...(body && { body }),
       })
-      return streamed && response.ok ? response : await whole(response)
+      const read = streamed && response.ok ? response : await whole(response)
+      const seen = responseInfo(info, read, performance.now() - startedMs)
+      this.#observer.response(seen)
+      onResponse?.(seen)
+      return read
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  #headersOf(request: Request, token: Issued | undefined): Headers {
+    const headers = new Headers({ 'user-agent': USER_AGENT, ...this.#options.headers })
+    for (const [name, value] of request.headers) headers.set(name, value)
+    for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
+    if (token) headers.set('authorization', `Bearer ${token.token}`)
+    if (token?.cookie) headers.set('cookie', token.cookie)
+    headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
+    return headers
   }
 }
 

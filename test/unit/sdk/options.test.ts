@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Svc } from '../../../packages/sdk/src/index.ts'
+import sdk from '../../../packages/sdk/package.json' with { type: 'json' }
+import { Svc, VERSION } from '../../../packages/sdk/src/index.ts'
 
 const baseUrl = 'https://gw.example/payments'
 const merchant = { baseUrl, apiKey: 'svc_test_x' }
@@ -58,4 +59,8 @@ test('in a web page, live keys and client secrets are refused with the reason; t
   expect(made('partner', partner)).toThrow(refused)
   await expect(Svc.sandbox()).rejects.toThrow(refused)
   expect(made('merchant', merchant)).not.toThrow()
+})
+
+test('the client says the version of its package', () => {
+  expect(VERSION).toBe(sdk.version)
 })

@@ -1,0 +1,72 @@
+import type { PaymentRecord } from './payments.ts'
+import type { QrCode } from './qr-codes.ts'
+import type { CallOptions } from './transport.ts'
+
+/** How a code came to its end: paid, with the newest accepted payment, or closed without one. */
+export type PaymentOutcome =
+  | { readonly outcome: 'paid'; readonly payment: PaymentRecord; readonly code: QrCode }
+  | { readonly outcome: 'cancelled' | 'expired'; readonly code: QrCode }
+
+/** Options of waiting for a payment. */
+export interface WaitOptions extends CallOptions {
+  /** How long at most until the code is looked at again where no event says so, in milliseconds; 5,000 by default. */
+  readonly pollMs?: number
+}
+
+interface Waiting {
+  /** What became of the code so far. */
+  readonly look: (options: CallOptions) => Promise<PaymentOutcome | undefined>
+  /** Calls `nudge` for each event that may concern the code, until the signal ends it or it fails. */
+  readonly follow: (nudge: () => void, options: CallOptions) => Promise<void>
+}
+
+/**
+ * Looks, and looks again at each event and at least every `pollMs`. Events only make it quicker: where their stream cannot
+ * be had, is cut or is held up by a proxy, the looks find the payment all the same.
+ *
+ * @throws SvcError of a look; the signal's reason
+ */
+export async function waitForPayment(
+  { look, follow }: Waiting,
+  { pollMs = 5_000, ...options }: WaitOptions,
+): Promise<PaymentOutcome> {
+  const ended = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal
+  const bell = new Bell()
+  const following = follow(() => bell.ring(), { ...options, signal }).catch(() => undefined)
+  try {
+    for (;;) {
+      const outcome = await look({ ...options, signal })
+      if (outcome) return outcome
+      await bell.heard(pollMs, signal)
+    }
+  } finally {
+    ended.abort()
+    await following
+  }
+}
+
+/** Is heard by one listener, also when it rang before. */
+class Bell {
+  #rang = false
+  #wake: (() => void) | undefined
+
+  ring(): void {
+    this.#rang = true
+    this.#wake?.()
+  }
+
+  /** Resolves once it rang or the time is over; throws the signal's reason. */
+  async heard(withinMs: number, signal: AbortSignal): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      timer = setTimeout(resolve, withinMs)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      if (this.#rang || signal.aborted) resolve()
+    })
+    clearTimeout(timer)
+    this.#rang = false
+    signal.throwIfAborted()
+  }
+}
