@@ -19,6 +19,7 @@ import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { endedDispute } from '../harness/disputes.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { cancel, creditOf, newCode, newCodes, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -76,6 +77,7 @@ async function merchantEvents(): Promise<Json[]> {
   const { merchantId } = merchant
   const assign = service.app.services.commands.open(resolveSuspense)
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
+  for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
   await giveAccount(service, merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)
@@ -87,7 +89,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 20)
+  return feedOf(await service.as(merchant), 24)
 }
 
 /** The same of a partner. */

@@ -14,6 +14,7 @@ import {
   partnerToken,
   type TestPartner,
 } from '../harness/partner.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
@@ -80,7 +81,8 @@ async function newMerchantTenant(): Promise<Tenant> {
     await client.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'first' }),
   )
   const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
-  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, payoutId, ...names }
+  const disputeId = await newDispute(service, paymentId)
+  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, disputeId, payoutId, ...names }
   return { client, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

@@ -9,6 +9,7 @@ import { endCardsLoop } from '@svc/core/cards/end-card'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
+import { expireDisputesLoop } from '@svc/core/qr-codes/expire-disputes'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
@@ -114,7 +115,12 @@ export class App {
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
     const webhookRetention = webhookRetentionLoop(services)
-    const commandLoops = [expireCoinsLoop(services), endCardsLoop(services), new BulkWorker(services).loop]
+    const commandLoops = [
+      expireCoinsLoop(services),
+      endCardsLoop(services),
+      expireDisputesLoop(services),
+      new BulkWorker(services).loop,
+    ]
     this.#background = [
       ...upiSwitch,
       ...expiries,

@@ -31,6 +31,7 @@ import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRecordCommands } from './record-commands.ts'
+import { addDisputeCommands } from './dispute-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addRemoteEventCommands } from './remote-event-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
@@ -86,6 +87,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addQrCommands(program)
   addPaymentCommands(program)
   addRefundCommands(program)
+  addDisputeCommands(program)
   addNoticeCommands(program)
   addConformanceCommand(program)
   addLoginCommands(program)

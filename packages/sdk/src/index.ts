@@ -32,6 +32,7 @@ export {
   SvcError,
   UnexpectedResponseError,
 } from './errors.ts'
+export type { Dispute, DisputeFilter } from './disputes.ts'
 export type { Event, EventData, EventOf, EventType } from './events.ts'
 export type { MerchantOptions } from './merchant.ts'
 export { Merchant } from './merchant.ts'

@@ -4,6 +4,7 @@ import { invariant, required } from '@svc/kernel/invariant'
 import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
+import { disputesForReference } from './live-disputes.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
 import { cardMessages, signedExamples } from './signed-examples.ts'
 
@@ -187,7 +188,11 @@ export class LiveExamples {
     // The payout first: what is paid out cannot be refunded.
     await this.#paymentId(demo)
     const payoutId = await this.#payoutId(merchant)
-    return { ...(await this.#refund(demo, merchant)), payoutId }
+    const call = (asked: SelfCall) => this.#call(asked)
+    const disputed = `DISPUTED${this.#services.clock.now()}`
+    await this.#paymentId(demo, disputed)
+    const disputes = await disputesForReference(this.#services, call, disputed)
+    return { ...(await this.#refund(demo, merchant)), ...disputes, payoutId }
   }
 
   async #refund(demo: SandboxFile, merchant: string): Promise<{ paymentId: string; refundId: string }> {
@@ -215,8 +220,10 @@ export class LiveExamples {
     return required(last?.payoutId, `a payout, after ${made.status}`)
   }
 
-  async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
-    const utr = `REFERENCE${this.#services.clock.now()}`
+  async #paymentId(
+    { qrCodeId }: SandboxFile,
+    utr = `REFERENCE${this.#services.clock.now()}`,
+  ): Promise<string> {
     const { payload } = await this.#call({
       method: 'POST',
       path: '/sandbox/upi/pay',
@@ -244,6 +251,10 @@ export class LiveExamples {
         body: { amount: 0.01, referenceNumber: `refund-${now}` },
       },
       getRefund: { params: { paymentId: props.paymentId, refundId: props.refundId } },
+      getDispute: { params: { disputeId: props.disputeId } },
+      submitEvidence: { params: { disputeId: props.disputeId } },
+      acceptDispute: { params: { disputeId: props.lostDisputeId } },
+      receiveDispute: { body: { caseReference: `CASE${now}`, utr: props.disputedUtr, amount: 1 } },
       getPayout: { params: { payoutId: props.payoutId } },
       listPayoutLines: { params: { payoutId: props.payoutId } },
       sandboxPayOut: { body: {} },
