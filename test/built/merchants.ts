@@ -64,7 +64,8 @@ async function disputeInPart(
 ): Promise<void> {
   const { utr } = payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
   const dispute = async (caseReference: string): Promise<string> =>
-    payloadOf(await client.notify('/rails/upi/disputes', { caseReference, utr, amount: 2 }, RAIL_KEY)).disputeId
+    payloadOf(await client.notify('/rails/upi/disputes', { caseReference, utr, amount: 2 }, RAIL_KEY))
+      .disputeId
   const [contested, accepted] = [await dispute('UDIRLIVE01'), await dispute('UDIRLIVE02')]
   const path = '/api/v0/disputes'
   payloadOf(await client.post(`${path}/${contested}/evidence`, { evidence: 'Delivered' }))

@@ -1,8 +1,8 @@
 import { type Client, payloadOf } from './client.ts'
 import { recordClock } from './clock-examples.ts'
+import { recordDisputes } from './dispute-examples.ts'
 import { recordPayouts } from './payout-examples.ts'
 import { giveAccount } from './payouts.ts'
-import { recordDisputes } from './dispute-examples.ts'
 import type { Recorder } from './recorder.ts'
 import type { TestMerchant, TestService } from './service.ts'
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS } from '../harness/coins.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { newHooks } from '../harness/hooks.ts'
 import { type Ids, ROWS, type Row } from '../harness/isolation-rows.ts'
 import {
@@ -14,7 +15,6 @@ import {
   partnerToken,
   type TestPartner,
 } from '../harness/partner.ts'
-import { newDispute } from '../harness/disputes.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'

@@ -26,13 +26,13 @@ export type {
   RewardsCard,
 } from './cards.ts'
 export type { CoinAllocation, CoinBalance, CoinConfig, CoinHistoryEntry, CoinRedemption } from './coins.ts'
+export type { Dispute, DisputeFilter } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
 export {
   ConnectionError,
   SvcError,
   UnexpectedResponseError,
 } from './errors.ts'
-export type { Dispute, DisputeFilter } from './disputes.ts'
 export type { Event, EventData, EventOf, EventType } from './events.ts'
 export type { MerchantOptions } from './merchant.ts'
 export { Merchant } from './merchant.ts'

@@ -59,7 +59,8 @@ export const API_DOCUMENT: About = {
     Interpretation: 'How this server reads the specification where it is silent.',
     'QR codes': 'Create, read, search and cancel UPI QR codes, and list their payments. For merchants.',
     Disputes: 'Payments that payers dispute. For merchants.',
-    Payouts: 'What is paid out to the merchant: payments less refunds, disputes, fees and tax. For merchants.',
+    Payouts:
+      'What is paid out to the merchant: payments less refunds, disputes, fees and tax. For merchants.',
     Cards: 'Issue gift cards one by one or in bulk, search and change them. For card partners.',
     Coins: 'Configure which events earn coins, award and redeem coins, read balances. For rewards partners.',
     Events: 'Poll or stream the event feed. For merchants and partners.',

@@ -38,7 +38,12 @@ import { listCoinHistory } from './coins/list-coin-history.ts'
 import { searchCoinConfigs } from './coins/search-coin-configs.ts'
 import type { Operation } from './http/operation.ts'
 import { livez, metrics, readyz } from './http/probes.ts'
-import { acceptDisputeOperation, getDispute, listDisputes, submitEvidenceOperation } from './qr-codes/disputes.ts'
+import {
+  acceptDisputeOperation,
+  getDispute,
+  listDisputes,
+  submitEvidenceOperation,
+} from './qr-codes/disputes.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { listPayments } from './qr-codes/list-payments.ts'
 import { findPayments, getPayment } from './qr-codes/payments.ts'

@@ -139,7 +139,9 @@ const LINES: readonly Column<Line>[] = [
   {
     title: 'Amount',
     align: 'right',
-    cell: ({ amount, kind }) => <Money amount={kind === 'refund' || kind === 'dispute' ? -amount : amount} signed />,
+    cell: ({ amount, kind }) => (
+      <Money amount={kind === 'refund' || kind === 'dispute' ? -amount : amount} signed />
+    ),
   },
   { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },
   { title: 'CGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.cgst} kind={kind} /> },

@@ -139,7 +139,10 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
       asked.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
   ])
-  return new ByTenant((tenantId) => ({ payments: ofPayments.of(tenantId), disputes: ofDisputes.of(tenantId) }))
+  return new ByTenant((tenantId) => ({
+    payments: ofPayments.of(tenantId),
+    disputes: ofDisputes.of(tenantId),
+  }))
 }
 
 function decide({ payments, disputes }: State, command: Prepared, now: Date): Closed {

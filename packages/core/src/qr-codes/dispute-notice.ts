@@ -16,9 +16,7 @@ export interface DisputeReport {
   readonly evidenceDueAt: Date | null
 }
 
-export type ReadDisputeNotice =
-  | { readonly report: DisputeReport }
-  | { readonly unreadable: QuarantineReason }
+export type ReadDisputeNotice = { readonly report: DisputeReport } | { readonly unreadable: QuarantineReason }
 
 const TEXT_MAX = 255
 const AMOUNT_MAX = 10n ** 12n

@@ -1,4 +1,4 @@
-import { type Paise, paise as toPaise, paiseToWire } from '@svc/kernel/money'
+import { type Paise, paiseToWire, paise as toPaise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   bytes,

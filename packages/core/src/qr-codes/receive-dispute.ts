@@ -239,7 +239,13 @@ function decide(state: State, command: ReceiveDispute, now: Date): Received {
   if (amountPaise === undefined) return kept('amount_unreadable')
   if (amountPaise > payment.amountPaise - payment.refundPaise - payment.disputePaise)
     return kept('dispute_over_payment')
-  return opened(state, command, report, { ...payment, disputePaise: paise(payment.disputePaise + amountPaise) }, now)
+  return opened(
+    state,
+    command,
+    report,
+    { ...payment, disputePaise: paise(payment.disputePaise + amountPaise) },
+    now,
+  )
 }
 
 const nothing = (command: ReceiveDispute): Received => ({

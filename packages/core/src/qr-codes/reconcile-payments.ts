@@ -1,7 +1,7 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
-import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
+import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
 
