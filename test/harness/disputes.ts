@@ -1,4 +1,4 @@
-import { payloadOf } from './client.ts'
+import { type Client, payloadOf } from './client.ts'
 import { newUtr } from './qr-codes.ts'
 import { asSuperuser, RAIL_KEY, type TestService } from './service.ts'
 
@@ -27,3 +27,10 @@ export async function closeAs(on: TestService, disputeId: string, status: 'WON' 
 
 export const endedDispute = async (on: TestService, paymentId: string, status: 'WON' | 'LOST') =>
   closeAs(on, await newDispute(on, paymentId), status)
+
+/** A refund and a dispute of one rupee each. */
+export async function newRefundAndDispute(on: TestService, client: Client, paymentId: string) {
+  const request = { amount: 1, referenceNumber: 'first' }
+  const { refundId } = payloadOf(await client.post(`/api/v0/payments/${paymentId}/refunds`, request))
+  return { refundId: refundId as string, disputeId: await newDispute(on, paymentId) }
+}

@@ -52,7 +52,8 @@ export const CHART_OF_ACCOUNTS = {
   merchant_advances: {
     ...asset,
     title: 'Advances to merchants',
-    meaning: 'Refunds and disputes beyond what was payable to the merchant, to be deducted from its settlement',
+    meaning:
+      'Refunds and disputes beyond what was payable to the merchant, to be deducted from its settlement',
   },
   disputes: {
     ...liability,

@@ -4,7 +4,7 @@ import { invariant, required } from '@svc/kernel/invariant'
 import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
-import { disputesForReference } from './live-disputes.ts'
+import { disputeRequests, disputesForReference } from './live-disputes.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
 import { cardMessages, signedExamples } from './signed-examples.ts'
 
@@ -189,9 +189,7 @@ export class LiveExamples {
     await this.#paymentId(demo)
     const payoutId = await this.#payoutId(merchant)
     const call = (asked: SelfCall) => this.#call(asked)
-    const disputed = `DISPUTED${this.#services.clock.now()}`
-    await this.#paymentId(demo, disputed)
-    const disputes = await disputesForReference(this.#services, call, disputed)
+    const disputes = await disputesForReference(this.#services, call, demo.qrCodeId)
     return { ...(await this.#refund(demo, merchant)), ...disputes, payoutId }
   }
 
@@ -220,10 +218,8 @@ export class LiveExamples {
     return required(last?.payoutId, `a payout, after ${made.status}`)
   }
 
-  async #paymentId(
-    { qrCodeId }: SandboxFile,
-    utr = `REFERENCE${this.#services.clock.now()}`,
-  ): Promise<string> {
+  async #paymentId({ qrCodeId }: SandboxFile): Promise<string> {
+    const utr = `REFERENCE${this.#services.clock.now()}`
     const { payload } = await this.#call({
       method: 'POST',
       path: '/sandbox/upi/pay',
@@ -251,10 +247,7 @@ export class LiveExamples {
         body: { amount: 0.01, referenceNumber: `refund-${now}` },
       },
       getRefund: { params: { paymentId: props.paymentId, refundId: props.refundId } },
-      getDispute: { params: { disputeId: props.disputeId } },
-      submitEvidence: { params: { disputeId: props.disputeId } },
-      acceptDispute: { params: { disputeId: props.lostDisputeId } },
-      receiveDispute: { body: { caseReference: `CASE${now}`, utr: props.disputedUtr, amount: 1 } },
+      ...disputeRequests(props, now),
       getPayout: { params: { payoutId: props.payoutId } },
       listPayoutLines: { params: { payoutId: props.payoutId } },
       sandboxPayOut: { body: {} },
