@@ -5,7 +5,8 @@ import { followedNotice } from '@svc/core/qr-codes/find-refund'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, Option } from 'commander'
-import { cliActor, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -87,8 +88,9 @@ async function close(
   disputeId: string,
   { outcome, notice, json = false }: Json & { outcome: 'WON' | 'LOST'; notice?: string },
 ): Promise<void> {
-  const ended = await withInstallation(async ({ commands, database }) => {
-    const actor = cliActor()
+  const ended = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
     const [found, assigns] = await database.operate(async (tx) => [
       await findDispute(tx, disputeId),
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'dispute_notice'),
