@@ -1,4 +1,5 @@
 import { changePayout } from '@svc/core/qr-codes/change-payout'
+import { closeDispute } from '@svc/core/qr-codes/close-dispute'
 import { expireDisputes } from '@svc/core/qr-codes/expire-disputes'
 import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -105,6 +106,8 @@ test('without evidence a dispute is lost at its deadline, on the test clock of t
   const path = `/api/v0/disputes/${contested}/evidence`
   payloadOf(await shop.client.post(path, { evidence: 'Delivered' }))
   await expireDisputes(service.app.services)
+  const early = { merchantId: shop.merchantId, disputeId: silent, outcome: 'OVERDUE' as const }
+  await service.app.services.commands.open(closeDispute).run(early)
   expect(await statusOf(shop, silent)).toBe('OPEN')
   const clock = `/sandbox/tenants/${shop.merchantId}/clock`
   payloadOf(await service.client.post(`${clock}/advance`, { bySeconds: 61 }))
