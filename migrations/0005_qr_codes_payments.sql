@@ -72,12 +72,16 @@ create table payments (
   flags          text[] not null default '{}',
   -- what the merchant refunds or has refunded; failed refunds do not count
   refund_paise   bigint not null default 0,
+  -- what the payer disputes or got back by a dispute; disputes that the merchant won do not count
+  dispute_paise  bigint not null default 0,
   -- when it was assigned or returned out of suspense
   resolved_at    timestamptz,
   -- the payment in the platform's suspense that it was assigned from
   assigned_from  text collate "C" constraint assigned_once unique,
   constraint refunds_within_payment check (refund_paise between 0 and amount_paise),
+  constraint disputes_within_payment check (dispute_paise between 0 and amount_paise - refund_paise),
   constraint only_accepted_are_refunded check (refund_paise = 0 or status = 'ACCEPTED'),
+  constraint only_accepted_are_disputed check (dispute_paise = 0 or status = 'ACCEPTED'),
   constraint resolved_out_of_suspense check (resolved_at is null or qr_code_id is null),
   constraint assigned_is_resolved check (status <> 'ASSIGNED' or resolved_at is not null),
   constraint code_is_the_merchants foreign key (merchant_id, qr_code_id) references qr_codes (merchant_id, qr_code_id)
@@ -135,6 +139,44 @@ select secure_tenants('merchant_refunds', 'merchant_id');
 grant select, insert on merchant_refunds to svc_service;
 grant update (status, failure_reason, run_id, utr, sent_at, completed_at) on merchant_refunds to svc_service;
 grant select on merchant_refunds to svc_operator;
+
+-- Accepted payments that their payers dispute, as the bank of the rail reports (decision Q17).
+create table disputes (
+  merchant_id     text collate "C" not null references merchants,
+  dispute_id      text collate "C" not null,
+  payment_id      text collate "C" not null,
+  -- the network's reference of the case
+  case_reference  text collate "C" not null constraint one_dispute_per_case unique,
+  amount_paise    bigint not null check (amount_paise > 0),
+  -- the part beyond what was payable to the merchant
+  advanced_paise  bigint not null check (advanced_paise between 0 and amount_paise),
+  -- as the bank reports it
+  reason          text,
+  status          text not null check (status in ('OPEN', 'EVIDENCE_SUBMITTED', 'ACCEPTED', 'WON', 'LOST')),
+  evidence        text,
+  -- lost when there is no evidence by then
+  evidence_due_at timestamptz not null,
+  -- the notice as the bank signed it
+  notice          bytea not null,
+  created_at      timestamptz not null,
+  evidence_at     timestamptz,
+  closed_at       timestamptz,
+  primary key (merchant_id, dispute_id),
+  constraint payment_is_the_merchants
+    foreign key (merchant_id, payment_id) references payments (merchant_id, payment_id),
+  constraint evidence_as_a_whole check ((evidence is null) = (evidence_at is null)),
+  constraint evidence_when_submitted check (status <> 'EVIDENCE_SUBMITTED' or evidence is not null),
+  constraint open_without_evidence check (status <> 'OPEN' or evidence is null),
+  constraint dispute_closed_when_final check ((status in ('ACCEPTED', 'WON', 'LOST')) = (closed_at is not null))
+);
+create index disputes_newest on disputes (merchant_id, created_at desc, dispute_id desc);
+create index disputes_of_payment on disputes (merchant_id, payment_id);
+create index disputes_by_id on disputes (dispute_id);
+create index disputes_overdue on disputes (evidence_due_at) where status = 'OPEN';
+select secure_tenants('disputes', 'merchant_id');
+grant select, insert on disputes to svc_service;
+grant update (status, evidence, evidence_at, closed_at) on disputes to svc_service;
+grant select on disputes to svc_operator;
 
 -- Signed notices that are no payment by themselves: those that cannot be read or contradict an earlier one wait here
 -- until somebody assigns them, and those that repeat an earlier one in other words are kept beside it.
@@ -277,9 +319,9 @@ grant select on payouts to svc_operator;
 create table payout_lines (
   merchant_id   text collate "C" not null,
   payout_id     text collate "C" not null,
-  -- the payment or refund
+  -- the payment, refund or dispute
   object_id     text collate "C" not null,
-  kind          text not null check (kind in ('payment', 'refund', 'refund_failed')),
+  kind          text not null check (kind in ('payment', 'refund', 'refund_failed', 'dispute', 'dispute_won')),
   occurred_at   timestamptz not null,
   amount_paise  bigint not null check (amount_paise > 0),
   advance_paise bigint not null check (advance_paise between 0 and amount_paise),
@@ -360,6 +402,26 @@ create function directory_merchant_refunds_open(before text, most integer)
     where r.status in ('PENDING', 'SENT') and r.refund_id < before order by r.created_at limit most
   $$;
 
+-- For the rail, which knows a dispute by the network's reference of the case.
+create function directory_disputes(case_references text[])
+  returns table (case_reference text, merchant_id text, dispute_id text, payment_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select d.case_reference, d.merchant_id, d.dispute_id, d.payment_id from disputes d
+    where d.case_reference = any (case_references)
+  $$;
+
+-- Disputes whose deadline has passed without evidence. `only_tenants`: of these; null: of all.
+create function directory_disputes_overdue(now timestamptz, most integer, only_tenants text[])
+  returns table (merchant_id text, dispute_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select d.merchant_id, d.dispute_id from disputes d
+    where d.status = 'OPEN' and d.evidence_due_at <= now
+      and (only_tenants is null or d.merchant_id = any (only_tenants))
+    order by d.evidence_due_at limit most
+  $$;
+
 -- One reference of the bank names one payout among all merchants.
 create function directory_payouts(utrs text[]) returns table (utr text, payout_id text)
   language sql stable security definer set search_path = svc, pg_temp
@@ -395,5 +457,5 @@ create function directory_payees(vpas text[])
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_qr_codes, directory_payments, directory_credits, directory_refunds_pending, directory_merchant_refunds,
   directory_merchant_refunds_open, directory_qr_codes_expired,
-  directory_qr_codes_to_close, directory_payees, directory_payouts
+  directory_qr_codes_to_close, directory_payees, directory_payouts, directory_disputes, directory_disputes_overdue
   to svc_service;

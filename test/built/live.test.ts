@@ -69,6 +69,8 @@ test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async
 })
 
 test('merchants sell with codes; rail, refunds, webhooks and the feed of events', async () => {
+  // Money is moved in an operator's name.
+  await administerOperators(live.svc)
   merchant = await newMerchant(live, client)
   await sellWithCodes(live, merchant)
   await followEvents(live, merchant)
@@ -76,8 +78,6 @@ test('merchants sell with codes; rail, refunds, webhooks and the feed of events'
 })
 
 test('partners issue cards one by one and in bulk, search them, and award coins', async () => {
-  // Money is entered in an operator's name.
-  await administerOperators(live.svc)
   partner = await newPartner(live, client)
   cards = await issueCards(partner)
   await useCard(live, partner, cards.inUse)

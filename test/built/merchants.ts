@@ -43,6 +43,7 @@ export async function sellWithCodes(
   const [{ paymentId }] = payloadOf(await client.get('/api/v0/payments?referenceNumber=order-1042')).data
   payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
   await refundInPart({ svc }, { client, merchantId, paymentId })
+  await disputeInPart({ svc }, { client, merchantId, paymentId })
   await svc(['payment', 'list', merchantId])
   await svc(['payment', 'show', paymentId])
   expect((await notify({ ...credit, amount: 'seventy-five', utr: undefined })).status).toBe(202)
@@ -54,6 +55,26 @@ export async function sellWithCodes(
   expect(payloadOf(await notify(late))).toMatchObject({ status: 'REFUND_PENDING' })
   const refund = await client.notify('/rails/upi/refunds', { utr: late.utr }, RAIL_KEY)
   expect(payloadOf(refund)).toMatchObject({ status: 'REFUNDED' })
+}
+
+/** A dispute that the merchant contests and wins, and one that it accepts. */
+async function disputeInPart(
+  { svc }: Pick<Live, 'svc'>,
+  { client, merchantId, paymentId }: Pick<LiveMerchant, 'client' | 'merchantId'> & { paymentId: string },
+): Promise<void> {
+  const { utr } = payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
+  const dispute = async (caseReference: string): Promise<string> =>
+    payloadOf(await client.notify('/rails/upi/disputes', { caseReference, utr, amount: 2 }, RAIL_KEY))
+      .disputeId
+  const [contested, accepted] = [await dispute('UDIRLIVE01'), await dispute('UDIRLIVE02')]
+  const path = '/api/v0/disputes'
+  payloadOf(await client.post(`${path}/${contested}/evidence`, { evidence: 'Delivered' }))
+  expect(payloadOf(await client.post(`${path}/${accepted}/accept`, {})).status).toBe('ACCEPTED')
+  await svc(['dispute', 'close', contested, '--outcome', 'WON'])
+  expect(await svc(['dispute', 'show', contested])).toMatchObject({ status: 'WON' })
+  expect(await svc(['dispute', 'list', merchantId])).toHaveLength(2)
+  expect(payloadOf(await client.get(path)).data).toHaveLength(2)
+  expect(payloadOf(await client.get(`${path}/${accepted}`)).status).toBe('ACCEPTED')
 }
 
 /** A refund that goes to the bank in a file, and two whose outcome an operator enters. */

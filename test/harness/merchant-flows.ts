@@ -4,7 +4,9 @@ import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import type { Json } from './client.ts'
+import { closeAs, newDispute } from './disputes.ts'
 import { giveAccount } from './payouts.ts'
+import { newCode } from './qr-codes.ts'
 import type { TestMerchant, TestService } from './service.ts'
 
 interface Recording {
@@ -19,6 +21,7 @@ interface Recording {
 export const merchantFlows = async (recording: Recording): Promise<string[]> => [
   ...(await payoutFlows(recording)),
   ...(await suspenseFlows(recording)),
+  ...(await disputeFlows(recording)),
 ]
 
 async function payoutFlows({ service, merchant: { merchantId }, flow }: Recording): Promise<string[]> {
@@ -40,6 +43,21 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
     await flow('The bank cannot pay it', () => complete({ to: 'FAILED', reason: 'account closed' })),
     await flow('It is prepared again', prepare),
     await flow('The bank has paid it', () => complete({ to: 'PAID', utr: 'PAYOUT000001' })),
+  ]
+}
+
+async function disputeFlows({ service, merchant, flow, credit }: Recording): Promise<string[]> {
+  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const { paymentId } = await credit(tr, { utr: 'DISPUTED01' })
+  let disputeId = ''
+  const dispute = (amount: number) => async () => {
+    disputeId = await newDispute(service, paymentId, { amount })
+  }
+  return [
+    await flow('A payer disputes a part of a payment', dispute(49.5)),
+    await flow('The merchant wins the dispute', () => closeAs(service, disputeId, 'WON')),
+    await flow('A payer disputes a payment', dispute(249.5)),
+    await flow('The merchant loses the dispute', () => closeAs(service, disputeId, 'LOST')),
   ]
 }
 

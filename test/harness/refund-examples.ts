@@ -1,5 +1,6 @@
 import { type Client, payloadOf } from './client.ts'
 import { recordClock } from './clock-examples.ts'
+import { recordDisputes } from './dispute-examples.ts'
 import { recordPayouts } from './payout-examples.ts'
 import { giveAccount } from './payouts.ts'
 import type { Recorder } from './recorder.ts'
@@ -18,6 +19,7 @@ export async function recordMoneyOut(
   { service, merchant, shop, paymentId }: MoneyOut,
 ): Promise<void> {
   await recordRefunds(recorder, shop, paymentId)
+  await recordDisputes(recorder, { service, shop, paymentId })
   await giveAccount(service, merchant.merchantId)
   await recordPayouts(recorder, shop)
   await recordClock(recorder, service)

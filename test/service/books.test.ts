@@ -248,6 +248,7 @@ Bank                 bank                1         INR   55.39
 Payable to merchant  payable             1         INR            998.00
 Refunds to payers    upi_refunds         1         INR
 Suspense             suspense            1         INR
+Disputed payments    disputes            1         INR
 Between tenants      inter_tenant        1         INR   249.50
 Payouts in transit   payouts_in_transit  1         INR
 Fee income           fee_income          1         INR            4.99

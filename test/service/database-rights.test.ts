@@ -90,6 +90,8 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],
   directory_key_holders: ['svc_service', 'svc_operator'],
+  directory_disputes: ['svc_service'],
+  directory_disputes_overdue: ['svc_service'],
   directory_merchant_refunds: ['svc_service'],
   directory_merchant_refunds_open: ['svc_service'],
   directory_oauth_clients: ['svc_service', 'svc_operator'],

@@ -17,6 +17,7 @@ import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
+import { endedDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
@@ -76,6 +77,7 @@ async function merchantEvents(): Promise<Json[]> {
   const { merchantId } = merchant
   const assign = service.app.services.commands.open(resolveSuspense)
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
+  for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
   await giveAccount(service, merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)
@@ -87,7 +89,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 20)
+  return feedOf(await service.as(merchant), 24)
 }
 
 /** The same of a partner. */

@@ -8,6 +8,7 @@ import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
+import { endedDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -47,6 +48,7 @@ beforeAll(async () => {
     const outcome = { refundId: await refundId(reference), status }
     payloadOf(await service.client.notify('/rails/upi/refunds', outcome, RAIL_KEY))
   }
+  for (const status of ['WON', 'LOST'] as const) await endedDispute(service, data[0].paymentId, status)
   await giveAccount(service, shop.merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
   const partner = await newPartner(service)
@@ -136,6 +138,10 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_paid'`],
   ['refund_journals', `delete from ledger_transfers where kind = 'merchant_refund_failed'`],
   ['refund_events', `delete from outbox where type = 'payment.refund_failed'`],
+  ['dispute_totals', 'update payments set dispute_paise = dispute_paise + 1 where dispute_paise > 0'],
+  ['dispute_journals', `delete from ledger_transfers where kind = 'dispute'`],
+  ['dispute_journals', `update disputes set status = 'WON' where status = 'LOST'`],
+  ['dispute_events', `delete from outbox where type = 'dispute.won'`],
   ['suspense', `update payments set amount_paise = amount_paise + 1 where status = 'SUSPENSE'`],
   ['assigned_payments', `delete from payments where assigned_from is not null`],
   [
@@ -202,6 +208,7 @@ const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
   union all select notice_id from rail_notices union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
+  union all select dispute_id from disputes
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS } from '../harness/coins.ts'
+import { newRefundAndDispute } from '../harness/disputes.ts'
 import { newHooks } from '../harness/hooks.ts'
 import { type Ids, ROWS, type Row } from '../harness/isolation-rows.ts'
 import {
@@ -76,11 +77,9 @@ async function newMerchantTenant(): Promise<Tenant> {
   const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
   const code = await newCode(service, client, { multipleUse: true, ...names })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
-  const { refundId } = payloadOf(
-    await client.post(`/api/v0/payments/${paymentId}/refunds`, { amount: 1, referenceNumber: 'first' }),
-  )
+  const taken = await newRefundAndDispute(service, client, paymentId)
   const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
-  const ids = { qrCodeId: code.qrCodeId, paymentId, refundId, payoutId, ...names }
+  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, ...taken, ...names }
   return { client, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { newDispute } from '../harness/disputes.ts'
 import { schemeOf } from '../harness/documents.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
@@ -28,7 +29,8 @@ beforeAll(async () => {
   )
   await giveAccount(service, owner.merchantId)
   const { payoutId } = payloadOf(await ownerClient.post('/sandbox/payouts', {}))
-  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId, payoutId }
+  const disputeId = await newDispute(service, paymentId)
+  foreignIds = { qrCodeId: code.qrCodeId, paymentId, refundId, disputeId, payoutId }
 })
 afterAll(() => service.close())
 
@@ -47,10 +49,15 @@ test('on every merchant operation with an id, another’s id is answered byte fo
     qrCodeId: `qr_${'0'.repeat(26)}`,
     paymentId: `pay_${'0'.repeat(26)}`,
     refundId: `rfd_${'0'.repeat(26)}`,
+    disputeId: `dsp_${'0'.repeat(26)}`,
     payoutId: `pyo_${'0'.repeat(26)}`,
   }
   /** Of operations that need one before they look for what the path names. */
-  const bodies: Record<string, object> = { createRefund: { amount: 1, referenceNumber: 'r-2' } }
+  const bodies: Record<string, object> = {
+    createRefund: { amount: 1, referenceNumber: 'r-2' },
+    submitEvidence: { evidence: 'Delivered' },
+    acceptDispute: {},
+  }
   const checked: string[] = []
   for (const [path, operations] of Object.entries(paths as Record<string, Record<string, Json>>)) {
     const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)

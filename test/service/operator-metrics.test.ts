@@ -60,6 +60,7 @@ test('every background loop of a service has its metrics, before its first failu
     'epoch',
     'expire_card_holds',
     'expire_coins',
+    'expire_disputes',
     'expire_qr_codes',
     // Since an operator signed in, which opens the console.
     'failed_sign_ins',

@@ -63,6 +63,7 @@ const routeTree = root.addChildren([
     page('/payments', () => import('./pages/payments.tsx'), 'Payments'),
     page('/payments/$paymentId', () => import('./pages/payment.tsx'), 'Payment'),
     page('/refunds', () => import('./pages/refunds.tsx'), 'Refunds'),
+    page('/disputes', () => import('./pages/disputes.tsx'), 'Disputes'),
     page('/approvals', () => import('./pages/approvals.tsx'), 'Approvals'),
     page('/refunds/$refundId', () => import('./pages/refund.tsx'), 'Refund'),
     page('/suspense', () => import('./pages/suspense.tsx'), 'Suspense'),

@@ -6,9 +6,7 @@ import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
-import { endCardsLoop } from '@svc/core/cards/end-card'
 import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
-import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
@@ -50,6 +48,7 @@ import { injectFaults } from '@svc/server/sandbox/fault-injection'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
+import { dueCommandLoops } from './command-loops.ts'
 import { sandboxReference } from './sandbox-reference.ts'
 
 /** A part of the service that works beside its requests. Stopping waits for the work in progress. */
@@ -115,7 +114,7 @@ export class App {
     const deliveries = new Deliveries(services)
     const relay = new Relay(services, () => deliveries.wake()).loop
     const webhookRetention = webhookRetentionLoop(services)
-    const commandLoops = [expireCoinsLoop(services), endCardsLoop(services), new BulkWorker(services).loop]
+    const commandLoops = [...dueCommandLoops(services), new BulkWorker(services).loop]
     this.#background = [
       ...upiSwitch,
       ...expiries,

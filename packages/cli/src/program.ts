@@ -12,6 +12,7 @@ import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
 import { addConformanceCommand } from './conformance-command.ts'
 import { withInstallation } from './context.ts'
+import { addDisputeCommands } from './dispute-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addEncryptionCommands } from './encryption-commands.ts'
 import { addEventCommands } from './event-commands.ts'
@@ -86,6 +87,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addQrCommands(program)
   addPaymentCommands(program)
   addRefundCommands(program)
+  addDisputeCommands(program)
   addNoticeCommands(program)
   addConformanceCommand(program)
   addLoginCommands(program)

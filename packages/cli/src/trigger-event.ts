@@ -124,6 +124,10 @@ async function byTheNetwork(
 
 const authorization = (amount: number) => () => ({ type: 'authorization', amount })
 
+const byTheBank = async (): Promise<string> => {
+  throw new UsageError('A signed notice of the bank causes it: see “Disputes” in docs/guides/upi-rail.md')
+}
+
 const byTime = async (): Promise<string> => {
   throw new UsageError(
     'Cards last a month at least, and their money waits for days; this event cannot be triggered',
@@ -176,6 +180,9 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'payment.assigned': async () => {
     throw new UsageError('An operator assigns credits: svc suspense assign')
   },
+  'payment.disputed': byTheBank,
+  'dispute.won': byTheBank,
+  'dispute.lost': byTheBank,
   'payout.paid': async (sandbox) => `paid out ${await payOut(sandbox, 'PAID')}`,
   'payout.failed': async (sandbox) => `could not pay out ${await payOut(sandbox, 'FAILED')}`,
   'card.created': async (sandbox) => `issued ${await newCard(sandbox)}`,

@@ -8,6 +8,7 @@ import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { exportOf } from './csv.ts'
+import * as disputes from './dispute-operations.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
@@ -77,6 +78,8 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   refunds.listRefundsInConsole,
   refunds.showRefund,
   refunds.completeRefundByOperator,
+  disputes.listDisputesInConsole,
+  disputes.closeDisputeByOperator,
   suspense.assignPayment,
   suspense.returnPayment,
   approvals.listApprovalsInConsole,

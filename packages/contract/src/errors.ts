@@ -189,6 +189,12 @@ export const FAILURES = {
     'Refund not found',
     'Use the `refundId` that the create operation returned, with the `paymentId` of its payment.',
   ),
+  dispute_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Dispute not found',
+    'Use the `disputeId` of a dispute of your own; list disputes to find it.',
+  ),
   ledger_account_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -55,6 +55,20 @@ export const EVENTS = {
     description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
     payload: '`PaymentRecord`',
   },
+  'payment.disputed': {
+    description:
+      'The payer disputes a payment or a part of it; submit evidence before `evidenceDueOn`, or accept it',
+    payload: '`Dispute`',
+  },
+  'dispute.won': {
+    description: 'A dispute was decided for the merchant; its money is payable to the merchant again',
+    payload: '`Dispute`',
+  },
+  'dispute.lost': {
+    description:
+      'A disputed amount stays with the payer: decided so, accepted by the merchant, or no evidence came in time',
+    payload: '`Dispute`',
+  },
   'payout.paid': { description: 'The bank paid a payout to the merchant', payload: '`Payout`' },
   'payout.failed': {
     description: 'The bank could not pay a payout; what it was made of is due again',

@@ -21,6 +21,7 @@ export const ID_KINDS = {
   crt: { of: 'return of what was left on a card', fields: ['returnId'] },
   crd: { of: 'reference of a card (decision C20)', fields: ['token'] },
   cre: { of: 'coin redemption', fields: ['redemptionId'] },
+  dsp: { of: 'dispute of a payment', fields: ['disputeId'] },
   dk: { of: 'data key', fields: [] },
   evt: { of: 'event', fields: ['id', 'eventId'] },
   jrn: { of: 'journal', fields: [] },

@@ -8,6 +8,12 @@ export const PAYOUT_FAILURES = {
     'The refund has another outcome already',
     'A refund is `REFUNDED` or `FAILED` for good. After a failed one, create a new one.',
   ),
+  dispute_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The dispute does not allow this any more',
+    'Evidence is submitted once, before `evidenceDueOn`; `ACCEPTED`, `WON` and `LOST` are final.',
+  ),
   suspense_resolved: kind(
     409,
     'CONFLICT_ERROR',

@@ -1,4 +1,5 @@
 import { Api } from './api.ts'
+import { Disputes } from './disputes.ts'
 import { Events } from './events.ts'
 import { Payments } from './payments.ts'
 import { Payouts } from './payouts.ts'
@@ -17,6 +18,7 @@ export interface MerchantOptions extends TransportOptions {
 export class Merchant {
   readonly qrCodes: QrCodes
   readonly payments: Payments
+  readonly disputes: Disputes
   readonly payouts: Payouts
   readonly events: Events
   readonly webhooks: Webhooks
@@ -40,6 +42,7 @@ export class Merchant {
     this.api = new Api(new Transport(options, { tokens, headers: {} }))
     this.qrCodes = new QrCodes(this.api)
     this.payments = new Payments(this.api)
+    this.disputes = new Disputes(this.api)
     this.payouts = new Payouts(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)

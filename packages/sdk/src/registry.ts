@@ -32,6 +32,7 @@ export type ErrorCode =
   | 'qr_code_not_found'
   | 'payment_not_found'
   | 'refund_not_found'
+  | 'dispute_not_found'
   | 'ledger_account_not_found'
   | 'request_not_found'
   | 'company_not_found'
@@ -52,6 +53,7 @@ export type ErrorCode =
   | 'payment_not_accepted'
   | 'refund_reference_in_use'
   | 'refund_closed'
+  | 'dispute_closed'
   | 'suspense_resolved'
   | 'payout_not_found'
   | 'payout_state'
@@ -160,6 +162,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/qr-code',
   'PATCH /api/v0/qr-code/{qrCodeId}/cancel',
   'POST /api/v0/payments/{paymentId}/refunds',
+  'POST /api/v0/disputes/{disputeId}/evidence',
+  'POST /api/v0/disputes/{disputeId}/accept',
   'POST /api/v0/partner/svcCard',
   'POST /api/v0/partner/svcCard/bulk',
   'PATCH /api/v0/partner/svcCard/{svcCardId}/status',
@@ -181,6 +185,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/webhook-endpoints/{endpointId}/replay',
   'POST /rails/upi/credits',
   'POST /rails/upi/refunds',
+  'POST /rails/upi/disputes',
   'POST /rails/cards/authorizations',
   'POST /rails/cards/captures',
   'POST /rails/cards/voids',

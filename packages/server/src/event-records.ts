@@ -10,6 +10,7 @@ import { LowCardAccount } from '@svc/core/cards/low-balance'
 import { AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
 import { RedemptionRecord } from '@svc/core/coins/redemption'
+import { DisputeRecord } from '@svc/core/qr-codes/dispute'
 import { PaymentWithRefund } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentRecord } from '@svc/core/qr-codes/payment'
 import { PayoutRecord } from '@svc/core/qr-codes/payout'
@@ -54,6 +55,9 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.suspended': PaymentRecord,
   'payment.settled': PaymentRecord,
   'payment.assigned': PaymentRecord,
+  'payment.disputed': DisputeRecord,
+  'dispute.won': DisputeRecord,
+  'dispute.lost': DisputeRecord,
   'payout.paid': PayoutRecord,
   'payout.failed': PayoutRecord,
   'card.created': CardRecord,

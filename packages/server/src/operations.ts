@@ -38,11 +38,18 @@ import { listCoinHistory } from './coins/list-coin-history.ts'
 import { searchCoinConfigs } from './coins/search-coin-configs.ts'
 import type { Operation } from './http/operation.ts'
 import { livez, metrics, readyz } from './http/probes.ts'
+import {
+  acceptDisputeOperation,
+  getDispute,
+  listDisputes,
+  submitEvidenceOperation,
+} from './qr-codes/disputes.ts'
 import { getQrCode } from './qr-codes/get-qr-code.ts'
 import { listPayments } from './qr-codes/list-payments.ts'
 import { findPayments, getPayment } from './qr-codes/payments.ts'
 import { getPayout, listPayoutLines, listPayouts } from './qr-codes/payouts.ts'
 import { cancelQrCodeOperation, createQrCodeOperation } from './qr-codes/qr-codes.ts'
+import { receiveDisputeOperation } from './qr-codes/rail-disputes.ts'
 import { confirmRefundOperation } from './qr-codes/rail-refunds.ts'
 import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refunds.ts'
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
@@ -86,6 +93,10 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   createRefundOperation,
   getRefund,
   listRefunds,
+  listDisputes,
+  getDispute,
+  submitEvidenceOperation,
+  acceptDisputeOperation,
   listPayouts,
   getPayout,
   listPayoutLines,
@@ -131,6 +142,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   publishedWebhookKeys,
   acceptPaymentOperation,
   confirmRefundOperation,
+  receiveDisputeOperation,
   authorizeCard,
   captureCard,
   voidCard,

@@ -19,6 +19,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   upi_refunds: 'Refunds to payers',
   suspense: 'Suspense',
   merchant_advances: 'Advances to merchants',
+  disputes: 'Disputed payments',
   inter_tenant: 'Between tenants',
   payouts_in_transit: 'Payouts in transit',
   fee_income: 'Fee income',

@@ -28,7 +28,23 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   status_unreadable: {
     title: 'Status not readable',
-    toDo: 'The notice does not say whether the refund was made. Ask the bank, then record the outcome of the refund.',
+    toDo: 'The notice does not say what became of the refund or dispute. Ask the bank, then record its outcome.',
+  },
+  unknown_dispute: {
+    title: 'Unknown dispute',
+    toDo: 'The outcome of a dispute that was not notified. Ask the bank for its first notice, then close the dispute with this one: svc dispute close.',
+  },
+  unknown_payment: {
+    title: 'Unknown payment',
+    toDo: 'A dispute of a credit that is not recorded. Ask the bank which credit it means.',
+  },
+  payment_not_accepted: {
+    title: 'Payment not accepted',
+    toDo: 'A dispute of a credit that is in suspense or goes back to its payer. Contest it with the bank.',
+  },
+  dispute_over_payment: {
+    title: 'More than is left of the payment',
+    toDo: 'The payment was refunded or disputed before. Contest the dispute with the bank: the payer has the money.',
   },
 }
 

@@ -26,7 +26,9 @@ export function Notice() {
   })
   const notice = query.data
   // A notice of a refund ends with the refund, by its own command.
-  const isAssignable = notice?.status === 'QUARANTINED' && !notice.flags.includes('refund_notice')
+  const isAssignable =
+    notice?.status === 'QUARANTINED' &&
+    !notice.flags.some((flag) => flag === 'refund_notice' || flag === 'dispute_notice')
   return (
     <Page
       title={notice ? meaningOf(notice).title : 'Bank notice'}

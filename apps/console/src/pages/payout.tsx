@@ -123,23 +123,25 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   payment: 'Payment',
   refund: 'Refund',
   refund_failed: 'Refund that failed: returned',
+  dispute: 'Dispute',
+  dispute_won: 'Dispute that was won: returned',
 }
 
 const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
-    cell: ({ paymentId, refundId }) =>
-      paymentId ? (
-        <ThingLink kind="payment" id={paymentId} />
-      ) : (
-        refundId && <ThingLink kind="refund" id={refundId} />
-      ),
+    cell: ({ disputeId, paymentId, refundId }) => {
+      if (paymentId) return <ThingLink kind="payment" id={paymentId} />
+      return refundId ? <ThingLink kind="refund" id={refundId} /> : disputeId
+    },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
   {
     title: 'Amount',
     align: 'right',
-    cell: ({ amount, kind }) => <Money amount={kind === 'refund' ? -amount : amount} signed />,
+    cell: ({ amount, kind }) => (
+      <Money amount={kind === 'refund' || kind === 'dispute' ? -amount : amount} signed />
+    ),
   },
   { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },
   { title: 'CGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.cgst} kind={kind} /> },
@@ -148,7 +150,7 @@ const LINES: readonly Column<Line>[] = [
   { title: 'When', cell: ({ occurredOn }) => <Instant at={occurredOn} /> },
 ]
 
-/** Payments are charged, refunds are not. */
+/** Payments are charged, refunds and disputes are not. */
 function Charge({ amount, kind }: { readonly amount: number; readonly kind: Line['kind'] }) {
   return <Money amount={kind === 'payment' ? amount : undefined} />
 }

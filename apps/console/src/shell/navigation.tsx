@@ -34,6 +34,7 @@ const PLACES = [
   { group: 'Payment gateway', to: '/qr-codes', label: 'QR codes', Icon: QrIcon, key: 'q' },
   { group: 'Payment gateway', to: '/payments', label: 'Payments', Icon: PaymentIcon, key: 'n' },
   { group: 'Payment gateway', to: '/refunds', label: 'Refunds', Icon: RefundIcon, key: 'f' },
+  { group: 'Payment gateway', to: '/disputes', label: 'Disputes', Icon: ExceptionIcon, key: 'k' },
   { group: 'Payment gateway', to: '/suspense', label: 'Suspense', Icon: SuspenseIcon, key: 's' },
   {
     group: 'Payment gateway',

@@ -52,7 +52,13 @@ export const CHART_OF_ACCOUNTS = {
   merchant_advances: {
     ...asset,
     title: 'Advances to merchants',
-    meaning: 'Refunds beyond what was payable to the merchant, to be deducted from its settlement',
+    meaning:
+      'Refunds and disputes beyond what was payable to the merchant, to be deducted from its settlement',
+  },
+  disputes: {
+    ...liability,
+    title: 'Disputed payments',
+    meaning: 'Payments that payers dispute, taken from the merchant until the dispute is decided',
   },
   inter_tenant: {
     ...asset,

@@ -33,6 +33,7 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   upi_credit: 'refund the payment: svc refund',
   suspense_assigned: 'refund the payment that was assigned: svc refund',
   suspense_returned: 'the bank’s refund notice ends it',
+  dispute: 'the bank’s notice ends it, or record its end: svc dispute close',
   journal_reversal: 'enter the posting again',
   card_load: 'the card’s balance returns to its source when the card ends',
   payout: 'cancel the payout, or record that it failed: svc payout',

@@ -52,7 +52,7 @@ interface Created {
   readonly command: CreateRefund
 }
 
-/** Every refund, and what becomes of it, locks its payment first: so they never exceed it. */
+/** Every refund and dispute, and what becomes of it, locks its payment first: so they never exceed it. */
 export const LOCK_PAYMENT = payments.lock<CodeFacts>('of_refund', {
   select: CODE_FACTS,
   joins: 'left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id',
@@ -191,9 +191,9 @@ function decide({ payments, byReference, balances }: State, command: CreateRefun
   }
 }
 
-/** The invariant of refunds: together they never exceed their payment. */
-function amountOf({ amountPaise, refundPaise }: Refundable, asked: Paise | undefined): Paise {
-  const left = paise(amountPaise - refundPaise)
+/** The invariant of refunds: together, and with disputes, they never exceed their payment. */
+function amountOf({ amountPaise, refundPaise, disputePaise }: Refundable, asked: Paise | undefined): Paise {
+  const left = paise(amountPaise - refundPaise - disputePaise)
   const amount = asked ?? left
   if (amount > left || left === 0n)
     fail('refund_over_payment', { description: `${formatRupees(left)} rupees are left of the payment` })

@@ -27,6 +27,8 @@ export type NoticeFlag =
   | 'payer_unknown'
   /** The notice is about a refund. */
   | 'refund_notice'
+  /** The notice is about a dispute. */
+  | 'dispute_notice'
 
 /** Why a notice is kept in quarantine. */
 export type QuarantineReason =
@@ -37,6 +39,10 @@ export type QuarantineReason =
   | 'contradicts_earlier_notice'
   | 'unknown_refund'
   | 'status_unreadable'
+  | 'unknown_dispute'
+  | 'unknown_payment'
+  | 'payment_not_accepted'
+  | 'dispute_over_payment'
 
 export type ReadNotice = { readonly credit: Credit } | { readonly unreadable: QuarantineReason }
 

@@ -6,7 +6,7 @@ import type { PayoutLineKind } from './payout.ts'
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment or refund that is in no payout. */
+/** A payment, refund or dispute that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -14,7 +14,7 @@ export interface DueLine {
   readonly occurredAt: Date
   readonly amountPaise: Paise
   readonly advancePaise: Paise
-  /** Whether the bank has paid it, as its settlement files say; true of refunds. */
+  /** Whether the bank has paid it, as its settlement files say; true of refunds and disputes. */
   readonly isSettled: boolean
 }
 
@@ -24,6 +24,7 @@ const notIn = (kind: PayoutLineKind, row: string) =>
 
 // What an operator assigned out of the platform's suspense is with the platform's bank, not with the merchant's.
 // A refund that failed after a payout had deducted it comes back, once; one that failed before is in no payout.
+// So does a dispute that was won.
 const DUE = statement<DueLine>(
   'payout_lines_due',
   `with wanted as (select * from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, until))
@@ -47,6 +48,15 @@ const DUE = statement<DueLine>(
    select w.merchant_id, 'refund_failed', r.refund_id, r.completed_at, r.amount_paise, r.advanced_paise, true
    from wanted w join merchant_refunds r on r.merchant_id = w.merchant_id
    where r.status = 'FAILED' and ${notIn('refund_failed', 'r.refund_id')} and not ${notIn('refund', 'r.refund_id')}
+   union all
+   select w.merchant_id, 'dispute', d.dispute_id, d.created_at, d.amount_paise, d.advanced_paise, true
+   from wanted w join disputes d on d.merchant_id = w.merchant_id
+   where ${notIn('dispute', 'd.dispute_id')}
+     and (d.status <> 'WON' or not ${notIn('dispute_won', 'd.dispute_id')})
+   union all
+   select w.merchant_id, 'dispute_won', d.dispute_id, d.closed_at, d.amount_paise, d.advanced_paise, true
+   from wanted w join disputes d on d.merchant_id = w.merchant_id
+   where d.status = 'WON' and ${notIn('dispute_won', 'd.dispute_id')} and not ${notIn('dispute', 'd.dispute_id')}
    order by "occurredAt", "objectId"`,
 )
 
@@ -56,7 +66,7 @@ export interface Due {
   readonly until: Date
 }
 
-/** What is due to merchants: their payments of the day and before, and their refunds until now, oldest first. */
+/** What is due to merchants: payments of the day and before, refunds and disputes until now, oldest first. */
 export const dueLines = (tx: BatchTx, wanted: readonly Due[]): Promise<DueLine[]> =>
   tx.query(
     DUE,

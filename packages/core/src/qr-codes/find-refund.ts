@@ -14,18 +14,21 @@ const FIND = statement<MerchantRefund>(
 export const findRefund = async (tx: Tx, refundId: string): Promise<MerchantRefund | undefined> =>
   (await tx.query(FIND, [refundId]))[0]
 
-/** The notice in quarantine that an operator follows when completing a refund. */
+/** The notice in quarantine that an operator follows when completing a refund, or closing a dispute. */
 export async function followedNotice(
   tx: Tx,
   noticeId: string,
   actor: string,
+  about: 'refund_notice' | 'dispute_notice' = 'refund_notice',
 ): Promise<Omit<Assignment, 'paymentId'>> {
   const {
     tenantId: noticeTenantId,
     status,
     flags,
   } = (await findNotice(tx, noticeId)) ?? fail('notice_not_found')
-  if (status !== 'QUARANTINED' || !flags.includes('refund_notice'))
-    fail('notice_not_in_quarantine', { description: 'The notice is not in quarantine, or is of a credit' })
+  if (status !== 'QUARANTINED' || !flags.includes(about))
+    fail('notice_not_in_quarantine', {
+      description: 'The notice is not in quarantine, or is of something else',
+    })
   return { noticeTenantId, noticeId, actor }
 }

@@ -4,6 +4,7 @@ import { paise } from '@svc/kernel/money'
 export const NEW_PAYMENT = {
   refundedAt: null,
   refundPaise: paise(0n),
+  disputePaise: paise(0n),
   resolvedAt: null,
   assignedFrom: null,
 } as const

@@ -60,6 +60,8 @@ export const payments = table(
     refundedAt: generated(nullable(instant)),
     /** What its merchant refunds or has refunded; failed refunds do not count. */
     refundPaise: generated(paise),
+    /** What its payer disputes or got back by a dispute; disputes that the merchant won do not count. */
+    disputePaise: generated(paise),
     /** When it was assigned or returned out of suspense. */
     resolvedAt: generated(nullable(instant)),
     /** The payment in the platform's suspense that it was assigned from. */
@@ -103,6 +105,12 @@ export const PaymentResponse = Type.Object(
       Type.Number({
         description:
           'Rupees that the merchant refunds or has refunded, without failed refunds; absent when there are none',
+      }),
+    ),
+    disputedAmount: Type.Optional(
+      Type.Number({
+        description:
+          'Rupees that the payer disputes or got back by a dispute, without disputes that the merchant won; absent when there are none',
       }),
     ),
   },
@@ -165,4 +173,5 @@ export const paymentToWire = (payment: Payment, timeZone: string) => ({
   createdOn: rfc3339(payment.createdAt, timeZone),
   refundedOn: payment.refundedAt ? rfc3339(payment.refundedAt, timeZone) : undefined,
   refundedAmount: payment.refundPaise > 0n ? paiseToWire(payment.refundPaise) : undefined,
+  disputedAmount: payment.disputePaise > 0n ? paiseToWire(payment.disputePaise) : undefined,
 })

@@ -50,6 +50,16 @@ const SOURCES = {
     sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
       where r.merchant_id = $2 and r.status = 'FAILED' and r.completed_at >= $3 and r.completed_at < $4`,
   },
+  dispute: {
+    title: 'Disputes',
+    sql: `select count(*), -coalesce(sum(d.amount_paise - d.advanced_paise), 0) from disputes d
+      where d.merchant_id = $2 and d.created_at >= $3 and d.created_at < $4`,
+  },
+  dispute_won: {
+    title: 'Disputes that were won',
+    sql: `select count(*), coalesce(sum(d.amount_paise - d.advanced_paise), 0) from disputes d
+      where d.merchant_id = $2 and d.status = 'WON' and d.closed_at >= $3 and d.closed_at < $4`,
+  },
   payout: {
     title: 'Payouts, with fees and tax',
     sql: `select count(*), -coalesce(sum(y.payment_paise - y.refund_paise + y.advance_paise), 0) from payouts y

@@ -60,13 +60,13 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
 })
 export type Payout = RowOf<typeof payouts>
 
-export type PayoutLineKind = 'payment' | 'refund' | 'refund_failed'
+export type PayoutLineKind = 'payment' | 'refund' | 'refund_failed' | 'dispute' | 'dispute_won'
 
-/** What a payout is made of, by payment and refund. */
+/** What a payout is made of, by payment, refund and dispute. */
 export const payoutLines = table('payout_lines', 'l', ['merchantId', 'payoutId', 'objectId', 'kind'], {
   merchantId: text,
   payoutId: text,
-  /** The payment or refund. */
+  /** The payment, refund or dispute. */
   objectId: text,
   kind: textOf<PayoutLineKind>(),
   occurredAt: instant,
@@ -169,13 +169,15 @@ export const payoutToWire = (payout: Payout, timeZone: string) => ({
 
 export const PayoutLineRecord = Type.Object(
   {
-    kind: Type.Enum(['payment', 'refund', 'refund_failed'], {
-      description: '`refund_failed`: its amount, which an earlier payout had deducted, comes back',
+    kind: Type.Enum(['payment', 'refund', 'refund_failed', 'dispute', 'dispute_won'], {
+      description:
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
+    disputeId: Type.Optional(Type.String({ description: 'Of a `dispute` or `dispute_won`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
-    amount: rupees('of the payment or refund'),
+    amount: rupees('of the payment, refund or dispute'),
     fee: rupees('fee of the payment'),
     tax: Type.Object(
       { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
@@ -188,7 +190,8 @@ export const PayoutLineRecord = Type.Object(
 export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   kind: line.kind,
   paymentId: line.kind === 'payment' ? line.objectId : undefined,
-  refundId: line.kind === 'payment' ? undefined : line.objectId,
+  refundId: line.kind === 'refund' || line.kind === 'refund_failed' ? line.objectId : undefined,
+  disputeId: line.kind === 'dispute' || line.kind === 'dispute_won' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
   fee: paiseToWire(line.feePaise),

@@ -263,11 +263,11 @@ function linesOf(due: readonly DueLine[], charging: Charging, command: Prepared)
 const totalOf = <T>(all: readonly T[], amount: (one: T) => bigint): Paise =>
   paise(all.reduce((sum, one) => sum + amount(one), 0n))
 
-/** Refunds count negative once they failed after a payout had deducted them. */
+/** Disputes count as refunds; negative: those that failed or were won after a payout had deducted them. */
 export function sumsOf(lines: readonly PayoutLine[]) {
   const payments = lines.filter(({ kind }) => kind === 'payment')
   const refunds = lines.filter(({ kind }) => kind !== 'payment')
-  const sign = ({ kind }: PayoutLine) => (kind === 'refund_failed' ? -1n : 1n)
+  const sign = ({ kind }: PayoutLine) => (kind === 'refund_failed' || kind === 'dispute_won' ? -1n : 1n)
   const sums = {
     paymentCount: payments.length,
     paymentPaise: totalOf(payments, (line) => line.amountPaise),

@@ -1,5 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
 import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
@@ -157,5 +158,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   ),
   ...SUSPENSE_CHECKS,
   ...REFUND_CHECKS,
+  ...DISPUTE_CHECKS,
   ...PAYOUT_CHECKS,
 ]

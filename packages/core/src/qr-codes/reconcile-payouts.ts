@@ -27,7 +27,8 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
            count(*) filter (where l.kind <> 'payment') as refund_count,
-           coalesce(sum(case l.kind when 'refund' then l.amount_paise when 'refund_failed' then -l.amount_paise end), 0)
+           coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
+             when l.kind in ('refund_failed', 'dispute_won') then -l.amount_paise end), 0)
              as refunds,
            coalesce(sum(l.fee_paise), 0) as fees, coalesce(sum(l.cgst_paise), 0) as cgst,
            coalesce(sum(l.sgst_paise), 0) as sgst, coalesce(sum(l.igst_paise), 0) as igst
@@ -40,7 +41,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   check(
     'payout_lines',
     LINES,
-    'A line of a payout is a payment or refund of its amount, and is released if and only if the payout failed or was cancelled',
+    'A line of a payout is a payment, refund or dispute of its amount, and is released if and only if the payout failed or was cancelled',
     (
       chosen,
     ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
@@ -49,8 +50,10 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          left join payments p on l.kind = 'payment' and p.merchant_id = l.merchant_id and p.payment_id = l.object_id
          left join merchant_refunds r
            on l.kind <> 'payment' and r.merchant_id = l.merchant_id and r.refund_id = l.object_id
+         left join disputes d
+           on l.kind <> 'payment' and d.merchant_id = l.merchant_id and d.dispute_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
-         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise)) limit 100`,
+         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise)) limit 100`,
   ),
   check(
     'payout_journals',

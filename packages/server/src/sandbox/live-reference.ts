@@ -4,6 +4,7 @@ import { invariant, required } from '@svc/kernel/invariant'
 import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
+import { disputeRequests, disputesForReference } from './live-disputes.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
 import { cardMessages, signedExamples } from './signed-examples.ts'
 
@@ -187,7 +188,9 @@ export class LiveExamples {
     // The payout first: what is paid out cannot be refunded.
     await this.#paymentId(demo)
     const payoutId = await this.#payoutId(merchant)
-    return { ...(await this.#refund(demo, merchant)), payoutId }
+    const call = (asked: SelfCall) => this.#call(asked)
+    const disputes = await disputesForReference(this.#services, call, demo.qrCodeId)
+    return { ...(await this.#refund(demo, merchant)), ...disputes, payoutId }
   }
 
   async #refund(demo: SandboxFile, merchant: string): Promise<{ paymentId: string; refundId: string }> {
@@ -244,6 +247,7 @@ export class LiveExamples {
         body: { amount: 0.01, referenceNumber: `refund-${now}` },
       },
       getRefund: { params: { paymentId: props.paymentId, refundId: props.refundId } },
+      ...disputeRequests(props, now),
       getPayout: { params: { payoutId: props.payoutId } },
       listPayoutLines: { params: { payoutId: props.payoutId } },
       sandboxPayOut: { body: {} },

@@ -7,6 +7,9 @@ export type Request = Examples[string][number]['request']
 export interface Props {
   readonly paymentId: string
   readonly refundId: string
+  readonly disputedUtr: string
+  readonly disputeId: string
+  readonly lostDisputeId: string
   readonly payoutId: string
   readonly cancelledCodeId: string
   readonly svcCardId: string

@@ -5,7 +5,7 @@ import type { Examples } from '../http/worked-examples.ts'
 import { railKeys } from '../qr-codes/authenticate-rail.ts'
 import type { Request } from './live-values.ts'
 
-const OF_BANK = new Set(['acceptPayment', 'confirmRefund'])
+const OF_BANK = new Set(['acceptPayment', 'confirmRefund', 'receiveDispute'])
 
 /** Requests of the card network for a card, each with an identity of its own. */
 export function cardMessages(token: string, nowMs: number): Record<string, Request> {

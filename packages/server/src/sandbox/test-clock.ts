@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
+import { expireDisputes } from '@svc/core/qr-codes/expire-disputes'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { tenantKind } from '@svc/core/tenants/tenant'
 import { advanceClock } from '@svc/core/tenants/test-clock'
@@ -40,6 +41,7 @@ const TestClock = Type.Object(
 const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   expireQrCodes,
   closeExpiredQrCodes,
+  expireDisputes,
   expireCardHolds,
   expireDueCoins,
   endDueCards,

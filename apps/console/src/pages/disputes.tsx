@@ -1,0 +1,58 @@
+import { listAt, type Schemas } from '../api.ts'
+import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { type Filter, MERCHANT } from '../parts/filters.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { ListPage } from '../parts/list-page.tsx'
+import { Money } from '../parts/money.tsx'
+import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
+import { ThingLink } from '../parts/thing-link.tsx'
+
+type Row = Schemas['DisputeRow']
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'Case', cell: ({ dispute }) => dispute.caseReference },
+  {
+    title: 'Merchant',
+    cell: ({ merchantId, merchantName }) => (
+      <ThingLink kind="merchant" id={merchantId}>
+        {merchantName}
+      </ThingLink>
+    ),
+  },
+  { title: 'Payment', cell: ({ dispute }) => <ThingLink kind="payment" id={dispute.paymentId} /> },
+  { title: 'Status', cell: ({ dispute }) => <StatusBadge state={dispute.status} /> },
+  { title: 'Amount', align: 'right', cell: ({ dispute }) => <Money amount={dispute.amount} fw={600} /> },
+  { title: 'Evidence until', cell: ({ dispute }) => <Instant at={dispute.evidenceDueOn} /> },
+  { title: 'Notified', sorts: BY_TIME, cell: ({ dispute }) => <Instant at={dispute.createdOn} /> },
+]
+
+const STATUSES = ['OPEN', 'EVIDENCE_SUBMITTED', 'ACCEPTED', 'WON', 'LOST']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id of dispute or payment, or case' },
+  MERCHANT,
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
+  },
+]
+
+export function Disputes() {
+  return (
+    <ListPage
+      title="Disputes"
+      lead="Payments that their payers dispute. Merchants submit evidence or accept; the network decides."
+      name="disputes"
+      caption="Disputes"
+      load={listAt('/disputes')}
+      columns={COLUMNS}
+      rowKey={({ dispute }) => dispute.disputeId}
+      filters={FILTERS}
+      sort="-created"
+      empty={<EmptyState title="No disputes yet">The bank notifies disputes of its payers.</EmptyState>}
+    />
+  )
+}

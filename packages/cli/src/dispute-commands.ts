@@ -1,0 +1,108 @@
+import { closeDispute } from '@svc/core/qr-codes/close-dispute'
+import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/qr-codes/dispute'
+import { findDispute } from '@svc/core/qr-codes/find-dispute'
+import { followedNotice } from '@svc/core/qr-codes/find-refund'
+import { formatRupees } from '@svc/kernel/money'
+import { statement } from '@svc/platform/db/statement'
+import { type Command, Option } from 'commander'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
+import { readCount } from './payment-commands.ts'
+import { printRecord, printRows } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Json {
+  readonly json?: boolean
+}
+
+const LIST = statement<Dispute>(
+  'cli_disputes',
+  `select ${disputes.columns} from disputes d
+   where d.merchant_id = $1 and ($2::text is null or d.status = $2)
+   order by d.created_at desc, d.dispute_id desc limit $3`,
+)
+
+const shown = (dispute: Dispute) => ({
+  disputeId: dispute.disputeId,
+  merchantId: dispute.merchantId,
+  paymentId: dispute.paymentId,
+  caseReference: dispute.caseReference,
+  amount: formatRupees(dispute.amountPaise),
+  status: dispute.status,
+  reason: dispute.reason,
+  evidence: dispute.evidence,
+  evidenceDueAt: dispute.evidenceDueAt,
+  createdAt: dispute.createdAt,
+  closedAt: dispute.closedAt,
+})
+
+const known = (dispute: Dispute | undefined, disputeId: string): Dispute => {
+  if (dispute) return dispute
+  throw new UsageError(`There is no dispute ${disputeId}. List them with: svc dispute list <merchantId>`)
+}
+
+export function addDisputeCommands(program: Command): void {
+  const dispute = program
+    .command('dispute')
+    .description('payments that payers dispute: list, show, record what the network decided')
+  dispute
+    .command('list <merchantId>')
+    .description('list disputes of a merchant, newest first')
+    .addOption(new Option('--status <status>', 'only these').choices(DISPUTE_STATUSES))
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc dispute list mer_… --status OPEN')
+    .action(async (merchantId: string, options: Json & { status?: string; limit: number }) => {
+      const { status, limit, json = false } = options
+      const rows = await withInstallation(({ database }) =>
+        database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
+      )
+      printRows(rows.map(shown), json)
+    })
+  dispute
+    .command('show <disputeId>')
+    .description('show a dispute with its evidence')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc dispute show dsp_…')
+    .action(async (disputeId: string, { json = false }: Json) => {
+      const found = await withInstallation(({ database }) =>
+        database.operate((tx) => findDispute(tx, disputeId)),
+      )
+      printRecord(shown(known(found, disputeId)), json)
+    })
+  dispute
+    .command('close <disputeId>')
+    .description('record what the network decided, where no notice says so')
+    .addOption(
+      new Option('--outcome <outcome>', 'for or against the merchant')
+        .choices(['WON', 'LOST'])
+        .makeOptionMandatory(),
+    )
+    .option('--notice <noticeId>', 'the notice in quarantine that says so')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc dispute close dsp_… --outcome WON')
+    .action(close)
+}
+
+async function close(
+  disputeId: string,
+  { outcome, notice, json = false }: Json & { outcome: 'WON' | 'LOST'; notice?: string },
+): Promise<void> {
+  const ended = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
+    const [found, assigns] = await database.operate(async (tx) => [
+      await findDispute(tx, disputeId),
+      notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'dispute_notice'),
+    ])
+    const { merchantId, paymentId } = known(found, disputeId)
+    const { dispute } = await commands
+      .open(closeDispute)
+      .run(
+        { merchantId, disputeId, paymentId, outcome, assigns },
+        { actor, action: 'dispute.closed', target: disputeId, tenantId: merchantId },
+      )
+    return dispute
+  })
+  printRecord(shown(ended), json)
+}

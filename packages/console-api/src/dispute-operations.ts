@@ -1,0 +1,119 @@
+import { fail } from '@svc/contract/errors'
+import { closeDispute } from '@svc/core/qr-codes/close-dispute'
+import {
+  DISPUTE_STATUSES,
+  type Dispute,
+  DisputeRecord,
+  disputes,
+  disputeToWire,
+} from '@svc/core/qr-codes/dispute'
+import { findDispute } from '@svc/core/qr-codes/find-dispute'
+import { followedNotice } from '@svc/core/qr-codes/find-refund'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { auditOf } from './as-operator.ts'
+import {
+  BY_TIME,
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  exact,
+  idParam,
+  listOf,
+  listQuery,
+  oneOf,
+  record,
+  text,
+} from './console-schema.ts'
+import { Filters, type ListPlan, readList } from './list.ts'
+
+const TAG = 'Payments'
+const PATH = `${CONSOLE_API}/disputes`
+const DisputeRow = record('DisputeRow', {
+  dispute: DisputeRecord,
+  merchantId: text(),
+  merchantName: text(),
+})
+
+type ListedDispute = Dispute & { readonly merchantName: string }
+
+const rowToWire = (row: ListedDispute, timeZone: string) => ({
+  dispute: disputeToWire(row, timeZone),
+  merchantId: row.merchantId,
+  merchantName: row.merchantName,
+})
+
+export const listDisputesInConsole = query({
+  ...consoleOperation,
+  id: 'console.listDisputes',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List disputes of all merchants',
+  role: 'viewer',
+  query: listQuery(BY_TIME, {
+    q: exact('Id of the dispute or of its payment, or the network’s reference of the case in any case', 64),
+    merchantId: exact('Of this merchant'),
+    status: oneOf([...DISPUTE_STATUSES], 'Only these'),
+  }),
+  result: listOf(DisputeRow),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ query }) => {
+      const { merchantId, q, sort, status } = query
+      const filters = new Filters().add('d.merchant_id = ?', merchantId).add('d.status = ?', status)
+      if (q?.startsWith('pay_')) filters.add('d.payment_id = ?', q)
+      else if (q?.startsWith('dsp_')) filters.add('d.dispute_id = ?', q)
+      else if (q !== undefined) filters.add('d.case_reference = ?', canonicalReference(q))
+      const plan: ListPlan = {
+        columns: `${disputes.columns}, m.name as "merchantName"`,
+        table: 'disputes d',
+        alias: 'd',
+        joins: 'join merchants m on m.merchant_id = d.merchant_id',
+        filters,
+        keys: [{ sql: 'd.dispute_id', type: 'text' }],
+        descending: sort !== 'created',
+      }
+      const page = await database.operate((tx) =>
+        readList(tx, plan, query, (row: ListedDispute) => rowToWire(row, timeZone)),
+      )
+      return { body: JSON.stringify(page) }
+    }
+  },
+})
+
+export const closeDisputeByOperator = query({
+  ...consoleOperation,
+  id: 'console.closeDispute',
+  method: 'POST',
+  path: `${PATH}/:disputeId/close`,
+  tag: TAG,
+  summary: 'Record what the network decided of a dispute',
+  description:
+    'Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again.',
+  role: 'operator',
+  params: idParam('disputeId'),
+  body: closed({
+    outcome: Type.Enum(['WON', 'LOST']),
+    noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
+  }),
+  result: DisputeRecord,
+  errors: ['dispute_not_found', 'dispute_closed', 'notice_not_found', 'notice_not_in_quarantine'],
+  mount({ commands, config, database }) {
+    const { run } = commands.open(closeDispute)
+    return async (input) => {
+      const { disputeId } = input.params
+      const { outcome, noticeId } = input.body
+      const actor = `operator ${input.caller.actor!.name}`
+      const [found, assigns] = await database.operate(async (tx) => [
+        await findDispute(tx, disputeId),
+        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'dispute_notice'),
+      ])
+      const { merchantId, paymentId } = found ?? fail('dispute_not_found')
+      const audit = auditOf(merchantId, input, { action: 'dispute.closed', target: disputeId })
+      const { dispute } = await run({ merchantId, disputeId, paymentId, outcome, assigns }, audit)
+      return { body: JSON.stringify(disputeToWire(dispute, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})

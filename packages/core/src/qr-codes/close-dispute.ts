@@ -1,0 +1,159 @@
+import { fail } from '@svc/contract/errors'
+import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { saveEvents } from '@svc/platform/outbox'
+import { lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
+import {
+  closedJournal,
+  type Dispute,
+  type DisputeEnd,
+  disputeAccounts,
+  disputeEvent,
+  disputes,
+  type LegIds,
+} from './dispute.ts'
+import { payments } from './payment.ts'
+import { type Assignment, assignNotices } from './rail-notice.ts'
+
+export interface CloseDispute {
+  readonly merchantId: string
+  readonly disputeId: string
+  /** Of the dispute; needed to win it, since the payment then counts it no more. */
+  readonly paymentId?: string
+  /** `OVERDUE`: lost, if there is no evidence and the deadline has passed. */
+  readonly outcome: DisputeEnd | 'OVERDUE'
+  /** The notice in quarantine that an operator follows. */
+  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
+}
+
+interface Prepared extends CloseDispute, PreparedCommand {
+  readonly ids: { readonly legs: LegIds; readonly event: string }
+  readonly timeZone: string
+}
+
+interface State {
+  readonly payments: Map<string, Refundable>
+  readonly disputes: Map<string, Dispute>
+}
+
+interface Closed {
+  readonly dispute: Dispute
+  /** The payment after it, when it was won. */
+  readonly payment: Refundable | undefined
+  readonly isNew: boolean
+  readonly at: Date
+  readonly command: Prepared
+}
+
+const LOCK = disputes.lock('to_close')
+export const saveClosed = disputes.updates(['status', 'closedAt'], 'close')
+const saveWon = payments.updates(['disputePaise'], 'dispute_won')
+
+/** The dispute with its end, and its payment, which no longer counts one that was won. */
+export const closed = (
+  dispute: Dispute,
+  payment: Refundable,
+  status: DisputeEnd,
+  now: Date,
+): { readonly dispute: Dispute; readonly payment: Refundable } => ({
+  dispute: { ...dispute, status, closedAt: now },
+  payment:
+    status === 'WON'
+      ? { ...payment, disputePaise: paise(payment.disputePaise - dispute.amountPaise) }
+      : payment,
+})
+
+/**
+ * Ends a dispute (decision Q17): its merchant accepts it, an operator records what the network decided, or its deadline
+ * has passed. A repeat changes nothing.
+ */
+export const closeDispute = command({
+  name: 'closeDispute',
+
+  prepare:
+    ({ config, newId }) =>
+    (ask: CloseDispute): Prepared => {
+      return {
+        ...ask,
+        tenantId: ask.merchantId,
+        otherTenantId: ask.assigns?.noticeTenantId,
+        ids: { legs: [newId('trf'), newId('trf')], event: newId('evt') },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    },
+
+  lock,
+  decide,
+
+  apply(state, { dispute, payment }) {
+    state.disputes.set(dispute.disputeId, dispute)
+    if (payment) state.payments.set(payment.paymentId, payment)
+  },
+
+  save(tx, decisions) {
+    const made = decisions.filter(({ isNew }) => isNew)
+    saveWon(
+      tx,
+      lastOfEach(
+        made.flatMap(({ payment }) => payment ?? []),
+        (payment) => payment.merchantId,
+        (payment) => payment.paymentId,
+      ),
+    )
+    saveClosed(
+      tx,
+      made.map(({ dispute }) => dispute),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      made.map(({ dispute, at, command: { ids } }) => closedJournal(dispute, ids.legs, at)),
+    )
+    saveEvents(
+      tx,
+      made.map(({ dispute, command: { ids, timeZone } }) => disputeEvent(dispute, ids.event, timeZone)),
+    )
+    const assigned = decisions.flatMap(({ dispute: { paymentId }, at, command: { assigns } }) =>
+      assigns ? [{ ...assigns, paymentId, at }] : [],
+    )
+    if (assigned.length > 0) assignNotices(tx, assigned, assigned[0]!.at)
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  const won = asked.flatMap(({ merchantId, paymentId }) =>
+    paymentId === undefined ? [] : [{ merchantId, paymentId }],
+  )
+  // They travel together; the server takes them in this order: payments before disputes before accounts.
+  const [ofPayments, ofDisputes] = await Promise.all([
+    payments.lockRows<Refundable>(tx, LOCK_PAYMENT, won),
+    disputes.lockRows<Dispute>(tx, LOCK, asked),
+    lockAccounts(
+      tx,
+      asked.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
+    ),
+  ])
+  return new ByTenant((tenantId) => ({
+    payments: ofPayments.of(tenantId),
+    disputes: ofDisputes.of(tenantId),
+  }))
+}
+
+function decide({ payments, disputes }: State, command: Prepared, now: Date): Closed {
+  const { disputeId, outcome } = command
+  const dispute = disputes.get(disputeId) ?? fail('dispute_not_found')
+  const unchanged = { dispute, payment: undefined, isNew: false, at: now, command }
+  if (outcome === 'OVERDUE') {
+    if (dispute.status !== 'OPEN' || dispute.evidenceDueAt > now) return unchanged
+    return { ...unchanged, dispute: { ...dispute, status: 'LOST', closedAt: now }, isNew: true }
+  }
+  if (dispute.closedAt !== null) return dispute.status === outcome ? unchanged : fail('dispute_closed')
+  if (outcome !== 'WON')
+    return { ...unchanged, dispute: { ...dispute, status: outcome, closedAt: now }, isNew: true }
+  const payment = payments.get(dispute.paymentId) ?? fail('payment_not_found')
+  return { ...unchanged, ...closed(dispute, payment, outcome, now), isNew: true }
+}

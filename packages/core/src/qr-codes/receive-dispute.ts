@@ -1,0 +1,177 @@
+import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { command } from '@svc/platform/command'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import { columns, statement } from '@svc/platform/db/statement'
+import { saveEvents } from '@svc/platform/outbox'
+import { accountId, lockAccounts } from '../ledger/accounts.ts'
+import { saveJournals } from '../ledger/journals.ts'
+import { saveClosed } from './close-dispute.ts'
+import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
+import { decide, type ReceiveDispute, type ReceiveDisputeAsk, type State } from './decide-dispute.ts'
+import {
+  closedJournal,
+  type Dispute,
+  disputeAccounts,
+  disputeEvent,
+  disputes,
+  openedJournal,
+} from './dispute.ts'
+import { type Payment, payments } from './payment.ts'
+import { keepNotices } from './rail-notice.ts'
+
+/** The tenant of notices that fit no merchant. */
+const PLATFORM_TENANT = 'house'
+
+interface DirectoryRow {
+  readonly case_reference: string
+  readonly merchant_id: string
+  readonly payment_id: string
+}
+const OF_CASES = statement<DirectoryRow>('directory_disputes', 'select * from directory_disputes($1)')
+const OF_UTRS = statement<Payment>(
+  'directory_payments_disputed',
+  `select ${payments.columns} from directory_payments($1) p`,
+)
+const BY_CASE = statement<Dispute>(
+  'disputes_by_case',
+  `select ${disputes.columns} from disputes d
+   where (d.merchant_id, d.case_reference) in (select * from unnest($1::text[], $2::text[]))
+   order by d.dispute_id for no key update`,
+)
+const saveDisputed = payments.updates(['disputePaise'], 'dispute')
+
+/**
+ * Records what the bank reports of a dispute (decision Q17): opens it against its payment, or ends it. A repeat changes
+ * nothing; a notice that contradicts what is recorded goes to quarantine.
+ */
+export const receiveDispute = command({
+  name: 'receiveDispute',
+
+  prepare({ config, database, newId }) {
+    const ofCase = new BatchedLookup<DirectoryRow>(
+      (keys) => database.directory(OF_CASES, [keys.map(({ id }) => id)]),
+      ({ case_reference }) => ({ tenantId: '', id: case_reference }),
+    )
+    const ofUtr = new BatchedLookup<Payment>(
+      (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
+      ({ utr }) => ({ tenantId: '', id: utr }),
+    )
+    return async (ask: ReceiveDisputeAsk): Promise<ReceiveDispute> => {
+      const report = 'report' in ask.read ? ask.read.report : undefined
+      const known = report && (await ofCase.get('', report.caseReference))
+      const payment = !known && report?.utr ? await ofUtr.get('', report.utr) : undefined
+      const merchantId = known?.merchant_id ?? payment?.merchantId ?? PLATFORM_TENANT
+      return {
+        ...ask,
+        report,
+        tenantId: merchantId,
+        merchantId,
+        caseReference: report?.caseReference ?? '',
+        paymentId: known?.payment_id ?? payment?.paymentId,
+        ids: { dispute: newId('dsp'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }
+    }
+  },
+
+  lock,
+  decide,
+
+  apply({ payments, byCase, balances, merchantOfCase }, { dispute, changed, payment, command }) {
+    if (!changed || !dispute || !payment) return
+    const { merchantId } = command
+    payments.set(payment.paymentId, payment)
+    byCase.set(dispute.caseReference, dispute)
+    merchantOfCase.set(dispute.caseReference, merchantId)
+    const payable = dispute.amountPaise - dispute.advancedPaise
+    const isBack = dispute.status === 'WON'
+    const move = (kind: 'payable' | 'merchant_advances', amount: bigint) => {
+      const id = accountId(kind, merchantId)
+      balances.set(id, (balances.get(id) ?? 0n) + (isBack ? amount : -amount))
+    }
+    if (changed === 'closed' && !isBack) return
+    move('payable', payable)
+    if (dispute.advancedPaise > 0n) move('merchant_advances', dispute.advancedPaise)
+    if (!balances.has(accountId('disputes', merchantId)))
+      balances.set(accountId('disputes', merchantId), dispute.amountPaise)
+  },
+
+  save(tx, decisions) {
+    const changed = decisions.flatMap(({ changed, dispute, ...rest }) =>
+      changed && dispute ? [{ ...rest, changed, dispute }] : [],
+    )
+    const opened = changed.filter(({ changed }) => changed === 'opened')
+    const ended = changed.filter(({ changed }) => changed === 'closed')
+    saveDisputed(
+      tx,
+      lastOfEach(
+        changed.flatMap(({ payment }) => payment ?? []),
+        (payment) => payment.merchantId,
+        (payment) => payment.paymentId,
+      ),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      changed.map(({ changed, dispute, command: { ids } }) =>
+        changed === 'opened'
+          ? openedJournal(dispute, ids.legs)
+          : closedJournal(dispute, ids.legs, dispute.closedAt ?? dispute.createdAt),
+      ),
+      changed.flatMap(({ opens }) => opens),
+    )
+    disputes.insert(
+      tx,
+      opened.map(({ dispute, command: { notice } }) => ({ ...dispute, notice })),
+    )
+    saveClosed(
+      tx,
+      ended.map(({ dispute }) => dispute),
+    )
+    saveEvents(
+      tx,
+      changed.map(({ dispute, command: { ids, timeZone } }) => disputeEvent(dispute, ids.event, timeZone)),
+    )
+    keepNotices(
+      tx,
+      decisions.flatMap(({ kept }) => kept ?? []),
+    )
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTenant<State>> {
+  const known = asked.flatMap(({ merchantId, paymentId, caseReference }) =>
+    paymentId === undefined ? [] : [{ merchantId, paymentId, caseReference }],
+  )
+  // They travel together; the server takes them in this order: payments before disputes before accounts.
+  const [ofPayments, found, cases, balances] = await Promise.all([
+    payments.lockRows<Refundable>(tx, LOCK_PAYMENT, known),
+    tx.query(
+      BY_CASE,
+      columns(
+        known,
+        ({ merchantId }) => merchantId,
+        ({ caseReference }) => caseReference,
+      ),
+    ),
+    tx.query(OF_CASES, [known.map(({ caseReference }) => caseReference)]),
+    lockAccounts(
+      tx,
+      known.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
+    ),
+  ])
+  const byCase = byTenant(
+    found,
+    ({ merchantId }) => merchantId,
+    ({ caseReference }) => caseReference,
+    (dispute) => dispute,
+  )
+  const merchantOfCase = new Map(cases.map((row) => [row.case_reference, row.merchant_id]))
+  return new ByTenant((tenantId) => ({
+    payments: ofPayments.of(tenantId),
+    byCase: byCase.of(tenantId),
+    balances: balances.of(tenantId),
+    merchantOfCase,
+  }))
+}

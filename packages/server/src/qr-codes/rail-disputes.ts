@@ -1,0 +1,54 @@
+import { DisputeRecord, disputeToWire } from '@svc/core/qr-codes/dispute'
+import { readDisputeNotice } from '@svc/core/qr-codes/dispute-notice'
+import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
+import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
+import { required } from '@svc/kernel/invariant'
+import { Type } from 'typebox'
+import { ok, operation, succeed } from '../http/operation.ts'
+import { SIGNATURE } from './upi-rail.ts'
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+const DisputeNotice = Type.Object(
+  {
+    caseReference: Type.String({
+      description: 'The network’s reference of the case; compared without case and separators',
+    }),
+    utr: text('The bank’s reference of the disputed credit; required in the first notice of a case'),
+    amount: Type.Optional(
+      Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        description: 'Rupees, the payment or a part of it; required in the first notice of a case',
+      }),
+    ),
+    status: text('`OPEN`, the default, `WON` or `LOST` by the merchant'),
+    reason: text('Why the payer disputes it'),
+    respondBy: text('RFC 3339: until when the merchant can submit evidence; by default 7 days'),
+  },
+  { description: 'Other fields are kept with the notice' },
+)
+
+/** Decision Q17. */
+export const receiveDisputeOperation = operation({
+  id: 'receiveDispute',
+  method: 'POST',
+  path: '/rails/upi/disputes',
+  tag: 'UPI rail',
+  summary: 'Notify a dispute of a UPI credit, or its end',
+  description:
+    'Sent by the bank, signed. The first notice of a case takes the amount from the merchant until the dispute is decided; a later one with `status` ends it. A repeat changes nothing. A notice that cannot be read, fits no accepted payment, exceeds what is left of it, or contradicts what is recorded goes to quarantine: 202.',
+  auth: 'rail',
+  envelope: 'response_code',
+  headers: SIGNATURE,
+  body: DisputeNotice,
+  takesAnyBody: true,
+  result: DisputeRecord,
+  accepted: KeptNotice,
+  errors: ['invalid_signature'],
+  run: receiveDispute,
+  ask: ({ rawBody: notice }) => ({ notice, read: readDisputeNotice(notice) }),
+  reply: ({ dispute, kept }, { timeZone }) =>
+    dispute
+      ? ok(disputeToWire(dispute, timeZone))
+      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a dispute or is kept'))) },
+})

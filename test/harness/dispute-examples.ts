@@ -1,0 +1,39 @@
+import { type Client, payloadOf } from './client.ts'
+import { newDispute } from './disputes.ts'
+import type { Recorder } from './recorder.ts'
+import type { TestService } from './service.ts'
+
+interface Disputed {
+  readonly service: TestService
+  readonly shop: Client
+  readonly paymentId: string
+}
+
+/** Examples of disputes of a payment. */
+export async function recordDisputes(
+  recorder: Recorder,
+  { service, shop, paymentId }: Disputed,
+): Promise<void> {
+  const { utr } = payloadOf(await shop.get(`/api/v0/payments/${paymentId}`))
+  const notice = { caseReference: 'UDIR2026040100017', utr, amount: 1, reason: 'Goods not received' }
+  const opened = await recorder.works('receiveDispute', 'The payer disputes a part', service.client, {
+    body: { ...notice, respondBy: '2030-04-08T00:00:00+05:30' },
+  })
+  const first = payloadOf(opened).disputeId
+  const second = await newDispute(service, paymentId, { caseReference: 'UDIR2026040100018' })
+  const params = { disputeId: first }
+  const body = { evidence: 'Delivered on 3 April, signed by the recipient' }
+  await recorder.works('submitEvidence', 'Proof of delivery', shop, { params, body })
+  await recorder.fails('submitEvidence', 'dispute_closed', 'Other evidence, after the first', shop, {
+    params,
+    body: { evidence: 'Another text' },
+  })
+  await recorder.works('acceptDispute', 'The payer is right', shop, {
+    params: { disputeId: second },
+    body: {},
+  })
+  await recorder.works('listDisputes', 'Newest first', shop, {})
+  await recorder.works('getDispute', 'One dispute', shop, { params })
+  const none = { params: { disputeId: 'dsp_nothing' } }
+  await recorder.fails('getDispute', 'dispute_not_found', 'Not there, or not yours', shop, none)
+}
