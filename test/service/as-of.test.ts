@@ -64,7 +64,7 @@ class Watch {
 }
 
 /** The exact balance says when it was read. */
-const withoutReadingTime = ({ asOf: _, ...rest }: Json): Json => rest
+const withoutReadingTime = (shown: Json): Json => ({ ...shown, asOf: undefined })
 
 const codeAt = (qrCodeId: string) => `/api/v0/qr-code/${qrCodeId}`
 const paymentAt = (paymentId: string) => `/api/v0/payments/${paymentId}`

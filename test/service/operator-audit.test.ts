@@ -123,9 +123,9 @@ test('that the end of a tenant’s chain was cut off, or the whole of it, is fou
       db.query(`delete from audit_log where tenant_id = '${merchantId}' and ${cut}`)
     if (number === 2) await tamper(remove, async () => expect((await verify()).failed).toBe(false))
     await anchored()
-    await tamper(remove, async () =>
-      expect(await verify()).toMatchObject({ failed: true, verdict: { tenantId: merchantId, number } }),
-    )
+    await tamper(remove, async () => {
+      expect(await verify()).toMatchObject({ failed: true, verdict: { tenantId: merchantId, number } })
+    })
   }
   expect((await verify()).failed).toBe(false)
 })
@@ -162,7 +162,7 @@ test('a transaction that is put on record waits for others of its tenant only', 
     await db.query('rollback')
     return held
   })
-  expect((await waiting).status).toBe(200)
+  expect(waiting.status).toBe(200)
   expect((await verify()).failed).toBe(false)
 })
 

@@ -23,7 +23,7 @@ export function addAuditCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-Each tenant has a chain, and the installation one that holds anchors of theirs. A chain alone shows every change in its
+Each tenant has a chain, and the installation one that holds anchors of the tenants' chains. A chain alone shows every change in its
 middle. That the end of the installation's was cut off only an anchor shows which was written down elsewhere: the service
 logs one every few minutes. Keep the log elsewhere.
 

@@ -43,14 +43,22 @@ export type { PartnerOptions } from './partner.ts'
 export { Partner } from './partner.ts'
 export type { PaymentFilter, PaymentRecord } from './payments.ts'
 export type { Payout, PayoutFilter, PayoutLine } from './payouts.ts'
-export type { CancelledQrCode, NewQrCode, Payment, QrCode, QrCodeEnd, QrCodeFilter } from './qr-codes.ts'
+export type {
+  CancelledQrCode,
+  NewQrCode,
+  Payment,
+  PaymentOutcome,
+  QrCode,
+  QrCodeEnd,
+  QrCodeFilter,
+} from './qr-codes.ts'
 export type { ErrorCode, ErrorType, FieldError, FieldRule } from './registry.ts'
 export type { Demo, DemoMerchant, DemoPartner, SandboxOptions } from './sandbox.ts'
 export { Sandbox } from './sandbox.ts'
 export type { paths } from './schema.ts'
 export type { CallOptions, ReadOptions, TransportOptions, WriteOptions } from './transport.ts'
 export { VERSION } from './version.ts'
-export type { PaymentOutcome, WaitOptions } from './wait-for-payment.ts'
+export type { WaitOptions } from './wait-for-payment.ts'
 export {
   type HeaderFields,
   type SignedWebhook,

@@ -1,10 +1,10 @@
 import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import { Events } from './events.ts'
 import { Paged } from './pages.ts'
-import { Payments } from './payments.ts'
+import { type PaymentRecord, Payments } from './payments.ts'
 import type { operations } from './schema.ts'
 import type { CallOptions, ReadOptions, WriteOptions } from './transport.ts'
-import { type PaymentOutcome, type WaitOptions, waitForPayment } from './wait-for-payment.ts'
+import { type WaitOptions, waitForPayment } from './wait-for-payment.ts'
 
 type Always = 'qrCodeId' | 'multipleUse' | 'fixedAmount' | 'status' | 'createdOn' | 'modifiedOn'
 
@@ -34,6 +34,11 @@ export type QrCodeFilter = Omit<
   NonNullable<operations['searchQrCodes']['requestBody']>['content']['application/json'],
   'after'
 >
+
+/** How a code came to its end: paid, with the newest accepted payment, or closed without one. */
+export type PaymentOutcome =
+  | { readonly outcome: 'paid'; readonly payment: PaymentRecord; readonly code: QrCode }
+  | { readonly outcome: 'cancelled' | 'expired'; readonly code: QrCode }
 
 const codeOf = (response: Parameters<typeof payloadOf<Schemas['QrCodeRecord']>>[0]) =>
   payloadOf(response) as QrCode
@@ -78,7 +83,7 @@ export class QrCodes {
   waitForPayment(qrCodeId: string, options: WaitOptions = {}): Promise<PaymentOutcome> {
     const events = new Events(this.#api)
     const payments = new Payments(this.#api)
-    return waitForPayment(
+    return waitForPayment<PaymentOutcome>(
       {
         look: async (call) => {
           const code = await this.get(qrCodeId, call)

@@ -1,11 +1,4 @@
-import type { PaymentRecord } from './payments.ts'
-import type { QrCode } from './qr-codes.ts'
 import type { CallOptions } from './transport.ts'
-
-/** How a code came to its end: paid, with the newest accepted payment, or closed without one. */
-export type PaymentOutcome =
-  | { readonly outcome: 'paid'; readonly payment: PaymentRecord; readonly code: QrCode }
-  | { readonly outcome: 'cancelled' | 'expired'; readonly code: QrCode }
 
 /** Options of waiting for a payment. */
 export interface WaitOptions extends CallOptions {
@@ -13,9 +6,9 @@ export interface WaitOptions extends CallOptions {
   readonly pollMs?: number
 }
 
-interface Waiting {
+interface Waiting<Outcome> {
   /** What became of the code so far. */
-  readonly look: (options: CallOptions) => Promise<PaymentOutcome | undefined>
+  readonly look: (options: CallOptions) => Promise<Outcome | undefined>
   /** Calls `nudge` for each event that may concern the code, until the signal ends it or it fails. */
   readonly follow: (nudge: () => void, options: CallOptions) => Promise<void>
 }
@@ -26,10 +19,10 @@ interface Waiting {
  *
  * @throws SvcError of a look; the signal's reason
  */
-export async function waitForPayment(
-  { look, follow }: Waiting,
+export async function waitForPayment<Outcome>(
+  { look, follow }: Waiting<Outcome>,
   { pollMs = 5_000, ...options }: WaitOptions,
-): Promise<PaymentOutcome> {
+): Promise<Outcome> {
   const ended = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal
   const bell = new Bell()

@@ -24,7 +24,7 @@ export const cancelQrCode = command({
   name: 'cancelQrCode',
 
   prepare:
-    ({ clock, config, newId }) =>
+    ({ config, newId }) =>
     ({ merchantId, qrCodeId, actor = 'merchant' }: CancelQrCode) => {
       if (!looksLikeQrCodeId(qrCodeId)) fail('qr_code_not_found')
       return {
