@@ -1,119 +1,25 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'undici'
 import { EARLIEST, LATEST } from '../../packages/kernel/test/instants.ts'
 import { documentedDates } from '../../test/harness/documents.ts'
+import {
+  always,
+  asOf,
+  type DateField,
+  type Fields,
+  inFuture,
+  named,
+  notLongAgo,
+  type Reply,
+  range,
+  replayFields,
+  type Send,
+  senderOf,
+  unique,
+} from './date-field.ts'
 import { headersOf, type Target, type Tenant } from './target.ts'
 
 type Json = any // oxlint-disable-line typescript/no-explicit-any -- read by name
-
-/** What a request with one date in it led to. */
-export interface DateOutcome {
-  readonly status: number
-  readonly text: string
-  /** The field wherever responses have it since. */
-  readonly seen?: readonly unknown[]
-  /** Of a filter: whether it let a record pass, and of when those are that it let pass. */
-  readonly found?: boolean
-  readonly times?: readonly string[]
-}
-
-export interface DateField {
-  readonly send: (text: string) => Promise<DateOutcome>
-  /** Whether the operation takes this instant; undefined where that is a matter of moments. */
-  readonly takes: (atMs: number, nowMs: number) => boolean | undefined
-  /** Of a filter: whether it ought to let a record pass. */
-  readonly finds?: (atMs: number, nowMs: number) => boolean | undefined
-  /** Of a filter: whether a record of this time may pass. */
-  readonly lets?: (atMs: number, timeMs: number) => boolean
-}
-
-type Fields = Record<string, DateField>
-
-/** Records are of the time of the run: an instant nearer than this is compared with what is listed only. */
-const RUN_MS = 3_600_000
-const DAY_MS = 86_400_000
-const YEAR_MS = 366 * DAY_MS
-
-/** Whether `at` is on this side of all times from `from` to `to`; undefined in between. */
-const later = (at: number, from: number, to = from): boolean | undefined =>
-  at > to ? true : at < from ? false : undefined
-const not = (known: boolean | undefined): boolean | undefined => (known === undefined ? undefined : !known)
-const always = () => true
-
-type Send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>
-interface Reply {
-  readonly status: number
-  readonly text: string
-  /** The payload of a success, or its text where it is CSV. */
-  readonly payload: Json
-}
-
-const senderOf =
-  (pool: Pool, own: Record<string, string>): Send =>
-  async (method, path, body, headers = {}) => {
-    const {
-      statusCode: status,
-      headers: received,
-      body: stream,
-    } = await pool.request({
-      method: method as 'GET',
-      path,
-      headers: { ...own, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await stream.text()
-    const isJson = String(received['content-type']).startsWith('application/json')
-    const json = status === 200 && isJson ? JSON.parse(text) : undefined
-    return { status, text, payload: isJson ? (json?.payload ?? json) : text }
-  }
-
-const unique = (): string => `fuzz.${randomBytes(8).toString('hex')}`
-
-/** A pair of filters, the first inclusive and the second exclusive, over records of the time of the run. */
-function range(
-  [from, to]: readonly [string, string],
-  ask: (query: Record<string, string>) => Promise<Reply>,
-  timesOf: (payload: Json) => readonly string[] | undefined,
-  found = (payload: Json): boolean => payload.data.length > 0,
-): Fields {
-  const send = (name: string) => async (text: string) => {
-    const { status, text: received, payload } = await ask({ [name]: text })
-    if (status !== 200) return { status, text: received }
-    return { status, text: received, found: found(payload), times: timesOf(payload) ?? [] }
-  }
-  const passes = (at: number, now: number) => later(at, now - RUN_MS, now + RUN_MS)
-  return {
-    [from]: {
-      send: send(from),
-      takes: always,
-      finds: (at, now) => not(passes(at, now)),
-      lets: (at, time) => time >= at,
-    },
-    [to]: { send: send(to), takes: always, finds: passes, lets: (at, time) => time < at },
-  }
-}
-
-const named = (operation: string, fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [`${operation} ${name}`, field]))
-
-const inFuture = (at: number, now: number) => {
-  const begun = later(at, now - 60_000, now + 60_000)
-  return begun ? not(later(at, now + 4.9 * YEAR_MS, now + 5.1 * YEAR_MS)) : begun
-}
-const notLongAgo = (at: number, now: number) => {
-  const early = later(at, now - 31 * DAY_MS - 60_000, now - 31 * DAY_MS + 60_000)
-  return early ? not(later(at, now + 4 * 60_000, now + 6 * 60_000)) : early
-}
-
-/** The ends of a replay, each beside an end that leaves it open. */
-const replayFields = (send: (body: object) => Promise<Reply>): Fields =>
-  range(
-    ['from', 'to'],
-    (query) => send({ from: EARLIEST, to: LATEST, ...query }),
-    () => [],
-    ({ queued }) => queued > 0,
-  )
 
 /** An endpoint that is sent one event, however long the run. */
 async function newEndpoint(send: Send): Promise<string> {
@@ -126,16 +32,6 @@ async function newEndpoint(send: Send): Promise<string> {
   while ((await send('POST', replay, { from: EARLIEST, to: LATEST })).payload.queued === 0) await sleep(50)
   return payload.endpointId
 }
-
-/** Something of the run, as it was: not found before its creation. */
-const asOf = (send: Send, url: string): DateField => ({
-  async send(text) {
-    const { status, text: body } = await send('GET', `${url}?${new URLSearchParams({ asOf: text })}`)
-    return { status: status === 404 ? 200 : status, text: body, found: status === 200 }
-  },
-  takes: (at, now) => (at > now + RUN_MS ? false : at < now - 5_000 ? true : undefined),
-  finds: (at, now) => (at < now - DAY_MS ? false : undefined),
-})
 
 function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrCodeId }: Paid): Fields {
   const search = (query: object) => send('POST', '/api/v0/qr-code/search', { limit: 5, ...query })
@@ -166,14 +62,10 @@ function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrC
 
 const COINS = '/api/v0/svc-coins'
 
-async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fields> {
-  const svcCardId = ids.get('svcCardId')!.at(-1)!
-  const make = (more: object) => send('POST', COINS, { event: unique(), amount: 1, title: 'Thanks', ...more })
-  const { event } = (await make({ validFrom: EARLIEST })).payload
+async function coinConfigFields(send: Send, make: (more: object) => Promise<Reply>): Promise<Fields> {
   const startMs = Math.floor(Date.now() / 1_000) * 1_000 + 6 * 3_600_000
   const [validFrom, validTo] = [startMs, startMs + 6 * 3_600_000].map((at) => new Date(at).toISOString())
   const within = (await make({ validFrom, validTo })).payload.event
-  const { userId, companyId } = partner!
   const takesOf = (name: string, from: string) => (at: number) =>
     name === 'validFrom' || at > Date.parse(from)
   const create = (name: string): DateField => ({
@@ -203,6 +95,24 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
     'createCoinConfig validTo': create('validTo'),
     'updateCoinConfig validFrom': update('validFrom'),
     'updateCoinConfig validTo': update('validTo'),
+    'searchCoinConfigs validAt': {
+      async send(validAt) {
+        const found = await send('POST', `${COINS}/search`, { validAt, event: within })
+        return found.status === 200 ? { ...found, found: found.payload.data.length > 0 } : found
+      },
+      takes: always,
+      finds: (at) => at >= startMs && at < startMs + 6 * 3_600_000,
+    },
+  }
+}
+
+async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fields> {
+  const svcCardId = ids.get('svcCardId')!.at(-1)!
+  const { userId, companyId } = partner!
+  const make = (more: object) => send('POST', COINS, { event: unique(), amount: 1, title: 'Thanks', ...more })
+  const { event } = (await make({ validFrom: EARLIEST })).payload
+  return {
+    ...(await coinConfigFields(send, make)),
     'getCoinBalance asOf': asOf(send, `${COINS}/users/${userId}/balance`),
     'getCardAccount asOf': asOf(send, `/api/v0/partner/card-accounts/${partner!.cardAccountId}`),
     'getCard asOf': asOf(send, `/api/v0/partner/svcCard/${svcCardId}`),
@@ -217,14 +127,6 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
         return { ...made, seen: [made.payload.occurredOn, again.payload?.occurredOn] }
       },
       takes: notLongAgo,
-    },
-    'searchCoinConfigs validAt': {
-      async send(validAt) {
-        const found = await send('POST', `${COINS}/search`, { validAt, event: within })
-        return found.status === 200 ? { ...found, found: found.payload.data.length > 0 } : found
-      },
-      takes: always,
-      finds: (at) => at >= startMs && at < startMs + 6 * 3_600_000,
     },
   }
 }

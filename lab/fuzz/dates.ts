@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { DateField, DateOutcome } from './date-fields.ts'
+import type { DateField, DateOutcome } from './date-field.ts'
 import { type DatePlan, datePlan, instantOf, textOf } from './instants.ts'
 
 export interface DateTry {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Pool } from 'undici'
-import type { DateField } from './date-fields.ts'
+import type { DateField } from './date-field.ts'
 import { type DateTry, dateFaultOf, dateText, dateTry } from './dates.ts'
 import { type Judge, readJson, SHED, TENANTS, wordOf } from './judge.ts'
 import { type RawPlan, rawPlan } from './raw.ts'

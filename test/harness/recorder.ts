@@ -118,6 +118,7 @@ export function normalized(recording: unknown): unknown {
       .replace(JWT, 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ0ZW5hbnQifQ.c2ln…')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+05:30|Z)/g, '2026-04-01T15:04:05.123+05:30')
       .replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b/g, '2026-04-01 15:04:05')
+      .replace(/\b\d{4}-\d\d-\d\d\b(?![T ]\d)/g, (day) => (day < '2026-04-01' ? day : '2026-04-01'))
       .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4} \d{1,2}:\d\d:\d\d [AP]M\b/g, 'Apr 1, 2026 3:04:05 PM')
       .replace(/\b\d{6}X{6}\d{4}\b/g, '999912XXXXXX1234')
       .replace(/\bsvc_test_\w+/g, 'svc_test_wtdk1smmnn9gzxsjp1xx59z4hx4gasvv_r23xq0')

@@ -1,34 +1,23 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { EARLIEST, LATEST, misspellings, spellings } from '../../packages/kernel/test/instants.ts'
-import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, ifMatch, newConfig, newEvent } from '../harness/coins.ts'
 import { type Browser, type ConsoleResponse, signedIn } from '../harness/console.ts'
 import { documentedDates } from '../harness/documents.ts'
+import {
+  after,
+  EDGES,
+  type Field,
+  HOUR_MS,
+  named,
+  type Outcome,
+  range,
+  reported,
+} from '../harness/instant-fields.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
-
-/** What a request with one instant in it led to. */
-interface Outcome {
-  readonly status: number
-  readonly text: string
-  /** The instant as the response has it. */
-  readonly instant?: string
-  /** Of a filter: whether it let the record pass. */
-  readonly found?: boolean
-}
-
-interface Field {
-  readonly send: (text: string) => Promise<Outcome>
-  /** Instants that the operation accepts. */
-  readonly instants: readonly Date[]
-  /** Of a filter: which instants let the record pass. */
-  readonly finds?: (instant: Date) => boolean
-}
-
-const HOUR_MS = 3_600_000
-const EDGES = [new Date(EARLIEST), new Date(LATEST)] as const
 
 let service: TestService
 let receiver: WebhookReceiver
@@ -48,36 +37,6 @@ afterAll(async () => {
   await service.close()
   await receiver.close()
 })
-
-const after = (ms: number): Date => new Date(Math.floor((Date.now() + ms) / 1_000) * 1_000 + 100)
-const reported = (
-  response: ApiResponse | ConsoleResponse,
-  read: (json: Json) => Partial<Outcome>,
-): Outcome => ({
-  status: response.status,
-  text: response.text,
-  ...(response.status === 200 && read(response.json.payload ?? response.json)),
-})
-
-/** A pair of filters, `from` inclusive and `to` exclusive, over a record of about this time. */
-const range = (
-  names: readonly [from: string, to: string],
-  find: (query: Record<string, string>) => Promise<Outcome>,
-): Record<string, Field> => {
-  const instants = [after(-HOUR_MS), after(HOUR_MS), ...EDGES]
-  const [from, to] = names
-  return {
-    [from]: {
-      send: (text) => find({ [from]: text }),
-      instants,
-      finds: (at) => at.getTime() < Date.now(),
-    },
-    [to]: { send: (text) => find({ [to]: text }), instants, finds: (at) => at.getTime() > Date.now() },
-  }
-}
-
-const named = (operation: string, found: Record<string, Field>): Record<string, Field> =>
-  Object.fromEntries(Object.entries(found).map(([name, field]) => [`${operation} ${name}`, field]))
 
 async function newEndpoint(tenant: Client): Promise<string> {
   await vi.waitFor(
