@@ -50,7 +50,7 @@ async function verify({ anchor = [], json = false }: VerifyOptions): Promise<voi
     )
   else
     process.stdout.write(
-      `Entry ${verdict.number} of ${verdict.tenantId ?? 'the installation'} ${verdict.problem}.\n`,
+      `Entry ${verdict.number} ${verdict.problem}: chain of ${verdict.tenantId ?? 'the installation'}.\n`,
     )
   if (!verdict.whole) process.exitCode = 1
 }
