@@ -4,9 +4,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
 import { issueApiKey } from '@svc/core/tenants/api-key'
-import { createCompany } from '@svc/core/tenants/company'
+import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
@@ -192,10 +192,10 @@ async function onboard(
   const { client, ...partner } = await database.operate(async (tx) => {
     const { partner, client } = await createPartner(tx, maker, { name: 'Bench', products: [product] })
     const { partnerId } = partner
-    const companyId = await createCompany(tx, randomBytes, partnerId, 'Acme Industries Private Limited')
+    const companyId = insertCompany(tx, randomBytes, partnerId, 'Acme Industries Private Limited')
     const cardAccountIds: string[] = []
     for (let i = 0; i < accounts; i++) {
-      const id = await createCardAccount(tx, randomBytes, {
+      const id = insertCardAccount(tx, randomBytes, {
         partnerId,
         companyId,
         product,
