@@ -24,7 +24,7 @@ import {
   openStream,
   sellWithCodes,
 } from './merchants.ts'
-import { awardCoins, issueCards, type LivePartner, newPartner, useCard } from './partners.ts'
+import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
 import { fundAboveLimit, payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
@@ -80,6 +80,7 @@ test('merchants sell with codes; rail, refunds, webhooks and the feed of events'
 test('partners issue cards one by one and in bulk, search them, and award coins', async () => {
   partner = await newPartner(live, client)
   cards = await issueCards(partner)
+  await register(partner)
   await useCard(live, partner, cards.inUse)
   await awardCoins(partner)
 })
