@@ -18,6 +18,7 @@ interface ListenOptions {
   readonly as: DemoTenant
   readonly baseUrl?: string
   readonly apiKey?: string
+  readonly partnerId?: string
   readonly clientId?: string
   readonly clientSecret?: string
   readonly position?: string
@@ -69,7 +70,8 @@ export function addEventCommands(program: Command): void {
     )
     .option('--base-url <url>', 'the service; by default the one of sandbox.json')
     .addOption(new Option('--api-key <key>', 'a merchant’s key, in place of --as').env('SVC_API_KEY'))
-    .addOption(new Option('--client-id <id>', 'a partner’s client, in place of --as').env('SVC_CLIENT_ID'))
+    .addOption(new Option('--partner-id <id>', 'a partner, in place of --as').env('SVC_PARTNER_ID'))
+    .addOption(new Option('--client-id <id>', 'its client').env('SVC_CLIENT_ID'))
     .addOption(new Option('--client-secret <secret>', 'its secret').env('SVC_CLIENT_SECRET'))
     .option('--position <file>', 'where the position is kept; by default in DATA_DIR')
     .option(
@@ -121,9 +123,11 @@ export function readFrom(text: string): FeedStart {
   )
 }
 
-function givenCredentials({ apiKey, clientId, clientSecret }: ListenOptions): Credentials | undefined {
+function givenCredentials({ apiKey, ...client }: ListenOptions): Credentials | undefined {
   if (apiKey) return { apiKey }
-  if (clientId && clientSecret) return { clientId, clientSecret }
-  if (clientId || clientSecret) throw new UsageError('--client-id and --client-secret go together')
+  const { partnerId, clientId, clientSecret } = client
+  if (partnerId && clientId && clientSecret) return { partnerId, clientId, clientSecret }
+  if (partnerId || clientId || clientSecret)
+    throw new UsageError('--partner-id, --client-id and --client-secret go together')
   return undefined
 }

@@ -71,8 +71,10 @@ function addCards(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc cards show card_…')
     .action(async (svcCardId: string, options: RemoteOptions) => {
       const session = await openProfile(options)
-      const path = `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`
-      show(await session.call<object>('GET', path), options)
+      show(
+        await session.call<object>('GET', `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`),
+        options,
+      )
     })
 }
 

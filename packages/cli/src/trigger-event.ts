@@ -5,7 +5,7 @@ import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import { encrypt } from '@svc/jwe/jwe'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { withInstallation } from './context.ts'
-import { TenantSession } from './tenant-session.ts'
+import { type ApiPath, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Fields that replace those of the requests that cause an event. */
@@ -112,7 +112,7 @@ async function byTheNetwork(
   sandbox: Sandbox,
   ...messages: readonly ((before: string | undefined) => object)[]
 ): Promise<string> {
-  const path = `/sandbox/cards/${await newCard(sandbox)}/messages`
+  const path: ApiPath = `/sandbox/cards/${await newCard(sandbox)}/messages`
   let last: NetworkMessage['response'] | undefined
   for (const message of messages) {
     const body = message(last?.authorizationId)
@@ -222,7 +222,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.unclaimed_soon': byTime,
   async 'card.return_waiting'(sandbox) {
     const svcCardId = await newCard(sandbox)
-    const path = `/api/v0/partner/svcCard/${svcCardId}`
+    const path: ApiPath = `/api/v0/partner/svcCard/${svcCardId}`
     await asPartner(sandbox).call('PATCH', `${path}/status`, { status: 'BL', reason: 'lost' })
     await asPartner(sandbox).call('POST', `${path}/return`, { consentReference: 'trigger' })
     return `blocked and emptied ${svcCardId}`
@@ -230,7 +230,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.returned': byTime,
   async 'card_account.low'(sandbox) {
     const { cardAccountId } = sandbox.incentivePartner
-    const path = `/api/v0/partner/card-accounts/${cardAccountId}`
+    const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`
     const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
     await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
     return `issued ${await newCard(sandbox)} from ${cardAccountId}`
