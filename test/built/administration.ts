@@ -13,7 +13,7 @@ export const PASSWORD = 'correct horse battery staple'
 
 /** Commands that do not administer an installation: they run the service, call it, or are of the sandbox alone. */
 const OTHERS =
-  /^(?:serve|encrypt|decrypt|conformance|card issue|qr .*|events (?:listen|trigger)|sandbox .*|login|logout|profiles|api .*|payments .*|cards .*|listen|trigger|complete|completion)$/
+  /^(?:serve|encrypt|decrypt|conformance|card issue|qr .*|events (?:listen|trigger)|sandbox .*|login|logout|profiles|api .*|payments .*|cards .*|logs .*|listen|trigger|complete|completion)$/
 
 /** Every command that administers an installation, as a user writes it. */
 export function administrationCommands(): string[] {

@@ -42,6 +42,8 @@ export async function sellWithCodes(
   expect(payloadOf(await client.post('/api/v0/qr-code/search', {})).data).toHaveLength(1)
   const [{ paymentId }] = payloadOf(await client.get('/api/v0/payments?referenceNumber=order-1042')).data
   payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
+  const logged = async () => payloadOf(await client.get('/api/v0/requests?operation=createQrCode')).data
+  await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
   await refundInPart({ svc }, { client, merchantId, paymentId })
   await disputeInPart({ svc }, { client, merchantId, paymentId })
   await svc(['payment', 'list', merchantId])

@@ -158,6 +158,21 @@ test('following reports each connection that is lost, and ends after as many as 
   expect(causes).toHaveLength(1)
 })
 
+test('own requests are listed and followed: what came before, then each once as it happens', async () => {
+  const { qrCodes, requests } = merchantClient(proxy, await service.newMerchant())
+  await qrCodes.create({})
+  await expect.poll(async () => (await requests.list().take(9)).length, { timeout: 10_000 }).toBe(1)
+  const received: string[] = []
+  for await (const { operation, error = '' } of requests.follow({ last: 1 })) {
+    received.push(`${operation} ${error}`)
+    if (received.length === 1) await qrCodes.get('qr_none').catch(() => undefined)
+    if (received.length === 2) await qrCodes.create({})
+    if (received.length === 3) break
+  }
+  expect(received).toEqual(['createQrCode ', 'getQrCode qr_code_not_found', 'createQrCode '])
+  expect((await requests.list({ status: '4xx' }).take(9)).map(({ status }) => status)).toEqual([404])
+})
+
 test('the past of a code is read by the client', async () => {
   const { qrCodes } = merchantClient(service, merchant)
   const { qrCodeId } = await newCode(12)

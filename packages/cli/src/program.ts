@@ -19,6 +19,7 @@ import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
+import { addLogCommands } from './log-commands.ts'
 import { addLoginCommands } from './login-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
@@ -94,6 +95,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addApiCommands(program)
   addRecordCommands(program)
   addRemoteEventCommands(program)
+  addLogCommands(program)
   addCompletionCommand(program)
   return program
 }
