@@ -463,6 +463,14 @@ async function probes(): Promise<void> {
   await recorder.works('readyz', 'Requests may be sent here', open)
 }
 
+async function ownRequests(): Promise<void> {
+  const query = { error: 'nothing_to_pay_out' }
+  // The request log is written in the background.
+  const logged = async () => payloadOf(await shop.get(`/api/v0/requests?${new URLSearchParams(query)}`)).data
+  await expect.poll(logged, { timeout: 30_000 }).toHaveLength(1)
+  await recorder.works('listRequests', 'Failed with one error code', shop, { query })
+}
+
 /** A stream has no end, and metrics never the same figures: told in the test below instead. */
 const WITHOUT_SUCCESS = new Set(['streamEvents', 'metrics'])
 
@@ -476,6 +484,7 @@ test('every example of the reference is what the service answers', async () => {
   await probes()
   const reporter = { query: { after: 'first' } }
   await recorder.fails('streamEvents', 'validation_failed', 'A place that is no number', shop, reporter)
+  await ownRequests()
   for (const { id, envelope: family } of OPERATIONS)
     if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
