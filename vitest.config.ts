@@ -145,7 +145,10 @@ export default defineConfig({
         test: {
           name,
           // The SDK talks HTTP, so one database is enough for it.
-          include: ['test/service/**/*.test.ts', ...(index === 0 ? ['test/sdk/**/*.test.ts'] : [])],
+          include: [
+            'test/service/**/*.test.ts',
+            ...(index === 0 ? ['test/sdk/**/*.test.ts', 'lab/bank/**/*.test.ts'] : []),
+          ],
           exclude: index === 0 ? [] : ONCE.map((suite) => `test/service/${suite}.test.ts`),
           globalSetup: 'test/harness/database-server.ts',
           env: { TEST_POSTGRES: binaries },

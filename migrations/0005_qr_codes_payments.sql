@@ -77,7 +77,7 @@ create table payments (
   -- when it was assigned or returned out of suspense
   resolved_at    timestamptz,
   -- the payment in the platform's suspense that it was assigned from
-  assigned_from  text collate "C" constraint assigned_once unique,
+  assigned_from  text collate "C",
   constraint refunds_within_payment check (refund_paise between 0 and amount_paise),
   constraint disputes_within_payment check (dispute_paise between 0 and amount_paise - refund_paise),
   constraint only_accepted_are_refunded check (refund_paise = 0 or status = 'ACCEPTED'),
@@ -89,6 +89,7 @@ create table payments (
 create index payments_of_code on payments (merchant_id, qr_code_id, created_at desc, payment_id desc);
 alter table payments add primary key (merchant_id, payment_id);
 -- A credit that was assigned out of the platform's suspense has two payments, of which one is live.
+create unique index assigned_once on payments (assigned_from) where assigned_from is not null;
 create unique index one_credit_per_utr on payments (utr, (status = 'ASSIGNED'));
 create index payments_by_id on payments (payment_id);
 create index payments_to_refund on payments (created_at) where status = 'REFUND_PENDING';
@@ -227,7 +228,7 @@ create table settlement_lines (
 );
 create index settlement_lines_differing on settlement_lines (recorded_at desc) where status <> 'MATCHED';
 select secure_tenants('settlement_lines', 'tenant_id');
-grant select, insert on settlement_lines to svc_service;
+grant select, insert, update (file_id, line, amount_paise, settled_on, status, journal_id, recorded_at) on settlement_lines to svc_service;
 grant select on settlement_lines to svc_operator;
 
 -- Where the money of a merchant goes, and what state taxes its fees; as the operator who set them last entered them.

@@ -390,7 +390,7 @@ export class Merchants {
     if (reason === 'qr_code_cancelled') return code.cancelSentIn !== undefined
     if (reason === 'qr_code_used') return !code.multipleUse && code.paysSent > 1
     if (reason === 'qr_code_expired')
-      return code.expiryMs !== undefined && Date.parse(createdOn) >= code.expiryMs
+      return (code.expiryMs ?? Infinity) <= Math.max(Date.parse(createdOn), this.#world.latestMs)
     if (reason === 'merchant_disabled') return code.merchant.disabledEver
     if (reason === 'amount_mismatch') return code.fixedPaise !== undefined && code.fixedPaise !== paise
     return reason === 'amount_over_limit' && paise > CAP_PAISE

@@ -17,6 +17,7 @@ import { Watch } from './watch.ts'
 import { World } from './world.ts'
 
 const DAY_MS = 86_400_000
+const MAX_SKEW_MS = 3_000
 const ALL_CHECKED_EVERY_ROUNDS = 150
 /** The share of rounds after which everything comes to rest, so that what is read has an instant. */
 const PAST_KEPT = 0.01
@@ -133,7 +134,7 @@ export class Run {
     const { world, callers } = this
     const { chance, process } = world
     await world.pass(chance.happens(0.03) ? chance.whole(500, 70_000) : chance.whole(1, 60))
-    if (chance.happens(0.02)) world.skewMs = chance.whole(-3_000, 3_000)
+    if (chance.happens(0.02)) world.skewMs = chance.whole(-MAX_SKEW_MS, MAX_SKEW_MS)
     if (!chance.happens(0.004)) return
     this.#disturbances++
     const jump = chance.weighted({ back: 4, forth: 4, far: 1 })
@@ -143,7 +144,10 @@ export class Run {
       await this.#settle()
       callers.acknowledged = []
     }
-    if (jump === 'back') this.#past.forget()
+    if (jump === 'back') {
+      this.#past.forget()
+      world.latestMs = Math.max(world.latestMs, process.wallMs() + MAX_SKEW_MS)
+    }
     process.wallBaseMs += jump === 'back' ? -DAY_MS : jump === 'forth' ? DAY_MS : 400 * DAY_MS
   }
 

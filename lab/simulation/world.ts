@@ -58,6 +58,8 @@ export class World {
   app!: App
   /** Milliseconds by which the database's clock is ahead of the service's. */
   skewMs = 0
+  /** What the clocks have shown at most when one was set back: what had expired until then stays expired. */
+  latestMs = 0
   crashes = 0
 
   constructor(server: SimulationServer, process: SimulatedProcess, seed: number, database: string) {

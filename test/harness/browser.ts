@@ -100,11 +100,13 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 export const overflowPx = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 
-/** Buttons and links that reach over the edge of the window, where nobody can press them. */
+/** Buttons and links that reach over the edge of the window, where nobody can press them, and labels that are clipped. */
 export const cutOff = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll('header a, header button, main a, main button')]
     .filter((element) => {
       const { left, right, width } = element.getBoundingClientRect()
+      const label = element.querySelector('.mantine-Button-label')
+      if (label && label.scrollWidth > label.clientWidth) return true
       return width > 0 && (left < 0 || right > innerWidth) && !element.closest('.skip, [data-scrollbars], .mantine-ScrollArea-root')
     })
     .map((element) => element.outerHTML.slice(0, 120))`)

@@ -20,7 +20,7 @@ export async function shopWith(on: TestService, amount: number): Promise<Shop> {
 
 export async function newShop(on: TestService) {
   const merchant = await on.newMerchant()
-  return { merchantId: merchant.merchantId, client: await on.as(merchant) }
+  return { merchantId: merchant.merchantId, vpa: merchant.vpa, client: await on.as(merchant) }
 }
 
 export const notifyRefund = (on: TestService, notice: object) =>

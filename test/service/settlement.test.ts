@@ -86,6 +86,26 @@ test('what the bank paid is matched by its reference; the rest is listed: unknow
   expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
+test('a line of another amount is corrected by the bank’s later line, and by no third', async () => {
+  const utr = await pay(50)
+  expect(await imported(await csv([[utr, '49']]))).toEqual({ ...NONE, differing: 1 })
+  const before = BigInt(await balance(`bank:${merchantId}`))
+  const corrected = await csv([[utr, '50.00']])
+  expect(await imported(corrected)).toEqual({ ...NONE, matched: 1, matchedAmount: '50.00' })
+  expect(await balance(`bank:${merchantId}`)).toBe(String(before - 5000n))
+  expect(await differences(utr)).toEqual({})
+  expect(await imported(corrected)).toEqual({ ...NONE, repeated: 1 })
+  expect((await svc('import', await csv([[utr, '49']]))).code).toBe(1)
+  const [first, second] = [await pay(60), await pay(61)]
+  const both = await csv([
+    [first, '59'],
+    [second, '61'],
+    [first, '60'],
+  ])
+  expect(await imported(both)).toEqual({ ...NONE, matched: 2, matchedAmount: '121.00', differing: 1 })
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
+})
+
 test('importing a file again changes nothing; a line whose notice came meanwhile is matched', async () => {
   const [paid, late] = [await pay(11), newUtr()]
   const file = await csv([

@@ -152,6 +152,18 @@ const JOINED = [
 
 const joinedIn = (text: string): string[] => JOINED.flatMap((pattern) => text.match(pattern) ?? [])
 
+test('commands that move money act in an operator’s name: the account of the machine is for the others', () => {
+  const inNameOfAccount = sourcesOf(['cli']).flatMap(({ file, text }) =>
+    text.includes('cliActor(') ? [file.split('/').at(-1)] : [],
+  )
+  expect(inNameOfAccount.sort()).toEqual([
+    'card-commands.ts',
+    'context.ts',
+    'money-actor.ts',
+    'webhook-commands.ts',
+  ])
+})
+
 test('no tenant and id are joined into a key: state is asked for by tenant, then by id', () => {
   const found = sourcesOf(PROGRAM_PACKAGES).flatMap(({ file, text }) =>
     joinedIn(text).map((joined) => `${file}: ${joined}`),

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import { Button, type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
 
 const brand: MantineColorsTuple = [
   '#edf2ff',
@@ -28,8 +28,10 @@ export const theme = createTheme({
   // White or black on a filled colour, whichever can be read.
   autoContrast: true,
   luminanceThreshold: 0.35,
-  // Its cross has no words.
   components: {
+    // Beside a long text, the text gives way: the label of a button is never clipped.
+    Button: Button.extend({ styles: { root: { flexShrink: 0 } } }),
+    // Its cross has no words.
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
   },
 })

@@ -6,7 +6,8 @@ import { CONSENT_REFERENCE_CHARS_MAX, returnCard, reverseReturn } from '@svc/cor
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
-import { type CommandContext, cliActor, withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -86,7 +87,7 @@ async function replace(svcCardId: string, { reason, json = false }: Json & { rea
     return context.commands.open(replaceCard).run(
       { partnerId, svcCardId, actor: 'operator', reason },
       {
-        actor: cliActor(),
+        actor: await moneyActor(context),
         action: 'card.replaced',
         target: svcCardId,
         tenantId: partnerId,
@@ -118,7 +119,7 @@ async function returnBalance(
     return context.commands.open(returnCard).run(
       { partnerId, svcCardId, consentReference: consent },
       {
-        actor: cliActor(),
+        actor: await moneyActor(context),
         action: 'card.returned',
         target: svcCardId,
         tenantId: partnerId,
@@ -143,14 +144,15 @@ async function list({ card, waiting = false, limit, json = false }: ListOptions)
 }
 
 async function reverse(returnId: string, { reason, json = false }: Json & { readonly reason: string }) {
-  const { returned } = await withInstallation(async ({ commands, database }) => {
+  const { returned } = await withInstallation(async (context) => {
+    const { commands, database } = context
     const found = await database.operate((tx) => findReturn(tx, returnId))
     if (!found) throw new UsageError(`There is no return ${returnId}. List them with: svc card returns`)
     const { partnerId, svcCardId } = found
     return commands.open(reverseReturn).run(
       { partnerId, svcCardId, returnId, reason },
       {
-        actor: cliActor(),
+        actor: await moneyActor(context),
         action: 'card.return_reversed',
         target: svcCardId,
         tenantId: partnerId,

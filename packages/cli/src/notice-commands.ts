@@ -4,7 +4,8 @@ import { type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
-import { cliActor, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -86,9 +87,10 @@ async function assign(
 ): Promise<void> {
   const amountPaise = parseRupees(amount)
   if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
-  const payment = await withInstallation(async ({ commands, database }) => {
+  const payment = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
     const notice = await database.operate((tx) => findNotice(tx, noticeId))
-    const actor = cliActor()
     const ask = assignmentOf(notice, { utr, amountPaise, tr, payeeVpa }, actor)
     const decided = await commands.open(acceptPayment).run(ask, {
       actor,

@@ -5,83 +5,39 @@ import { findPayout, listAllPayouts, payoutRuns, payoutsOfRun } from '@svc/core/
 import type { Payout } from '@svc/core/qr-codes/payout'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import { parse } from 'csv-parse/sync'
+import { addBankFileCommands } from './bank-file.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { readCount } from './payment-commands.ts'
 import { changeInName } from './payout-steps.ts'
-import { printRows, printTable } from './print.ts'
+import { printRows } from './print.ts'
 import { readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
 
 const CHUNK = 1_000
 
-/** What the file for the bank can say of a payout. */
-const FIELDS = {
-  payoutId: ({ payoutId }) => payoutId,
-  amount: ({ amountPaise }) => formatRupees(amountPaise),
-  accountNumber: ({ accountNumber }) => accountNumber,
-  ifsc: ({ ifsc }) => ifsc,
-  // Letters, digits and spaces: no spreadsheet takes a name for a formula.
-  accountHolder: ({ accountHolder }) =>
-    accountHolder.replace(/[^\p{L}\p{M}\p{N} .&'-]/gu, ' ').replace(/^[^\p{L}\p{N}]+/u, ''),
-} as const satisfies Readonly<Record<string, (payout: Payout) => string>>
-type Field = keyof typeof FIELDS
-const NAMES = Object.keys(FIELDS) as Field[]
-
-interface Column {
-  readonly field: Field
-  readonly header: string
-}
-
-function readColumns(text: string): Column[] {
-  return text.split(',').map((part) => {
-    const [name = '', header = name] = part.trim().split('=')
-    const field = NAMES.find((one) => one === name)
-    if (!field)
-      throw new InvalidArgumentError(`Each must be one of ${NAMES.join(', ')}, or such as amount=AMOUNT.`)
-    return { field, header }
-  })
-}
-
 export function addPayoutFileCommands(payout: Command): void {
-  payout
-    .command('export')
-    .description('mark all approved payouts as sent, in a new run, and print the run as a file for the bank')
-    .option('--run <runId>', 'print this earlier run again and send nothing')
-    .addOption(
-      new Option('--columns <list>', 'columns in order, each a field or field=HEADER')
-        .default(
-          NAMES.map((field): Column => ({ field, header: field })),
-          NAMES.join(','),
-        )
-        .argParser(readColumns),
-    )
-    .option('--json', 'print JSON instead of CSV')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc payout export --columns accountNumber=ACCOUNT,ifsc=IFSC,amount=AMOUNT,payoutId=REFERENCE > payouts.csv',
-    )
-    .action(printRun)
-  payout
-    .command('runs')
-    .description('list runs of payouts to the bank, newest first')
-    .option('--limit <count>', 'how many', readCount, 50)
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout runs')
-    .action(async ({ limit, json = false }: { limit: number; json?: boolean }) => {
-      const runs = await withInstallation(({ database }) => database.operate((tx) => payoutRuns(tx, limit)))
-      printRows(
-        runs.map(({ runId, payouts, amountPaise, sentAt }) => ({
-          runId,
-          payouts: Number(payouts),
-          amount: formatRupees(amountPaise),
-          sentAt,
-        })),
-        json,
-      )
-    })
+  addBankFileCommands<Payout>(payout, {
+    name: 'payout',
+    waiting: 'approved',
+    fields: {
+      payoutId: ({ payoutId }) => payoutId,
+      amount: ({ amountPaise }) => formatRupees(amountPaise),
+      accountNumber: ({ accountNumber }) => accountNumber,
+      ifsc: ({ ifsc }) => ifsc,
+      // Letters, digits and spaces: no spreadsheet takes a name for a formula.
+      accountHolder: ({ accountHolder }) =>
+        accountHolder.replace(/[^\p{L}\p{M}\p{N} .&'-]/gu, ' ').replace(/^[^\p{L}\p{N}]+/u, ''),
+    },
+    example: 'accountNumber=ACCOUNT,ifsc=IFSC,amount=AMOUNT,payoutId=REFERENCE',
+    send: sendApproved,
+    ofRun: ({ database }, runId) => database.operate((tx) => payoutsOfRun(tx, runId)),
+    runs: async ({ database }, limit) => {
+      const runs = await database.operate((tx) => payoutRuns(tx, limit))
+      return runs.map(({ payouts, ...run }) => ({ ...run, count: payouts }))
+    },
+  })
   payout
     .command('import <file>')
     .description('record what the bank says of payouts (CSV); again, it changes nothing')
@@ -96,31 +52,6 @@ export function addPayoutFileCommands(payout: Command): void {
       '\nExample:\n  svc payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --utr UTR --reason REMARKS',
     )
     .action(importOutcomes)
-}
-
-interface ExportOptions {
-  readonly run?: string
-  readonly columns: readonly Column[]
-  readonly json?: boolean
-}
-
-async function printRun({ run, columns, json = false }: ExportOptions): Promise<void> {
-  const found = await withInstallation(async (context) => {
-    const runId = run ?? (await sendApproved(context))
-    const sent = await context.database.operate((tx) => payoutsOfRun(tx, runId))
-    if (run !== undefined && sent.length === 0)
-      throw new UsageError(`There is no run ${run}. List them with: svc payout runs`)
-    const note =
-      sent.length === 0
-        ? 'No payout is approved.'
-        : `${sent.length} payouts in run ${runId}. Print it again with: svc payout export --run ${runId}`
-    process.stderr.write(`${note}\n`)
-    return sent
-  })
-  printTable(
-    found.map((one) => Object.fromEntries(columns.map(({ field, header }) => [header, FIELDS[field](one)]))),
-    { csv: !json, json },
-  )
 }
 
 /** A payout that another run takes meanwhile stays in that run. */

@@ -5,7 +5,8 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
-import { cliActor, withInstallation } from './context.ts'
+import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
 import { addRefundFileCommands } from './refund-file.ts'
@@ -104,8 +105,9 @@ async function complete(
   failureReason: string | null,
 ): Promise<void> {
   const reference = utr === undefined ? null : canonicalReference(utr)
-  const completed = await withInstallation(async ({ commands, database }) => {
-    const actor = cliActor()
+  const completed = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
     const [refund, assigns] = await database.operate(async (tx) => [
       await findRefund(tx, refundId),
       notice === undefined ? undefined : await followedNotice(tx, notice, actor),

@@ -6,8 +6,10 @@ import {
 } from '@svc/core/qr-codes/import-settlement'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { formatRupees } from '@svc/kernel/money'
+import { recordAudit } from '@svc/platform/audit'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { type Printed, printRecord, printTable } from './print.ts'
 import { checkSettlementFile, type SettlementFormat, settlementLinesOf } from './settlement-file.ts'
 
@@ -28,7 +30,7 @@ const DIFFERENCES_MAX = 10_000
 
 const WHAT_TO_DO: Readonly<Record<DifferenceKind, string>> = {
   unknown: 'ask the bank for its notice; then import the file again',
-  differs: 'compare with the bank; one of the two amounts is wrong',
+  differs: 'compare with the bank; import the line with which it corrects its own',
   missing: 'wait for a later file, then claim it from the bank',
 }
 
@@ -79,13 +81,14 @@ async function runImport(
 ): Promise<void> {
   const format = { columns: { utr, amount, date }, unit }
   const fileId = await checkSettlementFile(file, format)
-  const { conflicting, matchedPaise, ...counts } = await withInstallation(({ database, commands }) =>
-    importSettlement(
-      { database, record: commands.open(recordSettlement) },
-      fileId,
-      settlementLinesOf(file, format),
-    ),
-  )
+  const { conflicting, matchedPaise, ...counts } = await withInstallation(async (context) => {
+    const { database, commands } = context
+    const actor = await moneyActor(context)
+    const entry = { actor, action: 'settlement.imported', target: fileId }
+    await database.operate(async (tx) => recordAudit(tx, [entry]))
+    const record = commands.open(recordSettlement)
+    return importSettlement({ database, record }, fileId, settlementLinesOf(file, format))
+  })
   for (const line of conflicting)
     process.stderr.write(
       `line ${line.line}: ${line.utr} was recorded before with another amount than ${formatRupees(line.amountPaise)}\n`,

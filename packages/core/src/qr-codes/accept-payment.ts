@@ -192,6 +192,8 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
 
+const utrOf = (read: ReadNotice): string | undefined => ('credit' in read ? read.credit.utr : read.utr)
+
 /** A notice that is no new payment, with the payment that it is about. */
 const keptAs = (
   command: AcceptPayment,
@@ -204,7 +206,7 @@ const keptAs = (
   body: command.ask.notice,
   status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
   reason,
-  utr: command.credit?.utr ?? null,
+  utr: utrOf(command.ask.read) ?? null,
   paymentId: about?.paymentId ?? null,
   flags: command.credit?.flags ?? [],
   receivedAt: now,

@@ -44,7 +44,13 @@ export type QuarantineReason =
   | 'payment_not_accepted'
   | 'dispute_over_payment'
 
-export type ReadNotice = { readonly credit: Credit } | { readonly unreadable: QuarantineReason }
+export type ReadNotice =
+  | { readonly credit: Credit }
+  | {
+      readonly unreadable: QuarantineReason
+      /** The bank's reference, where it can be read. */
+      readonly utr?: string
+    }
 
 const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
@@ -65,7 +71,7 @@ export function readCreditNotice(
   const utr = canonicalReference(textOf(at(fields.utr)) ?? '')
   if (utr.length < 6 || utr.length > 35) return { unreadable: 'reference_unreadable' }
   const amountPaise = readAmount(at(fields.amount), amountUnit)
-  if (amountPaise === undefined) return { unreadable: 'amount_unreadable' }
+  if (amountPaise === undefined) return { unreadable: 'amount_unreadable', utr }
   const time = textOf(at(fields.transactionTime))
   const transactionAt = time === undefined ? null : readTime(time, adapter)
   const payerVpa = textOf(at(fields.payerVpa))?.slice(0, TEXT_MAX) || null

@@ -52,7 +52,8 @@ export async function importSettlement(
       [...ofTenants].map(([tenantId, its]) => record.run({ tenantId, fileId, lines: its })),
     )
     for (const each of recorded) {
-      const of = (status: SettlementStatus) => each.lines.filter((line) => line.status === status)
+      const of = (status: SettlementStatus) =>
+        [...each.lines, ...each.corrected].filter((line) => line.status === status)
       sum.matched += of('MATCHED').length
       sum.matchedPaise += of('MATCHED').reduce((total, { amountPaise }) => total + amountPaise, 0n)
       sum.differing += of('DIFFERS').length

@@ -20,30 +20,46 @@ export interface RecordSettlement {
   readonly lines: readonly FileLine[]
 }
 
-/** What is known of a reference: its payment, and the amount that was recorded for it before. */
+/** What is known of a reference: its payment, and the line that was recorded for it before. */
 interface Known {
   readonly tenantId: string
   readonly utr: string
   readonly payment: (Payment & CodeFacts) | undefined
-  readonly recordedPaise: Paise | null
+  readonly previous: Previous | undefined
 }
-/** Its reference and tenant, beside the columns of its payment, which are null where there is none. */
-type KnownRow = Payment & CodeFacts & { lineTenant: string; lineUtr: string; recordedPaise: Paise | null }
+type Previous = Pick<SettlementLine, 'amountPaise' | 'status'>
+/** Its reference and tenant, beside the columns of its payment and of its line, which are null where there is none. */
+type KnownRow = Payment &
+  CodeFacts & {
+    lineTenant: string
+    lineUtr: string
+    previousPaise: Paise | null
+    previousStatus: SettlementStatus | null
+  }
+const correctLines = settlementLines.updates(
+  ['fileId', 'line', 'amountPaise', 'settledOn', 'status', 'journalId', 'recordedAt'],
+  'correct',
+)
+
+// By the reference first, whatever the planner knows of the table: a merchant has very many payments.
 const KNOWN = statement<KnownRow>(
   'settlement_known',
-  `select w.tenant_id as "lineTenant", w.utr as "lineUtr", l.amount_paise as "recordedPaise",
-     ${payments.columns}, ${CODE_FACTS}
+  `select w.tenant_id as "lineTenant", w.utr as "lineUtr", l.amount_paise as "previousPaise",
+     l.status as "previousStatus", ${payments.columns}, ${CODE_FACTS}
    from unnest($1::text[], $2::text[]) as w (tenant_id, utr)
-     left join payments p on p.merchant_id = w.tenant_id and p.utr = w.utr and p.assigned_from is null
+     left join lateral (
+       select * from payments p where p.utr = w.utr and p.assigned_from is null offset 0) p on p.merchant_id = w.tenant_id
      left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id
      left join settlement_lines l on l.tenant_id = w.tenant_id and l.utr = w.utr`,
 )
 
 export interface RecordedSettlement {
   readonly lines: readonly SettlementLine[]
+  /** Lines that correct one whose amount was not the payment's. */
+  readonly corrected: readonly SettlementLine[]
   /** Lines that were recorded before. */
   readonly repeated: number
-  /** Lines whose reference was recorded before with another amount; they change nothing. */
+  /** Lines whose reference was recorded before with another amount, and that correct nothing; they change nothing. */
   readonly conflicting: readonly FileLine[]
   readonly journal: Journal | undefined
   /** Of the payments that were matched. */
@@ -53,7 +69,8 @@ export interface RecordedSettlement {
 
 /**
  * Records what the bank has paid for one tenant's payments: of each line whose payment is known with this amount the
- * money goes from the clearing account to the bank account, in one journal. A repeat changes nothing.
+ * money goes from the clearing account to the bank account, in one journal. A repeat changes nothing; where the bank had
+ * paid another amount, a line with that of the payment takes the place of the first.
  */
 export const recordSettlement = command({
   name: 'recordSettlement',
@@ -89,31 +106,26 @@ export const recordSettlement = command({
       known,
       ({ lineTenant }) => lineTenant,
       ({ lineUtr }) => lineUtr,
-      ({ lineTenant, lineUtr, recordedPaise, ...payment }): Known => ({
+      ({ lineTenant, lineUtr, previousPaise, previousStatus, ...payment }): Known => ({
         tenantId: lineTenant,
         utr: lineUtr,
         payment: (payment.paymentId as string | null) === null ? undefined : payment,
-        recordedPaise,
+        previous:
+          previousPaise && previousStatus
+            ? { amountPaise: previousPaise, status: previousStatus }
+            : undefined,
       }),
     )
   },
 
   decide(known, { tenantId, fileId, lines, transferId, timeZone, eventId }, now): RecordedSettlement {
-    const recorded = new Map<string, Paise>()
-    const fresh: FileLine[] = []
-    const conflicting: FileLine[] = []
-    for (const line of lines) {
-      const former = recorded.get(line.utr) ?? known.get(line.utr)?.recordedPaise
-      if (former === undefined || former === null) fresh.push(line)
-      else if (former !== line.amountPaise) conflicting.push(line)
-      recorded.set(line.utr, former ?? line.amountPaise)
-    }
     const statusOf = ({ utr, amountPaise }: FileLine): SettlementStatus => {
       const payment = known.get(utr)?.payment
       if (!payment) return 'UNKNOWN'
       return payment.amountPaise === amountPaise ? 'MATCHED' : 'DIFFERS'
     }
-    const matched = fresh.filter((line) => statusOf(line) === 'MATCHED')
+    const { fresh, corrected, conflicting } = sorted(lines, statusOf, (utr) => known.get(utr)?.previous)
+    const matched = [...fresh, ...corrected].filter((line) => statusOf(line) === 'MATCHED')
     const journal = matched[0] && {
       ...journalOf(
         {
@@ -130,20 +142,22 @@ export const recordSettlement = command({
         `${fileId}/${matched[0].line}`,
       ),
     }
+    const recorded = (line: FileLine): SettlementLine => {
+      const status = statusOf(line)
+      return {
+        ...line,
+        tenantId,
+        fileId,
+        status,
+        paymentId: known.get(line.utr)?.payment?.paymentId ?? null,
+        journalId: status === 'MATCHED' ? journal!.journalId : null,
+        recordedAt: now,
+      }
+    }
     return {
-      lines: fresh.map((line) => {
-        const status = statusOf(line)
-        return {
-          ...line,
-          tenantId,
-          fileId,
-          status,
-          paymentId: known.get(line.utr)?.payment?.paymentId ?? null,
-          journalId: status === 'MATCHED' ? journal!.journalId : null,
-          recordedAt: now,
-        }
-      }),
-      repeated: lines.length - fresh.length - conflicting.length,
+      lines: fresh.map(recorded),
+      corrected: corrected.map(recorded),
+      repeated: lines.length - fresh.length - corrected.length - conflicting.length,
       conflicting,
       journal,
       events: matched.map(({ utr }) => settledEvent(known.get(utr)!.payment!, eventId(), now, timeZone)),
@@ -151,9 +165,9 @@ export const recordSettlement = command({
     }
   },
 
-  apply(known, { lines }) {
-    for (const { utr, amountPaise } of lines)
-      known.set(utr, { ...known.get(utr)!, recordedPaise: amountPaise })
+  apply(known, { lines, corrected }) {
+    for (const line of [...lines, ...corrected])
+      known.set(line.utr, { ...known.get(line.utr)!, previous: line })
   },
 
   save(tx, decisions) {
@@ -166,12 +180,41 @@ export const recordSettlement = command({
       tx,
       decisions.flatMap(({ lines }) => lines),
     )
+    correctLines(
+      tx,
+      decisions.flatMap(({ corrected }) => corrected),
+    )
     saveEvents(
       tx,
       decisions.flatMap(({ events }) => events),
     )
   },
 })
+
+/** New lines, lines that correct one of another amount than the payment's, and those that contradict a previous one. */
+function sorted(
+  lines: readonly FileLine[],
+  statusOf: (line: FileLine) => SettlementStatus,
+  previousOf: (utr: string) => Previous | undefined,
+) {
+  const ofFile = new Map<string, Previous>()
+  const fresh: FileLine[] = []
+  const corrected: FileLine[] = []
+  const conflicting: FileLine[] = []
+  for (const line of lines) {
+    const previous = ofFile.get(line.utr) ?? previousOf(line.utr)
+    const status = statusOf(line)
+    if (previous?.amountPaise === line.amountPaise) continue
+    if (!previous) fresh.push(line)
+    else if (previous.status === 'DIFFERS' && status === 'MATCHED') corrected.push(line)
+    else {
+      conflicting.push(line)
+      continue
+    }
+    ofFile.set(line.utr, { amountPaise: line.amountPaise, status })
+  }
+  return { fresh, corrected, conflicting }
+}
 
 /** The merchant's money is with our bank. */
 const settledEvent = (

@@ -1,0 +1,112 @@
+import { formatRupees } from '@svc/kernel/money'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type CommandContext, withInstallation } from './context.ts'
+import { readCount } from './payment-commands.ts'
+import { printRows, printTable } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+/** A run: what was sent to the bank in one file. */
+export interface BankRun {
+  readonly runId: string
+  readonly count: bigint
+  readonly amountPaise: bigint
+  readonly sentAt: Date | null
+}
+
+/** What goes to the bank in files: payouts, refunds. */
+export interface BankFile<Row> {
+  /** The commands' name for one of them: `refund`. */
+  readonly name: string
+  /** Those that are sent next: `approved`. */
+  readonly waiting: string
+  /** What the file can say of one of them. No text of a merchant is among it that a spreadsheet takes for a formula. */
+  readonly fields: Readonly<Record<string, (row: Row) => string>>
+  readonly example: string
+  /** Sends what waits in a new run, and returns its id. */
+  readonly send: (context: CommandContext) => Promise<string>
+  readonly ofRun: (context: CommandContext, runId: string) => Promise<readonly Row[]>
+  readonly runs: (context: CommandContext, limit: number) => Promise<readonly BankRun[]>
+}
+
+interface Column {
+  readonly field: string
+  readonly header: string
+}
+
+/** `field` or `field=HEADER`, separated by commas. */
+const columnReader =
+  (names: readonly string[]) =>
+  (text: string): Column[] =>
+    text.split(',').map((part) => {
+      const [field = '', header = field] = part.trim().split('=')
+      if (!names.includes(field))
+        throw new InvalidArgumentError(`Each must be one of ${names.join(', ')}, or such as amount=AMOUNT.`)
+      return { field, header }
+    })
+
+interface ExportOptions {
+  readonly run?: string
+  readonly columns: readonly Column[]
+  readonly json?: boolean
+}
+
+/** `export` prints a run as a file for the bank; `runs` lists all runs. */
+export function addBankFileCommands<Row>(of: Command, file: BankFile<Row>): void {
+  const { name, waiting, fields, example } = file
+  const names = Object.keys(fields)
+  of.command('export')
+    .description(
+      `mark all ${waiting} ${name}s as sent, in a new run, and print the run as a file for the bank`,
+    )
+    .option('--run <runId>', 'print this earlier run again and send nothing')
+    .addOption(
+      new Option('--columns <list>', 'columns in order, each a field or field=HEADER')
+        .default(
+          names.map((field): Column => ({ field, header: field })),
+          names.join(','),
+        )
+        .argParser(columnReader(names)),
+    )
+    .option('--json', 'print JSON instead of CSV')
+    .addHelpText('after', `\nExample:\n  svc ${name} export --columns ${example} > ${name}s.csv`)
+    .action((options: ExportOptions) => printRun(file, options))
+  of.command('runs')
+    .description(`list runs of ${name}s to the bank, newest first`)
+    .option('--limit <count>', 'how many', readCount, 50)
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  svc ${name} runs`)
+    .action(async ({ limit, json = false }: { limit: number; json?: boolean }) => {
+      const runs = await withInstallation((context) => file.runs(context, limit))
+      printRows(
+        runs.map(({ runId, count, amountPaise, sentAt }) => ({
+          runId,
+          [`${name}s`]: Number(count),
+          amount: formatRupees(amountPaise),
+          sentAt,
+        })),
+        json,
+      )
+    })
+}
+
+async function printRun<Row>(
+  { name, waiting, fields, send, ofRun }: BankFile<Row>,
+  { run, columns, json = false }: ExportOptions,
+): Promise<void> {
+  const rows = await withInstallation(async (context) => {
+    const runId = run ?? (await send(context))
+    const sent = await ofRun(context, runId)
+    if (run !== undefined && sent.length === 0)
+      throw new UsageError(`There is no run ${run}. List them with: svc ${name} runs`)
+    const note =
+      sent.length === 0
+        ? `No ${name} is ${waiting}.`
+        : `${sent.length} ${name}s in run ${runId}. Print it again with: svc ${name} export --run ${runId}`
+    process.stderr.write(`${note}\n`)
+    return sent
+  })
+  printTable(
+    rows.map((row) => Object.fromEntries(columns.map(({ field, header }) => [header, fields[field]!(row)]))),
+    { csv: !json, json },
+  )
+}
