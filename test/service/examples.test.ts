@@ -4,6 +4,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordCardRail } from '../harness/card-rail-examples.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { recordLast } from '../harness/last-examples.ts'
 import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { trsOf } from '../harness/qr-codes.ts'
 import { normalized, Recorder } from '../harness/recorder.ts'
@@ -458,19 +459,6 @@ async function events(): Promise<void> {
   await recorder.works('publishedWebhookKeys', 'Keys of `v1a` signatures', open)
 }
 
-async function probes(): Promise<void> {
-  await recorder.works('livez', 'The process runs', open)
-  await recorder.works('readyz', 'Requests may be sent here', open)
-}
-
-async function ownRequests(): Promise<void> {
-  const query = { error: 'nothing_to_pay_out' }
-  // The request log is written in the background.
-  const logged = async () => payloadOf(await shop.get(`/api/v0/requests?${new URLSearchParams(query)}`)).data
-  await expect.poll(logged, { timeout: 30_000 }).toHaveLength(1)
-  await recorder.works('listRequests', 'Failed with one error code', shop, { query })
-}
-
 /** A stream has no end, and metrics never the same figures: told in the test below instead. */
 const WITHOUT_SUCCESS = new Set(['streamEvents', 'metrics'])
 
@@ -481,10 +469,7 @@ test('every example of the reference is what the service answers', async () => {
   await recordCardRail(recorder, { issuer, open, partner: incentive })
   await coins()
   await events()
-  await probes()
-  const reporter = { query: { after: 'first' } }
-  await recorder.fails('streamEvents', 'validation_failed', 'A place that is no number', shop, reporter)
-  await ownRequests()
+  await recordLast(recorder, open, shop)
   for (const { id, envelope: family } of OPERATIONS)
     if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
