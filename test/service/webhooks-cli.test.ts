@@ -55,14 +55,14 @@ test('svc events listen forwards every event, signed and in order, over kill -9 
   await rm(dir, { recursive: true })
 })
 
-test('svc webhook create, list, rotate, disable and delete work on what the API shows', async () => {
+test('svc admin webhook create, list, rotate, disable and delete work on what the API shows', async () => {
   const service = await openService()
   const dir = await mkdtemp(join(tmpdir(), 'svc-webhook-cli-'))
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
   const svc = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runCli(['webhook', ...args, '--json'], env)
+    const { code, stdout, stderr } = await runCli(['admin', 'webhook', ...args, '--json'], env)
     expect([code, stderr]).toEqual([0, ''])
     return JSON.parse(stdout)
   }
@@ -84,7 +84,7 @@ test('svc webhook create, list, rotate, disable and delete work on what the API 
   expect(await svc('list', merchantId)).toMatchObject([{ endpointId, status: 'disabled' }])
   await svc('delete', merchantId, endpointId)
   expect(payloadOf(await tenant.get('/api/v0/webhook-endpoints')).data).toEqual([])
-  const refused = await runCli(['webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)
+  const refused = await runCli(['admin', 'webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)
   expect([refused.code, refused.stderr]).toEqual([1, 'url: its address is not public\n'])
   await receiver.close()
   await service.close()

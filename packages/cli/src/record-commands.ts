@@ -24,7 +24,7 @@ export function addRecordCommands(program: Command): void {
 function addPayments(program: Command): void {
   const payments = program
     .command('payments')
-    .description('payments of the merchant of a profile; svc payment is for the operator')
+    .description('payments of the merchant of a profile; svc admin payments has those of all merchants')
   remote(payments.command('list'))
     .description('list payments, newest first')
     .option('--status <status>', 'only payments of this status')
@@ -49,7 +49,7 @@ function addPayments(program: Command): void {
 function addCards(program: Command): void {
   const cards = program
     .command('cards')
-    .description('cards of the partner of a profile; svc card is for the operator')
+    .description('cards of the partner of a profile; svc admin cards has those of all partners')
   remote(cards.command('search'))
     .description('find cards of a company and card account; incentive partners name one card')
     .requiredOption('--company <companyId>', 'the company')

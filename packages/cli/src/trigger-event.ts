@@ -175,10 +175,10 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
   },
   'payment.settled': async () => {
-    throw new UsageError('A settlement file of the bank causes it: svc settlement import')
+    throw new UsageError('A settlement file of the bank causes it: svc admin settlement import')
   },
   'payment.assigned': async () => {
-    throw new UsageError('An operator assigns credits: svc suspense assign')
+    throw new UsageError('An operator assigns credits: svc admin suspense assign')
   },
   'payment.disputed': byTheBank,
   'dispute.won': byTheBank,
@@ -236,7 +236,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `issued ${await newCard(sandbox)} from ${cardAccountId}`
   },
   'card.return_reversed': async () => {
-    throw new UsageError('An operator causes it: svc card reverse-return')
+    throw new UsageError('An operator causes it: svc admin cards reverse-return')
   },
   'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
   async 'coins.redeemed'(sandbox) {
