@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,21 +10,22 @@ import { newCode, newCodes } from '../harness/qr-codes.ts'
 import { MASTER_KEY, openService } from '../harness/service.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
-test('svc events listen forwards every event, signed and in order, over kill -9 and over a receiver that fails', async () => {
+test('svc listen forwards every event, signed and in order, over kill -9 and over a receiver that fails', async () => {
   const service = await openService()
   const receiver = await WebhookReceiver.open()
   const dir = await mkdtemp(join(tmpdir(), 'svc-listen-'))
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   const positionFile = join(dir, 'position.json')
+  await writeFile(join(dir, 'sandbox.json'), JSON.stringify({ baseUrl: service.baseUrl, merchant }))
   const listen = (...from: string[]): ChildProcess => {
-    const args = ['events', 'listen', '--forward', receiver.url(), '--base-url', service.baseUrl, ...from]
+    const args = ['listen', '--as', 'merchant', '--forward-to', receiver.url(), ...from]
     const { PATH = '' } = process.env
     return spawn(
       process.execPath,
       ['--import', 'tsx', 'packages/cli/src/cli.ts', ...args, '--position', positionFile],
       {
-        env: { PATH, DATA_DIR: dir, SVC_API_KEY: merchant.apiKey },
+        env: { PATH, DATA_DIR: dir },
         stdio: 'ignore',
       },
     )

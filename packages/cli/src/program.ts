@@ -34,7 +34,6 @@ import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRecordCommands } from './record-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
-import { addRemoteEventCommands } from './remote-event-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
@@ -72,7 +71,6 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addQrCommands(program)
   addRecordCommands(program)
   addBulkCommands(program)
-  addRemoteEventCommands(program)
   addLogCommands(program)
   addEventCommands(program)
   addEncryptionCommands(program)

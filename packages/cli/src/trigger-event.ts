@@ -42,7 +42,7 @@ const newCode = (sandbox: Sandbox, request: object = {}) =>
     '/api/v0/qr-code',
     sandbox.override(
       {
-        qrName: 'Made by svc events trigger',
+        qrName: 'Made by svc trigger',
         ...request,
       },
       ...CODE_FIELDS,
@@ -81,7 +81,7 @@ async function newCoinConfig(sandbox: Sandbox): Promise<{ coinConfigId: string; 
     event,
     amount: 10,
     title: 'Trigger',
-    description: 'Made by svc events trigger',
+    description: 'Made by svc trigger',
   }
   return asPartner(sandbox).call('POST', '/api/v0/svc-coins', sandbox.override(request))
 }
