@@ -17,9 +17,17 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
   const plan = ['--name', 'Gift House', '--product', 'incentive', 'employee_rewards']
   const { partnerId, clientId, clientSecret } = await svc(['admin', 'partner', 'create', ...plan])
   const { companyId } = await svc(['admin', 'company', 'create', partnerId, '--name', companyName])
-  const { cardAccountId } = await svc(['admin', 'card-account', 'create', companyId, '--product', 'incentive'])
+  const { cardAccountId } = await svc([
+    'admin',
+    'card-account',
+    'create',
+    companyId,
+    '--product',
+    'incentive',
+  ])
   await svc([
-    'admin', 'card-account',
+    'admin',
+    'card-account',
     'fund',
     cardAccountId,
     '--amount',

@@ -18,7 +18,16 @@ export async function resolveSuspense(
   for (const credit of [stray(), stray()])
     expect(payloadOf(await client.notify('/rails/upi/credits', credit, RAIL_KEY)).status).toBe('SUSPENSE')
   const [one, two] = await svc(['admin', 'suspense', 'list'])
-  await svc(['admin', 'suspense', 'assign', one.paymentId, '--merchant', merchantId, '--reason', 'receipt 1042'])
+  await svc([
+    'admin',
+    'suspense',
+    'assign',
+    one.paymentId,
+    '--merchant',
+    merchantId,
+    '--reason',
+    'receipt 1042',
+  ])
   await svc(['admin', 'suspense', 'return', two.utr, '--reason', 'payer asked for it'])
   expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
 }
@@ -28,7 +37,9 @@ export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: T
   const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
   const { approvalId } = await svc(['admin', 'card-account', 'fund', cardAccountId, ...pay])
-  expect(await svc(['admin', 'approval', 'list'])).toMatchObject([{ approvalId, requestedBy: 'operator asha' }])
+  expect(await svc(['admin', 'approval', 'list'])).toMatchObject([
+    { approvalId, requestedBy: 'operator asha' },
+  ])
   const { journalId } = await svc(['admin', 'approval', 'approve', approvalId], '', asRavi)
   expect(await svc(['admin', 'journal', 'show', journalId])).toMatchObject([{ amount: '300000.00' }])
   const taken = ['admin', 'journal', 'reverse', journalId, '--reason', 'entered twice']
@@ -81,7 +92,10 @@ export async function payOut(
   await writeFile(file, `payoutId,status,utr,reason\n${imported},PAID,PAYOUT0001,\n`)
   expect(await svc(['admin', 'payout', 'import', file])).toMatchObject([{ result: 'PAID' }])
   await svc(['admin', 'payout', 'confirm', imported, '--utr', 'PAYOUT0001'])
-  expect(await svc(['admin', 'payout', 'show', imported])).toMatchObject({ status: 'PAID', utr: 'PAYOUT0001' })
+  expect(await svc(['admin', 'payout', 'show', imported])).toMatchObject({
+    status: 'PAID',
+    utr: 'PAYOUT0001',
+  })
   expect(await svc(['admin', 'payout', 'list', '--merchant', merchantId])).toHaveLength(3)
   const paid = payloadOf(await client.get('/api/v0/payouts?status=PAID')).data
   // The fee holds from today on; these payments are older.

@@ -245,7 +245,9 @@ test('on the command line the same holds: a funding waits, its operator cannot a
   expect((await svc('admin', 'approval', 'list')).out).toContainEqual(
     expect.objectContaining({ approvalId: waiting.out.approvalId }),
   )
-  expect((await svc('admin', 'approval', 'approve', waiting.out.approvalId)).stderr).toContain('cannot approve it')
+  expect((await svc('admin', 'approval', 'approve', waiting.out.approvalId)).stderr).toContain(
+    'cannot approve it',
+  )
   expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
   const journalId = await journalOf(partner, reference)
   const shown = await svc('admin', 'journal', 'show', journalId)

@@ -196,7 +196,9 @@ test('a backup of which any byte is another, or that is not whole, is refused be
   for (const length of [0, 1_000, size - 1_024, size - 1, size - 512]) {
     await copyFile(file, damaged)
     await truncate(damaged, length)
-    expect(await refusal(target, ['admin', 'restore', damaged]), String(length)).toContain('Nothing was changed')
+    expect(await refusal(target, ['admin', 'restore', damaged]), String(length)).toContain(
+      'Nothing was changed',
+    )
   }
   await handle.close()
   expect(await contentIn(target)).toEqual(former)

@@ -230,7 +230,9 @@ test('an operator puts money back on the card as long as it waits; it is announc
   const [waiting] = await svc('admin', 'cards', 'returns', '--card', svcCardId, '--waiting')
   const reversed = await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'holder found')
   expect(reversed).toMatchObject({ status: 'REVERSED', reversalReason: 'holder found', amount: '500.00' })
-  expect(await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'again')).toEqual(reversed)
+  expect(await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'again')).toEqual(
+    reversed,
+  )
   expect((await card(svcCardId)).accountBalance).toBe(500)
   await sweep()
   expect((await typesOf(svcCardId)).slice(-2)).toEqual(['card.return_reversed', 'card.unclaimed_soon'])

@@ -122,7 +122,7 @@ test('api sends any request, signed in: what it creates can be read, changed and
   expect(missing.stdout).not.toContain('set-cookie')
 })
 
-test('resources have names: QR codes and payments of a merchant, cards of a partner', async () => {
+test('resources have names: QR codes and payments of a merchant, cards and coins of a partner', async () => {
   const image = join(folder, 'code.png')
   const code = await svc('qr', 'create', '--name', 'Counter 1', '--multiple-use', '--image', image)
   expect((await readFile(image)).subarray(1, 4).toString()).toBe('PNG')
@@ -152,6 +152,10 @@ test('resources have names: QR codes and payments of a merchant, cards of a part
     'cards',
   ]
   expect(await svc('cards', 'search', ...found)).toEqual([])
+  const { coinUserId } = from.sandbox
+  const profile = ['--profile', 'cards']
+  expect((await svc('coins', 'balance', coinUserId, ...profile)).balance).toBeGreaterThan(0)
+  expect((await svc('coins', 'history', coinUserId, '--limit', '1', ...profile)).length).toBe(1)
 })
 
 test('exit codes and errors: 1 refused, 3 nothing responds, 4 not signed in; with --json for programs, also wrong usage', async () => {

@@ -51,7 +51,9 @@ const file = async (name: string, text: string): Promise<string> => {
 const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
 test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
-  const { partnerId, clientId, clientSecret } = await svc('admin', 'partner',
+  const { partnerId, clientId, clientSecret } = await svc(
+    'admin',
+    'partner',
     'create',
     '--name',
     'Gift House',
@@ -59,8 +61,19 @@ test('a partner that was on-boarded by the command line issues a card with an or
     'incentive',
   )
   const { companyId } = await svc('admin', 'company', 'create', partnerId, '--name', 'Acme Industries')
-  const { userId } = await svc('admin', 'user', 'create', companyId, '--first-name', 'Asha', '--mobile', '9876543210')
-  const { cardAccountId } = await svc('admin', 'card-account',
+  const { userId } = await svc(
+    'admin',
+    'user',
+    'create',
+    companyId,
+    '--first-name',
+    'Asha',
+    '--mobile',
+    '9876543210',
+  )
+  const { cardAccountId } = await svc(
+    'admin',
+    'card-account',
     'create',
     companyId,
     '--product',
@@ -68,10 +81,15 @@ test('a partner that was on-boarded by the command line issues a card with an or
     '--denomination',
     '250',
   )
-  expect(await svc('admin', 'card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID)).toMatchObject({
+  expect(
+    await svc('admin', 'card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID),
+  ).toMatchObject({
     balance: '1000.50',
   })
-  const key = await file('shared.jwk', JSON.stringify(await svc('admin', 'partner', 'key', 'issue-shared', partnerId)))
+  const key = await file(
+    'shared.jwk',
+    JSON.stringify(await svc('admin', 'partner', 'key', 'issue-shared', partnerId)),
+  )
   const order = await file('order.json', JSON.stringify({ companyId, cardAccountId, userId }))
   const { jwe } = await svc('encrypt', order, '--key', key)
   const client = await asPartner(service.client, { clientId, clientSecret, partnerId } as TestPartner)
@@ -106,7 +124,15 @@ test('a partner that was on-boarded by the command line issues a card with an or
 })
 
 test('open says precisely why an encrypted request does not open', async () => {
-  const { partnerId } = await svc('admin', 'partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
+  const { partnerId } = await svc(
+    'admin',
+    'partner',
+    'create',
+    '--name',
+    'Encrypting',
+    '--product',
+    'incentive',
+  )
   const [first, second] = [
     await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
     await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
@@ -137,12 +163,16 @@ test('the operator changes cards by the rules of the API, in one history with th
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner))
-  expect((await svc('admin', 'cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe('L')
+  expect((await svc('admin', 'cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe(
+    'L',
+  )
   expect(
     payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' })).cardStatus
       .name,
   ).toBe('UL')
-  expect((await svc('admin', 'cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(false)
+  expect((await svc('admin', 'cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(
+    false,
+  )
   const spent = await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' })
   expect(spent).toMatchObject({ status: 422, error: 'channel_not_allowed' })
   expect((await svc('admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
@@ -179,7 +209,9 @@ test('as a process it prints only what was asked for, and ends with 1 on a mista
 
 test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('admin', 'cards', 'show', 'card_nope')).toContain('There is no card')
-  expect(await refusal('admin', 'company', 'create', 'par_nope', '--name', 'X')).toContain('svc admin partner list')
+  expect(await refusal('admin', 'company', 'create', 'par_nope', '--name', 'X')).toContain(
+    'svc admin partner list',
+  )
   expect(await refusal('admin', 'user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
   expect(
     await refusal(
@@ -195,10 +227,22 @@ test('mistakes are told in a line that says what to do', async () => {
     ),
   ).toContain('two decimals')
   expect(await refusal('admin', 'keys', 'rotate', 'session')).toContain('card_number')
-  expect(await refusal('admin', 'partner', 'create', '--name', ' ', '--product', 'incentive')).toContain('--name')
-  const { partnerId } = await svc('admin', 'partner', 'create', '--name', 'Registrar', '--product', 'incentive')
+  expect(await refusal('admin', 'partner', 'create', '--name', ' ', '--product', 'incentive')).toContain(
+    '--name',
+  )
+  const { partnerId } = await svc(
+    'admin',
+    'partner',
+    'create',
+    '--name',
+    'Registrar',
+    '--product',
+    'incentive',
+  )
   const broken = await file('broken.jwk', '{"kty":"EC","kid":"a"}')
-  expect(await refusal('admin', 'partner', 'key', 'register-public', partnerId, broken)).toContain('cannot serve')
+  expect(await refusal('admin', 'partner', 'key', 'register-public', partnerId, broken)).toContain(
+    'cannot serve',
+  )
 })
 
 test('every command for partners, cards, encryption and keys has help with an example', () => {

@@ -44,7 +44,8 @@ Examples:
   svc admin restore backups/2026-04-01.tar`,
     )
     .action(async (file: string | undefined, options: Json) => {
-      if (file === undefined) throw new UsageError('Give the file to write, such as: svc admin backup today.tar')
+      if (file === undefined)
+        throw new UsageError('Give the file to write, such as: svc admin backup today.tar')
       await save(file, options)
     })
   backup

@@ -77,7 +77,10 @@ export function addEndCommands(card: Command): void {
     .description('put money on its way back to a card account back on the card, as long as it waits')
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin cards reverse-return crt_… --reason "the holder was found"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin cards reverse-return crt_… --reason "the holder was found"',
+    )
     .action((returnId: string, options: Json & { readonly reason: string }) => reverse(returnId, options))
 }
 
@@ -147,7 +150,8 @@ async function reverse(returnId: string, { reason, json = false }: Json & { read
   const { returned } = await withInstallation(async (context) => {
     const { commands, database } = context
     const found = await database.operate((tx) => findReturn(tx, returnId))
-    if (!found) throw new UsageError(`There is no return ${returnId}. List them with: svc admin cards returns`)
+    if (!found)
+      throw new UsageError(`There is no return ${returnId}. List them with: svc admin cards returns`)
     const { partnerId, svcCardId } = found
     return commands.open(reverseReturn).run(
       { partnerId, svcCardId, returnId, reason },

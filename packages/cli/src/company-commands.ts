@@ -24,7 +24,8 @@ interface Json {
 
 async function requireCompany(tx: Tx, companyId: string) {
   const company = await findCompany(tx, companyId)
-  if (!company) throw new UsageError(`There is no company ${companyId}. See them all with: svc admin company list`)
+  if (!company)
+    throw new UsageError(`There is no company ${companyId}. See them all with: svc admin company list`)
   return company
 }
 
@@ -35,7 +36,10 @@ export function addCompanyCommands(program: Command): void {
     .description('register a company under a partner')
     .requiredOption('--name <name>', 'legal name, 1 to 100 characters; cards show it')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin company create par_… --name "Acme Industries Private Limited"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin company create par_… --name "Acme Industries Private Limited"',
+    )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
       const created = await withInstallation(({ database, keyMaker }) =>

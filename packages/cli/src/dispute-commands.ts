@@ -38,7 +38,9 @@ const shown = (dispute: Dispute) => ({
 
 const known = (dispute: Dispute | undefined, disputeId: string): Dispute => {
   if (dispute) return dispute
-  throw new UsageError(`There is no dispute ${disputeId}. List them with: svc admin dispute list <merchantId>`)
+  throw new UsageError(
+    `There is no dispute ${disputeId}. List them with: svc admin dispute list <merchantId>`,
+  )
 }
 
 export function addDisputeCommands(program: Command): void {

@@ -121,10 +121,7 @@ async function sourceOf({ as, profile }: ListenOptions) {
   return { session: new TenantSession(baseUrl, credentials), positionFile }
 }
 
-async function trigger(
-  type: string,
-  { override = {} }: { readonly override?: Overrides },
-): Promise<void> {
+async function trigger(type: string, { override = {} }: { readonly override?: Overrides }): Promise<void> {
   const { triggerEvent } = await import('./trigger-event.ts')
   process.stdout.write(`${await triggerEvent(await readSandbox(), type, override)}\n`)
 }

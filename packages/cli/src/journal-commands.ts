@@ -36,7 +36,10 @@ export function addJournalCommands(program: Command): void {
     )
     .requiredOption('--reason <text>', 'why; it is in the journal')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin journal reverse jrn_… --reason "entered for the wrong company"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin journal reverse jrn_… --reason "entered for the wrong company"',
+    )
     .action((journalId: string, options: Options & { reason: string }) => reverse(journalId, options))
 }
 

@@ -174,7 +174,9 @@ export function addKeyCommands(program: Command): void {
         database.operate((tx) => revokeApiKey(tx, apiKeyId)),
       )
       if (!revoked)
-        throw new UsageError(`There is no API key ${apiKeyId}. See them with: svc admin key list <merchantId>`)
+        throw new UsageError(
+          `There is no API key ${apiKeyId}. See them with: svc admin key list <merchantId>`,
+        )
       const { tenantId: merchantId, name, prefix, revokedAt } = revoked
       printRecord({ apiKeyId, merchantId, name, prefix, revokedAt }, json)
     })

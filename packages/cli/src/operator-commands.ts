@@ -172,7 +172,8 @@ async function resetPassword(
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {
   const operator = await findOperator(tx, who)
-  if (!operator) throw new UsageError(`There is no operator ${who}. See them all with: svc admin operator list`)
+  if (!operator)
+    throw new UsageError(`There is no operator ${who}. See them all with: svc admin operator list`)
   return operator
 }
 

@@ -35,7 +35,8 @@ const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt
 /** The partner, or a word on where to find the one that was meant. */
 export async function requirePartner(tx: Tx, partnerId: string): Promise<Partner> {
   const partner = await findPartner(tx, partnerId)
-  if (!partner) throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
+  if (!partner)
+    throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
   return partner
 }
 

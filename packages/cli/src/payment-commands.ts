@@ -88,7 +88,9 @@ export function addPaymentCommands(program: Command): void {
         database.operate((tx) => tx.query(FIND, [id, canonicalReference(id)])),
       )
       if (!row)
-        throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list <merchantId>`)
+        throw new UsageError(
+          `There is no payment ${id}. List them with: svc admin payments list <merchantId>`,
+        )
       printRecord(shown(row), json)
     })
 }

@@ -146,7 +146,8 @@ async function printStatement(merchantId: string, { date, ...printed }: Statemen
   await withInstallation(async ({ config, database, keyMaker }) => {
     const day = businessDay(date, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
     const found = await database.report((tx) => dailyStatement(tx, merchantId, day), 'repeatable read')
-    if (!found) throw new UsageError(`There is no merchant ${merchantId}. See them with: svc admin merchant list`)
+    if (!found)
+      throw new UsageError(`There is no merchant ${merchantId}. See them with: svc admin merchant list`)
     const shown = statementToWire(found)
     if (printed.json) return printJson({ ...shown, signed: signedStatement(found, keyMaker.keyring) })
     printTable(

@@ -21,7 +21,10 @@ export function addPayoutStepCommands(payout: Command): void {
     .description('approve payouts that another person prepared')
     .option('--date <day>', 'all prepared ones of this business day', readDay)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  svc admin payout approve pyo_…\n  svc admin payout approve --date 2026-04-01')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc admin payout approve pyo_…\n  svc admin payout approve --date 2026-04-01',
+    )
     .action(approve)
   payout
     .command('cancel <payoutId>')

@@ -42,7 +42,10 @@ export function addPayoutTermsCommands(payout: Command): void {
     .option('--fixed <rupees>', 'in addition, for each payment', readFixed)
     .option('--from <day>', 'the first business day; by default today', readDay)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01',
+    )
     .action(fee)
 }
 

@@ -70,7 +70,9 @@ export function addRefundCommands(program: Command): void {
         database.operate((tx) => findRefund(tx, refundId)),
       )
       if (!found)
-        throw new UsageError(`There is no refund ${refundId}. List them with: svc admin refund list <merchantId>`)
+        throw new UsageError(
+          `There is no refund ${refundId}. List them with: svc admin refund list <merchantId>`,
+        )
       printRecord(shown(found), json)
     })
   addRefundFileCommands(refund)
