@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ENGINES } from './test/harness/engines.ts'
 
@@ -92,6 +93,8 @@ const ONCE = process.env['EVERY_ENGINE']
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
 export default defineConfig({
+  // Its package leads to what `npm run build -w @svc/sdk` builds for publication.
+  resolve: { alias: { '@svc/sdk': fileURLToPath(new URL('packages/sdk/src/index.ts', import.meta.url)) } },
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,

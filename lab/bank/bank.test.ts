@@ -95,7 +95,7 @@ async function settle(lines: Iterable<string>): Promise<Json> {
   const file = join(dir, `${files++}.csv`)
   await pipeline(Readable.from(lines), createWriteStream(file))
   const begunMs = performance.now()
-  const imported = await svc('settlement', 'import', file)
+  const imported = await svc('admin', 'settlement', 'import', file)
   return { ...imported, seconds: (performance.now() - begunMs) / 1_000 }
 }
 
@@ -103,20 +103,20 @@ const utrsOf = (credits: readonly Credit[]): string[] => credits.map(({ utr }) =
 
 /** Differences by kind, as an operator lists them. */
 async function differences(): Promise<Record<string, string[]>> {
-  const all: Json[] = await svc('settlement', 'differences', '--days', '0')
+  const all: Json[] = await svc('admin', 'settlement', 'differences', '--days', '0')
   const utrs = (kind: string) => all.flatMap((each) => (each.kind === kind ? [each.utr] : [])).sort()
   return { unknown: utrs('unknown'), differs: utrs('differs'), missing: utrs('missing') }
 }
 
 /** An operator reads the notices that could not be read, and enters what they report. */
 async function assignUnreadable(): Promise<void> {
-  const kept: Json[] = await svc('notice', 'list', '--limit', '1000')
+  const kept: Json[] = await svc('admin', 'notice', 'list', '--limit', '1000')
   const credits = new Map(bank.of('unreadable').map((credit) => [credit.utr, credit]))
   for (const { noticeId, utr } of kept) {
     const credit = credits.get(utr)
     if (!credit) continue
     const amount = (credit.amountPaise / 100).toFixed(2)
-    await svc('notice', 'assign', noticeId, '--utr', utr, '--amount', amount, '--tr', credit.till.tr)
+    await svc('admin', 'notice', 'assign', noticeId, '--utr', utr, '--amount', amount, '--tr', credit.till.tr)
     credits.delete(utr)
   }
   expect(utrsOf([...credits.values()])).toEqual([])
@@ -215,7 +215,7 @@ test(`of ${PAYMENTS} payments of a careless bank every difference is found, none
     expect(paid.at(-1), shop.merchantId).toBe(broughtIn(shop) - refunded.at(-1)!)
     expect(await statementOf(shop), shop.merchantId).toMatchObject({ unexplainedPaise: 0n, closingPaise: 0n })
   }
-  const suspense: Json[] = await svc('suspense', 'list', '--limit', '1000')
+  const suspense: Json[] = await svc('admin', 'suspense', 'list', '--limit', '1000')
   expect(suspense.map(({ utr }) => utr).sort()).toEqual(utrsOf(bank.of('stray')))
   expect(await brokenIn(service)).toEqual([])
 

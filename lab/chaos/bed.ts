@@ -82,7 +82,7 @@ export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
       DATABASE_OPERATOR_URL: `postgresql://svc_console@${past}`,
       DATABASE_OWNER_URL: `postgresql://svc_migrator@${past}`,
     }
-    await svc(operator, 'migrate')
+    await svc(operator, 'admin', 'migrate')
     const operate = await inOperatorsName(operator)
     const tenants = await makeTenants(operate, server, receiver, groups)
     const memberEnv: Environment = {
@@ -119,12 +119,12 @@ export async function makeLogins(server: Server, password = 'lab'): Promise<void
 
 type Operate = AnyBed['operate']
 
-/** Runs `svc` in the name of a new operator, who enters money without a second person. */
+/** Runs `svc admin` in the name of a new operator, who enters money without a second person. */
 export async function inOperatorsName(env: Environment): Promise<Operate> {
   const password = randomBytes(12).toString('hex')
-  await svcWith(password, env, 'operator', 'create', 'lab', '--role', 'operator', '--password-stdin')
+  await svcWith(password, env, 'admin', 'operator', 'create', 'lab', '--role', 'operator', '--password-stdin')
   const named = { ...env, SVC_OPERATOR: 'lab', SVC_OPERATOR_PASSWORD: password }
-  return (...args) => svc(named, ...args)
+  return (...args) => svc(named, 'admin', ...args)
 }
 
 export async function makeTenants(

@@ -42,7 +42,7 @@ export async function makeFailoverBed({ processes, groups }: BedOptions): Promis
       DATABASE_OPERATOR_URL: url('svc_console'),
     })
     const operator = { ...env, ...logins(byHosts), DATABASE_OWNER_URL: byHosts('svc_migrator') }
-    await svc(operator, 'migrate')
+    await svc(operator, 'admin', 'migrate')
     const operate = await inOperatorsName(operator)
     const tenants = await makeTenants(operate, cluster, receiver, groups)
     const members: Member[] = []

@@ -85,7 +85,7 @@ export async function judge(bed: AnyBed, load: Load, report: (progress: string) 
       ([what, times]) => `${times} repeats of ${what} were answered otherwise than the first time`,
     ),
     ...anomalies,
-    ...(reconciled ? [] : [`svc reconcile: ${why}`]),
+    ...(reconciled ? [] : [`svc admin reconcile: ${why}`]),
     ...[...record.surprises].map(([what, times]) => `${what}, ${times} times`),
     ...(load.attempts.byOutcome.get('500') ? [`${load.attempts.byOutcome.get('500')} answers 500`] : []),
     ...bed.members.flatMap((member) => member.crashes.map((crash) => `a process ${crash}`)),

@@ -38,6 +38,9 @@ function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrC
   const findPayments = (query: Record<string, string>) =>
     send('GET', `/api/v0/payments?limit=5&${new URLSearchParams(query)}`)
   const times = ({ data }: Json) => data.map(({ createdOn }: Json) => createdOn)
+  const requests = (query: Record<string, string>) =>
+    send('GET', `/api/v0/requests?limit=5&${new URLSearchParams(query)}`)
+  const received = ({ data }: Json) => data.map(({ receivedOn }: Json) => receivedOn)
   return {
     'createQrCode expiry': {
       async send(expiry) {
@@ -50,6 +53,7 @@ function qrCodeFields(send: Send, endpointId: string, { paymentId, refundId, qrC
     },
     ...named('searchQrCodes', range(['createdFrom', 'createdTo'], search, times)),
     ...named('findPayments', range(['from', 'to'], findPayments, times)),
+    ...named('listRequests', range(['from', 'to'], requests, received)),
     'getQrCode asOf': asOf(send, `/api/v0/qr-code/${qrCodeId}`),
     'getPayment asOf': asOf(send, `/api/v0/payments/${paymentId}`),
     'getRefund asOf': asOf(send, `/api/v0/payments/${paymentId}/refunds/${refundId}`),

@@ -13,11 +13,11 @@ import type { Tenant } from './callers.ts'
 import type { World } from './world.ts'
 
 const ROWS = [STORED_RESPONSES, CARD_NUMBERS, PARTNER_KEYS]
-/** Commands that were on their way when the new key took effect are written by then; see `svc keys rotate`. */
+/** Commands that were on their way when the new key took effect are written by then; see `svc admin keys rotate`. */
 const SETTLED_AFTER_MS = 20_000
 const PURPOSES = ['card_number', 'partner_key', 'stored_answer', 'token_signing'] as const
 
-/** One step of the rotation of some key: begins it, or goes on with it as far as `svc keys rotate` would. */
+/** One step of the rotation of some key: begins it, or goes on with it as far as `svc admin keys rotate` would. */
 export function rotateKeys(world: World, tenants: readonly Tenant[]): () => Promise<void> {
   const { database, keyring } = world.app.services
   const purpose = world.chance.pick(PURPOSES)

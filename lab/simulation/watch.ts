@@ -73,7 +73,7 @@ export class Watch {
     )
   }
 
-  /** Everything, by the code of `svc invariants`. */
+  /** Everything, by the code of `svc admin invariants`. */
   async checkAll(): Promise<void> {
     const [reports] = await this.#world.carryOut([() => checkInvariants(this.#world.app.services.database)])
     for (const { name, promise, violations } of reports ?? [])

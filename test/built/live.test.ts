@@ -34,7 +34,7 @@ let client: Client
 let merchant: LiveMerchant
 let partner: LivePartner
 let cards: Awaited<ReturnType<typeof issueCards>>
-const commands: string[] = ['migrate']
+const commands: string[] = ['admin migrate']
 
 beforeAll(async () => {
   const opened = await openLive()

@@ -12,8 +12,8 @@ export interface LiveMerchant {
 /** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
 export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
   const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
-  const { merchantId, apiKey } = await svc(['merchant', 'create', ...plan])
-  const { secret } = await svc(['webhook', 'create', merchantId, '--url', receiver.url(merchantId)])
+  const { merchantId, apiKey } = await svc(['admin', 'merchant', 'create', ...plan])
+  const { secret } = await svc(['admin', 'webhook', 'create', merchantId, '--url', receiver.url(merchantId)])
   receiver.expect(merchantId, secret)
   const response = await client.post('/api/v0/merchant/token', undefined, { 'api-key': apiKey })
   expect(response.status, response.text).toBe(200)
@@ -42,14 +42,16 @@ export async function sellWithCodes(
   expect(payloadOf(await client.post('/api/v0/qr-code/search', {})).data).toHaveLength(1)
   const [{ paymentId }] = payloadOf(await client.get('/api/v0/payments?referenceNumber=order-1042')).data
   payloadOf(await client.get(`/api/v0/payments/${paymentId}`))
+  const logged = async () => payloadOf(await client.get('/api/v0/requests?operation=createQrCode')).data
+  await expect.poll(logged, { timeout: 30_000 }).toMatchObject([{ status: 200 }, { status: 200 }])
   await refundInPart({ svc }, { client, merchantId, paymentId })
   await disputeInPart({ svc }, { client, merchantId, paymentId })
-  await svc(['payment', 'list', merchantId])
-  await svc(['payment', 'show', paymentId])
+  await svc(['admin', 'payments', 'list', merchantId])
+  await svc(['admin', 'payments', 'show', paymentId])
   expect((await notify({ ...credit, amount: 'seventy-five', utr: undefined })).status).toBe(202)
-  const [{ noticeId }] = await svc(['notice', 'list'])
-  await svc(['notice', 'show', noticeId])
-  await svc(['notice', 'assign', noticeId, '--utr', 'BYHAND0001', '--amount', '75', '--tr', row!.tr])
+  const [{ noticeId }] = await svc(['admin', 'notice', 'list'])
+  await svc(['admin', 'notice', 'show', noticeId])
+  await svc(['admin', 'notice', 'assign', noticeId, '--utr', 'BYHAND0001', '--amount', '75', '--tr', row!.tr])
   payloadOf(await client.patch(`${path}/cancel`, {}))
   const late = creditOf(row!.tr)
   expect(payloadOf(await notify(late))).toMatchObject({ status: 'REFUND_PENDING' })
@@ -70,9 +72,9 @@ async function disputeInPart(
   const path = '/api/v0/disputes'
   payloadOf(await client.post(`${path}/${contested}/evidence`, { evidence: 'Delivered' }))
   expect(payloadOf(await client.post(`${path}/${accepted}/accept`, {})).status).toBe('ACCEPTED')
-  await svc(['dispute', 'close', contested, '--outcome', 'WON'])
-  expect(await svc(['dispute', 'show', contested])).toMatchObject({ status: 'WON' })
-  expect(await svc(['dispute', 'list', merchantId])).toHaveLength(2)
+  await svc(['admin', 'dispute', 'close', contested, '--outcome', 'WON'])
+  expect(await svc(['admin', 'dispute', 'show', contested])).toMatchObject({ status: 'WON' })
+  expect(await svc(['admin', 'dispute', 'list', merchantId])).toHaveLength(2)
   expect(payloadOf(await client.get(path)).data).toHaveLength(2)
   expect(payloadOf(await client.get(`${path}/${accepted}`)).status).toBe('ACCEPTED')
 }
@@ -86,15 +88,15 @@ async function refundInPart(
   const refund = async (referenceNumber: string): Promise<string> =>
     payloadOf(await client.post(path, { amount: 5, referenceNumber })).refundId
   const ids = [await refund('return-1'), await refund('return-2'), await refund('return-3')] as const
-  expect(await svc(['refund', 'export'])).toHaveLength(3)
-  const [{ runId }] = await svc(['refund', 'runs'])
-  expect(await svc(['refund', 'export', '--run', runId])).toHaveLength(3)
+  expect(await svc(['admin', 'refund', 'export'])).toHaveLength(3)
+  const [{ runId }] = await svc(['admin', 'refund', 'runs'])
+  expect(await svc(['admin', 'refund', 'export', '--run', runId])).toHaveLength(3)
   const notice = { refundId: ids[0], status: 'REFUNDED', utr: 'RETURN0001' }
   expect(payloadOf(await client.notify('/rails/upi/refunds', notice, RAIL_KEY)).status).toBe('REFUNDED')
-  await svc(['refund', 'confirm', ids[1], '--utr', 'RETURN0002'])
-  await svc(['refund', 'fail', ids[2], '--reason', 'account closed'])
-  expect(await svc(['refund', 'list', merchantId])).toHaveLength(3)
-  expect(await svc(['refund', 'show', ids[2]])).toMatchObject({ status: 'FAILED' })
+  await svc(['admin', 'refund', 'confirm', ids[1], '--utr', 'RETURN0002'])
+  await svc(['admin', 'refund', 'fail', ids[2], '--reason', 'account closed'])
+  expect(await svc(['admin', 'refund', 'list', merchantId])).toHaveLength(3)
+  expect(await svc(['admin', 'refund', 'show', ids[2]])).toMatchObject({ status: 'FAILED' })
   expect(payloadOf(await client.get(path)).data).toHaveLength(3)
   expect(payloadOf(await client.get(`${path}/${ids[0]}`)).utr).toBe('RETURN0001')
 }
@@ -146,8 +148,8 @@ export async function openStream({
 
 /** The stream of a key ends when the key is revoked. */
 export async function loseStream({ svc }: Live, { merchantId, client }: LiveMerchant): Promise<void> {
-  const { apiKeyId, apiKey } = await svc(['key', 'issue', merchantId, '--name', 'till 2'])
+  const { apiKeyId, apiKey } = await svc(['admin', 'key', 'issue', merchantId, '--name', 'till 2'])
   const streamEnded = await openStream({ client, apiKey })
-  await svc(['key', 'revoke', apiKeyId])
+  await svc(['admin', 'key', 'revoke', apiKeyId])
   await streamEnded()
 }

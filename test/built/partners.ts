@@ -15,10 +15,18 @@ export interface LivePartner extends TestPartner {
 export async function newPartner({ svc }: Live, client: Client): Promise<LivePartner> {
   const companyName = 'Acme Industries Private Limited'
   const plan = ['--name', 'Gift House', '--product', 'incentive', 'employee_rewards']
-  const { partnerId, clientId, clientSecret } = await svc(['partner', 'create', ...plan])
-  const { companyId } = await svc(['company', 'create', partnerId, '--name', companyName])
-  const { cardAccountId } = await svc(['card-account', 'create', companyId, '--product', 'incentive'])
+  const { partnerId, clientId, clientSecret } = await svc(['admin', 'partner', 'create', ...plan])
+  const { companyId } = await svc(['admin', 'company', 'create', partnerId, '--name', companyName])
+  const { cardAccountId } = await svc([
+    'admin',
+    'card-account',
+    'create',
+    companyId,
+    '--product',
+    'incentive',
+  ])
   await svc([
+    'admin',
     'card-account',
     'fund',
     cardAccountId,
@@ -29,8 +37,8 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
     '--reason',
     'first float',
   ])
-  const { userId } = await svc(['user', 'create', companyId, '--first-name', 'Asha'])
-  const { kid, alg, enc, k } = await svc(['partner', 'key', 'issue-shared', partnerId])
+  const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Asha'])
+  const { kid, alg, enc, k } = await svc(['admin', 'partner', 'key', 'issue-shared', partnerId])
   const sharedKey = { kid, alg, enc, key: createSecretKey(Buffer.from(k, 'base64url')) }
   const ids = { partnerId, companyId, cardAccountId, userId }
   const partner: TestPartner = { ...ids, clientId, clientSecret, companyName, sharedKey }
@@ -99,7 +107,7 @@ export async function useCard(
   expect(await terminal.refund(10, { captureId })).toMatchObject({ creditedAmount: 10 })
   expect(await terminal.advise('forced_post', 1_000)).toMatchObject({ exceptionAmount: 550 })
   expect(await terminal.balance()).toMatchObject({ accountBalance: 0 })
-  expect(await svc(['card', 'exceptions', '--card', svcCardId])).toHaveLength(1)
+  expect(await svc(['admin', 'cards', 'exceptions', '--card', svcCardId])).toHaveLength(1)
 }
 
 /** A configuration from its creation to its end, and coins that are earned and spent. */

@@ -17,9 +17,18 @@ export async function resolveSuspense(
   const stray = () => creditOf('NOSUCHCODE', { amount: 12 })
   for (const credit of [stray(), stray()])
     expect(payloadOf(await client.notify('/rails/upi/credits', credit, RAIL_KEY)).status).toBe('SUSPENSE')
-  const [one, two] = await svc(['suspense', 'list'])
-  await svc(['suspense', 'assign', one.paymentId, '--merchant', merchantId, '--reason', 'receipt 1042'])
-  await svc(['suspense', 'return', two.utr, '--reason', 'payer asked for it'])
+  const [one, two] = await svc(['admin', 'suspense', 'list'])
+  await svc([
+    'admin',
+    'suspense',
+    'assign',
+    one.paymentId,
+    '--merchant',
+    merchantId,
+    '--reason',
+    'receipt 1042',
+  ])
+  await svc(['admin', 'suspense', 'return', two.utr, '--reason', 'payer asked for it'])
   expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
 }
 
@@ -27,13 +36,15 @@ export async function resolveSuspense(
 export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: TestPartner): Promise<void> {
   const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const pay = ['--amount', '300000', '--reference', 'AXISN0000000077', '--reason', 'May float']
-  const { approvalId } = await svc(['card-account', 'fund', cardAccountId, ...pay])
-  expect(await svc(['approval', 'list'])).toMatchObject([{ approvalId, requestedBy: 'operator asha' }])
-  const { journalId } = await svc(['approval', 'approve', approvalId], '', asRavi)
-  expect(await svc(['journal', 'show', journalId])).toMatchObject([{ amount: '300000.00' }])
-  const taken = ['journal', 'reverse', journalId, '--reason', 'entered twice']
-  await svc(['approval', 'reject', (await svc(taken)).approvalId])
-  await svc(['approval', 'approve', (await svc(taken)).approvalId], '', asRavi)
+  const { approvalId } = await svc(['admin', 'card-account', 'fund', cardAccountId, ...pay])
+  expect(await svc(['admin', 'approval', 'list'])).toMatchObject([
+    { approvalId, requestedBy: 'operator asha' },
+  ])
+  const { journalId } = await svc(['admin', 'approval', 'approve', approvalId], '', asRavi)
+  expect(await svc(['admin', 'journal', 'show', journalId])).toMatchObject([{ amount: '300000.00' }])
+  const taken = ['admin', 'journal', 'reverse', journalId, '--reason', 'entered twice']
+  await svc(['admin', 'approval', 'reject', (await svc(taken)).approvalId])
+  await svc(['admin', 'approval', 'approve', (await svc(taken)).approvalId], '', asRavi)
   const [row] = await server.query('select balance::text from ledger_accounts where account_id = $1', [
     `card_funding:${cardAccountId}`,
   ])
@@ -48,8 +59,8 @@ export async function payOut(
 ): Promise<void> {
   const asRavi = { SVC_OPERATOR: 'ravi', SVC_OPERATOR_PASSWORD: `${PASSWORD} two` }
   const account = ['--holder', 'Corner Shop', '--number', '000012345678', '--ifsc', 'HDFC0000001']
-  await svc(['payout', 'account', merchantId, ...account, '--gst-state', '29'])
-  await svc(['payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
+  await svc(['admin', 'payout', 'account', merchantId, ...account, '--gst-state', '29'])
+  await svc(['admin', 'payout', 'fee', merchantId, '--percent', '1', '--fixed', '0.50'])
   // A business day must be over: these payments were accepted days ago.
   await server.query(
     `update payments set created_at = created_at - interval '3 days' where status = 'ACCEPTED'`,
@@ -58,37 +69,40 @@ export async function payOut(
     `select to_char(now() - interval '1 day', 'YYYY-MM-DD') as day`,
   )) as [{ day: string }]
   const prepare = async (): Promise<string> => {
-    const [{ payoutId, result }] = await svc(['payout', 'run', '--date', day])
+    const [{ payoutId, result }] = await svc(['admin', 'payout', 'run', '--date', day])
     expect(result).toBe('prepared')
     return payoutId
   }
-  const approve = (payoutId: string) => svc(['payout', 'approve', payoutId], '', asRavi)
+  const approve = (payoutId: string) => svc(['admin', 'payout', 'approve', payoutId], '', asRavi)
   const cancelled = await prepare()
-  await svc(['payout', 'cancel', cancelled, '--reason', 'wrong account'])
+  await svc(['admin', 'payout', 'cancel', cancelled, '--reason', 'wrong account'])
   const failed = await prepare()
   await approve(failed)
-  expect(await svc(['payout', 'export'])).toHaveLength(1)
-  await svc(['payout', 'fail', failed, '--reason', 'account closed'])
+  expect(await svc(['admin', 'payout', 'export'])).toHaveLength(1)
+  await svc(['admin', 'payout', 'fail', failed, '--reason', 'account closed'])
   const imported = await prepare()
   expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
   expect((await ravi.post(`/payouts/${imported}/approve`)).json).toMatchObject({
     approvedBy: 'operator ravi',
   })
-  await svc(['payout', 'export'])
-  const [{ runId }] = await svc(['payout', 'runs'])
-  expect(await svc(['payout', 'export', '--run', runId])).toMatchObject([{ payoutId: imported }])
+  await svc(['admin', 'payout', 'export'])
+  const [{ runId }] = await svc(['admin', 'payout', 'runs'])
+  expect(await svc(['admin', 'payout', 'export', '--run', runId])).toMatchObject([{ payoutId: imported }])
   const file = join(folder, 'payouts.csv')
   await writeFile(file, `payoutId,status,utr,reason\n${imported},PAID,PAYOUT0001,\n`)
-  expect(await svc(['payout', 'import', file])).toMatchObject([{ result: 'PAID' }])
-  await svc(['payout', 'confirm', imported, '--utr', 'PAYOUT0001'])
-  expect(await svc(['payout', 'show', imported])).toMatchObject({ status: 'PAID', utr: 'PAYOUT0001' })
-  expect(await svc(['payout', 'list', '--merchant', merchantId])).toHaveLength(3)
+  expect(await svc(['admin', 'payout', 'import', file])).toMatchObject([{ result: 'PAID' }])
+  await svc(['admin', 'payout', 'confirm', imported, '--utr', 'PAYOUT0001'])
+  expect(await svc(['admin', 'payout', 'show', imported])).toMatchObject({
+    status: 'PAID',
+    utr: 'PAYOUT0001',
+  })
+  expect(await svc(['admin', 'payout', 'list', '--merchant', merchantId])).toHaveLength(3)
   const paid = payloadOf(await client.get('/api/v0/payouts?status=PAID')).data
   // The fee holds from today on; these payments are older.
   expect(paid).toMatchObject([{ payoutId: imported, fees: 0 }])
   payloadOf(await client.get(`/api/v0/payouts/${imported}`))
   expect(payloadOf(await client.get(`/api/v0/payouts/${imported}/lines`)).data.length).toBeGreaterThan(1)
-  expect((await svc(['payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
+  expect((await svc(['admin', 'payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
   await inTheConsole(ravi, { merchantId, payoutId: imported, day })
 }
 

@@ -105,6 +105,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   getCoinBalance: plain,
   listCoinHistory: plain,
   listEvents: plain,
+  listRequests: plain,
   streamEvents: open('has no ids; what it sends is the feed of listEvents'),
   createWebhookEndpoint: () => ({ body: { url: 'http://127.0.0.1:59999/' } }),
   listWebhookEndpoints: plain,

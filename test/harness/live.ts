@@ -80,7 +80,7 @@ export async function openLive(): Promise<Live> {
       expect(code, `svc ${args.join(' ')}\n${stderr}${stdout}`).toBe(0)
       return JSON.parse(stdout) as Json
     }
-    await svc(['migrate'])
+    await svc(['admin', 'migrate'])
     return { server, receiver, folder, settings, svc, close }
   } catch (error) {
     await close()

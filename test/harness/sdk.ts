@@ -9,7 +9,7 @@ export const merchantClient = (
   options: Partial<MerchantOptions> = {},
 ): Merchant => new Merchant({ baseUrl, apiKey, ...options })
 
-/** The partner's shared key, as `svc partner key issue-shared` prints it. */
+/** The partner's shared key, as `svc admin partner key issue-shared` prints it. */
 export const sharedKeyOf = ({ sharedKey: { kid, alg, enc, key } }: TestPartner) => ({
   kid,
   alg,

@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type ResponseInfo, type RetryInfo, SvcError, VERSION } from '../../packages/sdk/src/index.ts'
+import {
+  ConnectionError,
+  type ResponseInfo,
+  type RetryInfo,
+  SvcError,
+  VERSION,
+} from '../../packages/sdk/src/index.ts'
 import { HttpProxy } from '../harness/http-proxy.ts'
 import { creditOf, notifyCredit, trsOf } from '../harness/qr-codes.ts'
 import { merchantClient } from '../harness/sdk.ts'
@@ -114,6 +120,57 @@ test('a call takes its own number of attempts and its own deadline', async () =>
   await expect(qrCodes.create({}, { attemptsMax: 1 })).rejects.toThrow()
   expect(proxy.at(CODES)).toHaveLength(1)
   await expect(qrCodes.create({}, { deadlineMs: 1 })).rejects.toThrow()
+})
+
+test('any request is sent by path, with the token; its failure has the header fields and the body as they came', async () => {
+  const { api } = merchantClient(proxy, merchant)
+  const sent = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
+  const response = await api.fetch(CODES, sent)
+  const { payload } = (await response.json()) as { payload: { qrCodeId: string } }
+  expect(payload.qrCodeId).toMatch(/^qr_/)
+  for (const [accept, type] of [
+    ['application/json', 'application/json'],
+    ['application/problem+json', 'application/problem+json'],
+  ] as const) {
+    const error = await api
+      .fetch(`${CODES}/qr_none`, { headers: { accept } })
+      .catch((thrown: unknown) => thrown)
+    if (!SvcError.is(error, 'qr_code_not_found')) throw error
+    expect(error.headers.get('content-type')).toContain(type)
+    expect(error.headers.get('x-request-id')).toBe(error.requestId)
+    expect(error.body).toContain('qr_code_not_found')
+  }
+})
+
+test('wrong credentials are noticed before the first call', async () => {
+  await merchantClient(proxy, merchant).api.authenticate()
+  const wrong = merchantClient(proxy, { apiKey: 'svc_test_wrong' })
+  const error = await wrong.api.authenticate().catch((thrown: unknown) => thrown)
+  expect(SvcError.is(error, 'invalid_api_key')).toBe(true)
+})
+
+test('following reports each connection that is lost, and ends after as many as it may lose', async () => {
+  const { events } = merchantClient(proxy, merchant, { attemptsMax: 1 })
+  proxy.decide = ({ path }) => (path.startsWith('/api/v0/events/stream') ? { status: 503 } : 'pass')
+  const causes: unknown[] = []
+  const following = events.follow({ reconnectsMax: 1, onReconnect: (cause) => causes.push(cause) })
+  await expect(following.next()).rejects.toBeInstanceOf(ConnectionError)
+  expect(causes).toHaveLength(1)
+})
+
+test('own requests are listed and followed: what came before, then each once as it happens', async () => {
+  const { qrCodes, requests } = merchantClient(proxy, await service.newMerchant())
+  await qrCodes.create({})
+  await expect.poll(async () => (await requests.list().take(9)).length, { timeout: 10_000 }).toBe(1)
+  const received: string[] = []
+  for await (const { operation, error = '' } of requests.follow({ last: 1 })) {
+    received.push(`${operation} ${error}`)
+    if (received.length === 1) await qrCodes.get('qr_none').catch(() => undefined)
+    if (received.length === 2) await qrCodes.create({})
+    if (received.length === 3) break
+  }
+  expect(received).toEqual(['createQrCode ', 'getQrCode qr_code_not_found', 'createQrCode '])
+  expect((await requests.list({ status: '4xx' }).take(9)).map(({ status }) => status)).toEqual([404])
 })
 
 test('the past of a code is read by the client', async () => {

@@ -239,20 +239,22 @@ test('on the command line the same holds: a funding waits, its operator cannot a
     return { code, out: stdout === '' ? undefined : (JSON.parse(stdout) as Json), stderr }
   }
   const pay = ['--amount', '4000', '--reference', reference, '--reason', 'April float']
-  const waiting = await svc('card-account', 'fund', partner.cardAccountId, ...pay)
+  const waiting = await svc('admin', 'card-account', 'fund', partner.cardAccountId, ...pay)
   expect(waiting).toMatchObject({ code: 0, out: { status: 'PENDING', kind: 'card_funding' } })
-  expect(waiting.stderr).toContain(`svc approval approve ${waiting.out.approvalId}`)
-  expect((await svc('approval', 'list')).out).toContainEqual(
+  expect(waiting.stderr).toContain(`svc admin approval approve ${waiting.out.approvalId}`)
+  expect((await svc('admin', 'approval', 'list')).out).toContainEqual(
     expect.objectContaining({ approvalId: waiting.out.approvalId }),
   )
-  expect((await svc('approval', 'approve', waiting.out.approvalId)).stderr).toContain('cannot approve it')
+  expect((await svc('admin', 'approval', 'approve', waiting.out.approvalId)).stderr).toContain(
+    'cannot approve it',
+  )
   expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
   const journalId = await journalOf(partner, reference)
-  const shown = await svc('journal', 'show', journalId)
+  const shown = await svc('admin', 'journal', 'show', journalId)
   expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])
-  const reversed = await svc('journal', 'reverse', journalId, '--reason', 'twice')
+  const reversed = await svc('admin', 'journal', 'reverse', journalId, '--reason', 'twice')
   expect(reversed.out).toMatchObject({ status: 'PENDING', kind: 'journal_reversal' })
-  expect((await svc('approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
+  expect((await svc('admin', 'approval', 'reject', reversed.out.approvalId)).out.status).toBe('REJECTED')
 })
 
 test('the limit of the settings is what the database checks by', async () => {

@@ -234,10 +234,10 @@ test('an account’s statement leads from its opening to its closing balance, in
   ).toBeUndefined()
 })
 
-test('svc books prints the same as a table, as CSV and as JSON; an asset’s balance has no minus', async () => {
+test('svc admin books prints the same as a table, as CSV and as JSON; an asset’s balance has no minus', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const books = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runHere(['books', ...args], env)
+    const { code, stdout, stderr } = await runHere(['admin', 'books', ...args], env)
     expect(code, stderr).toBe(0)
     return stdout
   }
@@ -263,6 +263,6 @@ Total                                              INR   1003.89  1003.89
   expect(lines.at(0)).toMatchObject({ what: 'Opening balance', balance: '0.00' })
   expect(lines.at(1)).toMatchObject({ debit: '249.50', credit: '', balance: '249.50' })
   expect(lines.at(-1)).toMatchObject({ what: 'Closing balance', balance: '699.00' })
-  const wrong = await runHere(['books', 'trial-balance', '--as-of', '2026-04-01'], env)
+  const wrong = await runHere(['admin', 'books', 'trial-balance', '--as-of', '2026-04-01'], env)
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('with a time zone') })
 })

@@ -60,7 +60,7 @@ test('kill -9 in the middle, also between a card and its result, and even when t
   await rm(dataDir, { recursive: true, force: true })
 }, 180_000)
 
-test('svc card issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
+test('svc cards issue names line and field of every fault and sends nothing; run again after an interruption it issues nothing twice', async () => {
   const service = await openService()
   const dir = await mkdtemp(join(tmpdir(), 'svc-issue-'))
   const partner = await newPartner(service, RICH)
@@ -68,7 +68,7 @@ test('svc card issue names line and field of every fault and sends nothing; run 
   const k = key.export().toString('base64url')
   const [csv, keyFile] = [join(dir, 'orders.csv'), join(dir, 'partner.json')]
   await writeFile(keyFile, JSON.stringify({ ...partner, baseUrl: service.baseUrl, sharedKey: { kid, k } }))
-  const issue = () => runCli(['card', 'issue', '--file', csv, '--key', keyFile, '--json'], {})
+  const issue = () => runCli(['cards', 'issue', '--file', csv, '--key', keyFile, '--json'], {})
   const header = 'mobile,firstName,loadAmount,physicalCard\n'
 
   await writeFile(csv, `${header}12,Ann,100,maybe\n9400000001,Bo,1.5,\n`)

@@ -227,23 +227,25 @@ test('an operator puts money back on the card as long as it waits; it is announc
   await block(svcCardId)
   await passDays(svcCardId, 1_095)
   await sweep()
-  const [waiting] = await svc('card', 'returns', '--card', svcCardId, '--waiting')
-  const reversed = await svc('card', 'reverse-return', waiting.returnId, '--reason', 'holder found')
+  const [waiting] = await svc('admin', 'cards', 'returns', '--card', svcCardId, '--waiting')
+  const reversed = await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'holder found')
   expect(reversed).toMatchObject({ status: 'REVERSED', reversalReason: 'holder found', amount: '500.00' })
-  expect(await svc('card', 'reverse-return', waiting.returnId, '--reason', 'again')).toEqual(reversed)
+  expect(await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'again')).toEqual(
+    reversed,
+  )
   expect((await card(svcCardId)).accountBalance).toBe(500)
   await sweep()
   expect((await typesOf(svcCardId)).slice(-2)).toEqual(['card.return_reversed', 'card.unclaimed_soon'])
   expect((await end(svcCardId)).returns).toHaveLength(1)
-  const made = await svc('card', 'replace', svcCardId, '--reason', 'holder found')
+  const made = await svc('admin', 'cards', 'replace', svcCardId, '--reason', 'holder found')
   expect(made).toMatchObject({ replaces: svcCardId, balance: '500.00' })
-  await svc('card', 'block', made.svcCardId, '--reason', 'gives up')
-  const consented = await svc('card', 'return', made.svcCardId, '--consent', 'letter-9')
+  await svc('admin', 'cards', 'block', made.svcCardId, '--reason', 'gives up')
+  const consented = await svc('admin', 'cards', 'return', made.svcCardId, '--consent', 'letter-9')
   expect(consented).toMatchObject({ status: 'WAITING', basis: 'consent', amount: '500.00' })
   await returnWaits(made.svcCardId)
   await wake(made.svcCardId)
   await sweep()
-  expect(await svc('card', 'reverse-return', consented.returnId, '--reason', 'too late')).toContain(
+  expect(await svc('admin', 'cards', 'reverse-return', consented.returnId, '--reason', 'too late')).toContain(
     'has been returned',
   )
 })

@@ -35,7 +35,7 @@ const history = async (svcCardId: string): Promise<Json[]> =>
   payloadOf(await client.get(path(svcCardId, '/history'))).data
 const card = async (svcCardId: string): Promise<Json> => payloadOf(await client.get(path(svcCardId)))
 
-/** The command that `svc card kyc set` runs. */
+/** The command that `svc admin cards kyc set` runs. */
 function setKyc(svcCardId: string, kycStatus: KycStatus): Promise<unknown> {
   const { partnerId } = partner
   const ask = { partnerId, svcCardId, kycStatus, actor: 'operator', reason: 'checked' } as const

@@ -3,11 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Run, runHere } from '../harness/cli.ts'
 import type { Json } from '../harness/client.ts'
 import { openSandbox, type SandboxService } from '../harness/conformance.ts'
-import { runCli } from '../harness/processes.ts'
+import { runCli, spawnCli } from '../harness/processes.ts'
 
 // The commands of a profile know nothing of the database: they get an address, and credentials by a file.
 let from: SandboxService
@@ -121,7 +122,7 @@ test('api sends any request, signed in: what it creates can be read, changed and
   expect(missing.stdout).not.toContain('set-cookie')
 })
 
-test('resources have names: QR codes and payments of a merchant, cards of a partner', async () => {
+test('resources have names: QR codes and payments of a merchant, cards and coins of a partner', async () => {
   const image = join(folder, 'code.png')
   const code = await svc('qr', 'create', '--name', 'Counter 1', '--multiple-use', '--image', image)
   expect((await readFile(image)).subarray(1, 4).toString()).toBe('PNG')
@@ -151,6 +152,10 @@ test('resources have names: QR codes and payments of a merchant, cards of a part
     'cards',
   ]
   expect(await svc('cards', 'search', ...found)).toEqual([])
+  const { coinUserId } = from.sandbox
+  const profile = ['--profile', 'cards']
+  expect((await svc('coins', 'balance', coinUserId, ...profile)).balance).toBeGreaterThan(0)
+  expect((await svc('coins', 'history', coinUserId, '--limit', '1', ...profile)).length).toBe(1)
 })
 
 test('exit codes and errors: 1 refused, 3 nothing responds, 4 not signed in; with --json for programs, also wrong usage', async () => {
@@ -211,6 +216,23 @@ test('listen forwards the chosen events of the profile, signed, from now on', as
   await listening
   await new Promise((resolve) => hook.close(resolve))
   expect(received[0]).toMatchObject({ type: 'qr_code.cancelled', signature: expect.stringMatching(/^v1,/) })
+})
+
+test('logs tail prints earlier requests of the profile, then each as it happens, one line each', async () => {
+  await run('qr', 'show', 'qr_before')
+  const failures = async () => (await svc('logs', 'list', '--error', 'qr_code_not_found', '--limit', '1'))[0]
+  await expect
+    .poll(async () => (await failures())?.path, { timeout: 30_000 })
+    .toBe('/api/v0/qr-code/qr_before')
+  const child = spawnCli(['logs', 'tail', '--error', 'qr_code_not_found', '--lines', '1', '--json'], env)
+  const paths: string[] = []
+  for await (const line of createInterface(child.stdout!)) {
+    paths.push(JSON.parse(line).path)
+    if (paths.length > 1) break
+    await run('qr', 'show', 'qr_after')
+  }
+  child.kill()
+  expect(paths).toEqual(['/api/v0/qr-code/qr_before', '/api/v0/qr-code/qr_after'])
 })
 
 test('trigger makes an event happen with the given fields, and reports a field that no request has', async () => {

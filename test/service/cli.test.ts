@@ -52,6 +52,7 @@ const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
 test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
   const { partnerId, clientId, clientSecret } = await svc(
+    'admin',
     'partner',
     'create',
     '--name',
@@ -59,9 +60,19 @@ test('a partner that was on-boarded by the command line issues a card with an or
     '--product',
     'incentive',
   )
-  const { companyId } = await svc('company', 'create', partnerId, '--name', 'Acme Industries')
-  const { userId } = await svc('user', 'create', companyId, '--first-name', 'Asha', '--mobile', '9876543210')
+  const { companyId } = await svc('admin', 'company', 'create', partnerId, '--name', 'Acme Industries')
+  const { userId } = await svc(
+    'admin',
+    'user',
+    'create',
+    companyId,
+    '--first-name',
+    'Asha',
+    '--mobile',
+    '9876543210',
+  )
   const { cardAccountId } = await svc(
+    'admin',
     'card-account',
     'create',
     companyId,
@@ -70,16 +81,21 @@ test('a partner that was on-boarded by the command line issues a card with an or
     '--denomination',
     '250',
   )
-  expect(await svc('card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID)).toMatchObject({
+  expect(
+    await svc('admin', 'card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID),
+  ).toMatchObject({
     balance: '1000.50',
   })
-  const key = await file('shared.jwk', JSON.stringify(await svc('partner', 'key', 'issue-shared', partnerId)))
+  const key = await file(
+    'shared.jwk',
+    JSON.stringify(await svc('admin', 'partner', 'key', 'issue-shared', partnerId)),
+  )
   const order = await file('order.json', JSON.stringify({ companyId, cardAccountId, userId }))
   const { jwe } = await svc('encrypt', order, '--key', key)
   const client = await asPartner(service.client, { clientId, clientSecret, partnerId } as TestPartner)
   const issued = payloadOf(await client.post('/api/v0/partner/svcCard', jwe))
   expect(issued).toMatchObject({ companyId, userId, companyName: 'Acme Industries', otbBalance: 250 })
-  expect(await svc('card-account', 'list', companyId)).toMatchObject([
+  expect(await svc('admin', 'card-account', 'list', companyId)).toMatchObject([
     { cardAccountId, balance: '750.50', cards: 1 },
   ])
 
@@ -98,20 +114,28 @@ test('a partner that was on-boarded by the command line issues a card with an or
   expect(
     (await svc('decrypt', await file('answer.jwe', encryptedResponse.text), '--key', key)).body.payload,
   ).toEqual(issued)
-  expect(await svc('reconcile')).toMatchObject({ ok: true })
+  expect(await svc('admin', 'reconcile')).toMatchObject({ ok: true })
 
-  await svc('partner', 'disable', partnerId)
+  await svc('admin', 'partner', 'disable', partnerId)
   await expect
     .poll(async () => (await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`)).status)
     .toBe(401)
-  expect(await svc('partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
+  expect(await svc('admin', 'partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
 })
 
 test('open says precisely why an encrypted request does not open', async () => {
-  const { partnerId } = await svc('partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
+  const { partnerId } = await svc(
+    'admin',
+    'partner',
+    'create',
+    '--name',
+    'Encrypting',
+    '--product',
+    'incentive',
+  )
   const [first, second] = [
-    await svc('partner', 'key', 'issue-shared', partnerId),
-    await svc('partner', 'key', 'issue-shared', partnerId),
+    await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
+    await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
   ]
   const [key, other] = [
     await file('first.jwk', JSON.stringify(first)),
@@ -126,9 +150,9 @@ test('open says precisely why an encrypted request does not open', async () => {
   expect(await refusal('encrypt', await file('d.json', '[1]'), '--key', key)).toContain('JSON object')
   expect(await refusal('encrypt', await file('e.json', '{"a":1,"a":2}'), '--key', key)).toContain('not JSON')
   expect(await refusal('decrypt', await file('f.jwe', jwe))).toContain('--key')
-  expect((await svc('partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
+  expect((await svc('admin', 'partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
   expect(
-    (await svc('partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
+    (await svc('admin', 'partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
   ).toEqual([
     [first.kid, true],
     [second.kid, false],
@@ -139,22 +163,26 @@ test('the operator changes cards by the rules of the API, in one history with th
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner))
-  expect((await svc('card', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe('L')
+  expect((await svc('admin', 'cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe(
+    'L',
+  )
   expect(
     payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' })).cardStatus
       .name,
   ).toBe('UL')
-  expect((await svc('card', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(false)
+  expect((await svc('admin', 'cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(
+    false,
+  )
   const spent = await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' })
   expect(spent).toMatchObject({ status: 422, error: 'channel_not_allowed' })
-  expect((await svc('card', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
+  expect((await svc('admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
     name: 'UPLOADED',
     label: 'Uploaded',
   })
-  expect(await refusal('card', 'kyc', 'set', svcCardId, 'NOT_UPLOADED')).toContain('PENDING')
-  expect(await refusal('card', 'activate', svcCardId)).toContain('virtual')
-  expect((await svc('card', 'block', svcCardId, '--reason', 'lost')).cardStatus.name).toBe('BL')
-  expect(await refusal('card', 'unlock', svcCardId)).toContain('final')
+  expect(await refusal('admin', 'cards', 'kyc', 'set', svcCardId, 'NOT_UPLOADED')).toContain('PENDING')
+  expect(await refusal('admin', 'cards', 'activate', svcCardId)).toContain('virtual')
+  expect((await svc('admin', 'cards', 'block', svcCardId, '--reason', 'lost')).cardStatus.name).toBe('BL')
+  expect(await refusal('admin', 'cards', 'unlock', svcCardId)).toContain('final')
   const changes: Json[] = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}/history`)).data
   expect(changes.map(({ actor, field, to }) => `${actor} ${field} ${to}`)).toEqual([
     'operator cardStatus BL',
@@ -163,26 +191,28 @@ test('the operator changes cards by the rules of the API, in one history with th
     'partner cardStatus UL',
     'operator cardStatus L',
   ])
-  expect(await svc('card', 'history', svcCardId)).toEqual(changes)
-  expect(await svc('card', 'show', svcCardId)).toEqual(
+  expect(await svc('admin', 'cards', 'history', svcCardId)).toEqual(changes)
+  expect(await svc('admin', 'cards', 'show', svcCardId)).toEqual(
     payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)),
   )
-  const { stdout } = await runHere(['card', 'show', svcCardId], env)
+  const { stdout } = await runHere(['admin', 'cards', 'show', svcCardId], env)
   expect(stdout).toMatch(/^cardStatus +BL$/m)
 })
 
 test('as a process it prints only what was asked for, and ends with 1 on a mistake', async () => {
-  const listed = await runCli(['keys', 'list', '--json'], env)
+  const listed = await runCli(['admin', 'keys', 'list', '--json'], env)
   expect(listed).toMatchObject({ code: 0, stderr: '' })
-  expect(JSON.parse(listed.stdout)).toEqual(await svc('keys', 'list'))
-  const mistaken = await runCli(['card', 'show', 'card_nope'], env)
+  expect(JSON.parse(listed.stdout)).toEqual(await svc('admin', 'keys', 'list'))
+  const mistaken = await runCli(['admin', 'cards', 'show', 'card_nope'], env)
   expect(mistaken).toEqual({ code: 1, stdout: '', stderr: 'There is no card card_nope\n' })
 })
 
 test('mistakes are told in a line that says what to do', async () => {
-  expect(await refusal('card', 'show', 'card_nope')).toContain('There is no card')
-  expect(await refusal('company', 'create', 'par_nope', '--name', 'X')).toContain('svc partner list')
-  expect(await refusal('user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
+  expect(await refusal('admin', 'cards', 'show', 'card_nope')).toContain('There is no card')
+  expect(await refusal('admin', 'company', 'create', 'par_nope', '--name', 'X')).toContain(
+    'svc admin partner list',
+  )
+  expect(await refusal('admin', 'user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
   expect(
     await refusal(
       'card-account',
@@ -196,19 +226,36 @@ test('mistakes are told in a line that says what to do', async () => {
       'x',
     ),
   ).toContain('two decimals')
-  expect(await refusal('keys', 'rotate', 'session')).toContain('card_number')
-  expect(await refusal('partner', 'create', '--name', ' ', '--product', 'incentive')).toContain('--name')
-  const { partnerId } = await svc('partner', 'create', '--name', 'Registrar', '--product', 'incentive')
+  expect(await refusal('admin', 'keys', 'rotate', 'session')).toContain('card_number')
+  expect(await refusal('admin', 'partner', 'create', '--name', ' ', '--product', 'incentive')).toContain(
+    '--name',
+  )
+  const { partnerId } = await svc(
+    'admin',
+    'partner',
+    'create',
+    '--name',
+    'Registrar',
+    '--product',
+    'incentive',
+  )
   const broken = await file('broken.jwk', '{"kty":"EC","kid":"a"}')
-  expect(await refusal('partner', 'key', 'register-public', partnerId, broken)).toContain('cannot serve')
+  expect(await refusal('admin', 'partner', 'key', 'register-public', partnerId, broken)).toContain(
+    'cannot serve',
+  )
 })
 
 test('every command for partners, cards, encryption and keys has help with an example', () => {
-  const groups = ['partner', 'company', 'user', 'card-account', 'card', 'encrypt', 'decrypt', 'keys']
+  const groups = ['partner', 'company', 'user', 'card-account', 'cards', 'keys']
   const leaves = (command: Command): Command[] =>
     command.commands.length > 0 ? command.commands.flatMap(leaves) : [command]
-  const chosen = newProgram().commands.filter((command) => groups.includes(command.name()))
-  expect(chosen).toHaveLength(groups.length)
+  const { commands } = newProgram()
+  const administration = commands.find((command) => command.name() === 'admin')?.commands ?? []
+  const chosen = [
+    ...administration.filter((command) => groups.includes(command.name())),
+    ...commands.filter((command) => ['encrypt', 'decrypt'].includes(command.name())),
+  ]
+  expect(chosen).toHaveLength(groups.length + 2)
   for (const command of chosen.flatMap(leaves)) {
     let help = ''
     command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()

@@ -93,7 +93,7 @@ test('whoever changes a closed period in the database is found out, and so is an
 test('on the command line a period is closed in an operator’s name, listed and verified', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runHere(['books', ...args, '--json'], env)
+    const { code, stdout, stderr } = await runHere(['admin', 'books', ...args, '--json'], env)
     return { code, out: stdout === '' ? undefined : JSON.parse(stdout), stderr }
   }
   expect((await svc('close', '--through', daysAgo(1))).out).toMatchObject({ through: daysAgo(1) })

@@ -39,7 +39,7 @@ test('a balance names the coins that expire next, and when; redeemed coins are n
 
 test('the liability of a partner is what its users can redeem, with what expires soon', async () => {
   const settings = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
-  const { stdout } = await runHere(['coins', 'liability', partner.partnerId, '--json'], settings)
+  const { stdout } = await runHere(['admin', 'coins', 'liability', partner.partnerId, '--json'], settings)
   const { active } = await balanceOf(client, partner.userId)
   const [row] = JSON.parse(stdout) as Json[]
   expect(row).toMatchObject({ partnerId: partner.partnerId, users: 1, coins: active, neverExpire: 10 })

@@ -99,7 +99,7 @@ async function expectAll(acknowledged: readonly string[]): Promise<void> {
   )
   const found = new Map(rows.map((row) => [row['utr'], row['n']]))
   expect(acknowledged.filter((utr) => found.get(utr) !== 1)).toEqual([])
-  const { code, stdout, stderr } = await runCli(['reconcile', '--json'], env)
+  const { code, stdout, stderr } = await runCli(['admin', 'reconcile', '--json'], env)
   expect(code, stdout + stderr).toBe(0)
 }
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
   service = await openService()
   dir = await mkdtemp(join(tmpdir(), 'svc-listen-'))
   merchant = await service.newMerchant()
+  await writeFile(join(dir, 'sandbox.json'), JSON.stringify({ baseUrl: service.baseUrl, merchant }))
   tenant = await service.as(merchant)
   await happen(5)
 })
@@ -39,10 +40,9 @@ async function happen(count: number): Promise<void> {
 }
 const newPosition = (): string => join(dir, `${++positions}.json`)
 const argsOf = (position: string, ...more: string[]): string[] => [
-  'events',
   'listen',
-  '--base-url',
-  service.baseUrl,
+  '--as',
+  'merchant',
   '--position',
   position,
   ...more,
@@ -71,7 +71,7 @@ async function received(positionFile: string, start?: FeedStart): Promise<number
 }
 const from = (first: number): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-test('svc events listen begins with what happens next, not with the history', async () => {
+test('svc listen begins with what happens next, not with the history', async () => {
   const before = last
   expect(await received(newPosition())).toEqual([before + 1])
 })
@@ -113,9 +113,7 @@ test('--from start, a sequence number or a time begins there', async () => {
 test.each(['yesterday', '-1', '2026-04-01', '1.5', ''])(
   '--from %s is refused, with what it accepts',
   async (text) => {
-    const { code, stderr } = await runHere(argsOf(newPosition(), '--from', text), {
-      SVC_API_KEY: merchant.apiKey,
-    })
+    const { code, stderr } = await runHere(argsOf(newPosition(), '--from', text), { DATA_DIR: dir })
     expect(code).toBe(1)
     expect(stderr).toContain('--from must be now, start, a sequence number or a time')
   },
@@ -123,7 +121,7 @@ test.each(['yesterday', '-1', '2026-04-01', '1.5', ''])(
 
 test('a kept position that the feed has not reached ends the program with what to do', async () => {
   const position = newPosition()
-  const settings = { SVC_API_KEY: merchant.apiKey }
+  const settings = { DATA_DIR: dir }
   await writeFile(position, JSON.stringify({ after: last + 10, secret: 'whsec_c2VjcmV0' }))
   const { code, stdout, stderr } = await runHere(argsOf(position), settings)
   expect([code, stdout]).toEqual([1, `Listening for events after #${last + 10}\n`])

@@ -77,6 +77,14 @@ async function qrCodeFields(): Promise<Record<string, Field>> {
       ),
     ),
     ...named(
+      'listRequests',
+      range(['from', 'to'], async (query) =>
+        reported(await tenant.get(`/api/v0/requests?${new URLSearchParams(query)}`), ({ data }) => ({
+          found: data.length > 0,
+        })),
+      ),
+    ),
+    ...named(
       'searchQrCodes',
       range(['createdFrom', 'createdTo'], async (query) =>
         reported(await tenant.post('/api/v0/qr-code/search', query), ({ data }) => ({

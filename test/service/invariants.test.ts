@@ -242,9 +242,9 @@ test('what is asked of some objects is what is asked of all', async () => {
       ).toEqual([])
 })
 
-test('svc invariants says what it looked at, and exits with 1 when something is wrong', async () => {
+test('svc admin invariants says what it looked at, and exits with 1 when something is wrong', async () => {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
-  const good = await runHere(['invariants'], env)
+  const good = await runHere(['admin', 'invariants'], env)
   expect(good.stdout).toMatch(
     /ok +balances +\d+ ledger accounts +Every balance equals the transfers of its account/,
   )
@@ -253,7 +253,7 @@ test('svc invariants says what it looked at, and exits with 1 when something is 
   await asSuperuser(service.db.database, (db) =>
     db.query(`update event_counters set last_sequence = last_sequence + 1`),
   )
-  const bad = await runHere(['invariants', '--json'], env)
+  const bad = await runHere(['admin', 'invariants', '--json'], env)
   expect(bad.code).toBe(1)
   const { ok, invariants } = JSON.parse(bad.stdout)
   expect(ok).toBe(false)

@@ -55,7 +55,7 @@ const file = async (name: string, text: string): Promise<string> => {
 }
 
 const statesOf = async (purpose: string): Promise<Json[]> =>
-  (await svc('keys', 'list')).filter((key: Json) => key.purpose === purpose)
+  (await svc('admin', 'keys', 'list')).filter((key: Json) => key.purpose === purpose)
 
 /** How many cards there are when their key is rotated. Promise C7 is tested with 100000. */
 const ROWS = Number(process.env['KEY_ROTATION_ROWS'] ?? 4_000)
@@ -91,7 +91,7 @@ test('card numbers are encrypted anew under a new key while cards are issued and
   const [former] = await statesOf('card_number')
   let rotated = false
   const rotate = async () => {
-    const command = ['keys', 'rotate', 'card_number', '--json']
+    const command = ['admin', 'keys', 'rotate', 'card_number', '--json']
     const killed = await runCli(command, env, {
       when: (stderr) => stderr.includes('rows encrypted again'),
     })
@@ -163,8 +163,8 @@ test.concurrent('a rotation of the published keys: new tokens and JWEs use the n
     JSON.stringify({ companyId: partner.companyId, cardAccountId: partner.cardAccountId }),
   )
   const [rsa, signing] = await Promise.all([
-    svc('keys', 'rotate', 'encryption_rsa'),
-    svc('keys', 'rotate', 'token_signing'),
+    svc('admin', 'keys', 'rotate', 'encryption_rsa'),
+    svc('admin', 'keys', 'rotate', 'token_signing'),
   ])
   expect([rsa.retired, signing.retired]).toEqual(['', ''])
   await service.app.services.keyring.refresh()
@@ -178,8 +178,8 @@ test.concurrent('a rotation of the published keys: new tokens and JWEs use the n
   )
   expect(await refusal('keys', 'retire', rsa.keyId)).toContain('the key that encrypts')
 
-  await svc('keys', 'retire', rsa.kept)
-  await svc('keys', 'retire', signing.kept)
+  await svc('admin', 'keys', 'retire', rsa.kept)
+  await svc('admin', 'keys', 'retire', signing.kept)
   await service.app.services.keyring.refresh()
   expect(await after.post('/api/v0/partner/svcCard', await encryptOld())).toMatchObject({
     status: 400,
@@ -195,7 +195,7 @@ const WAITING_PURPOSES = ['webhook_secret', 'webhook_signing', 'bulk_row']
 async function rotateWhile(makeEvent: () => Promise<unknown>): Promise<{ results: Json[]; made: number }> {
   let rotating = true
   const runs = Promise.all(
-    WAITING_PURPOSES.map((purpose) => runCli(['keys', 'rotate', purpose, '--json'], env)),
+    WAITING_PURPOSES.map((purpose) => runCli(['admin', 'keys', 'rotate', purpose, '--json'], env)),
   ).finally(() => (rotating = false))
   let made = 0
   // Each with a fresh token: the test beside this one retires the key that signed the first ones.

@@ -139,7 +139,7 @@ test('in live mode the console is not served without the login of operators, and
 
 test('a command of operators is refused without their login, also where the owner’s is there', async () => {
   for (const settings of [server.env, env]) {
-    const { code, stderr } = await runHere(['merchant', 'list'], {
+    const { code, stderr } = await runHere(['admin', 'merchant', 'list'], {
       ...without(settings, 'DATABASE_OPERATOR_URL'),
       DATABASE_OPERATOR_URL: '',
     })
@@ -150,15 +150,15 @@ test('a command of operators is refused without their login, also where the owne
   }
 })
 
-/** What `svc doctor` finds that is not well, as `STATUS check`. */
+/** What `svc admin doctor` finds that is not well, as `STATUS check`. */
 async function doctor(settings: Env, ...args: string[]): Promise<{ code: number | null; found: string[] }> {
-  const { code, stdout, stderr } = await runHere(['doctor', ...args, '--json'], settings)
+  const { code, stdout, stderr } = await runHere(['admin', 'doctor', ...args, '--json'], settings)
   const { findings } = JSON.parse(stdout || stderr) as { findings: Finding[] }
   const found = findings.filter(({ status }) => status !== 'PASS')
   return { code, found: found.map(({ status, check }) => `${status} ${check}`) }
 }
 
-test('svc doctor fails nothing on an installation as the guide makes it, before its schema is there as well', async () => {
+test('svc admin doctor fails nothing on an installation as the guide makes it, before its schema is there as well', async () => {
   const only = ['WARN replication']
   expect(await doctor(server.env)).toEqual({ code: 0, found: only })
   expect(await doctor(server.env, '--preflight')).toEqual({ code: 0, found: only })
@@ -188,7 +188,7 @@ test.each([
     `select pg_drop_replication_slot('left_behind')`,
     'WARN replication_slots',
   ],
-])('svc doctor finds what %s does', async (harm, repair, finding) => {
+])('svc admin doctor finds what %s does', async (harm, repair, finding) => {
   await server.admin(harm)
   try {
     const { code, found } = await doctor(server.env)
@@ -199,7 +199,7 @@ test.each([
   }
 })
 
-test('svc doctor finds a missing master key, a missing standby, and prints what to do', async () => {
+test('svc admin doctor finds a missing master key, a missing standby, and prints what to do', async () => {
   const other = { ...server.env, SVC_MASTER_KEY: Buffer.alloc(32, 9).toString('base64') }
   expect(await doctor(other)).toMatchObject({ code: 1, found: expect.arrayContaining(['FAIL keys']) })
   const rotating = {
@@ -207,7 +207,7 @@ test('svc doctor finds a missing master key, a missing standby, and prints what 
     SVC_MASTER_KEY: `${other.SVC_MASTER_KEY},${server.env['SVC_MASTER_KEY']}`,
   }
   expect((await doctor(rotating)).found).toContain('WARN keys')
-  const { code, stdout } = await runHere(['doctor'], { ...server.env, REPLICATION: 'required' })
+  const { code, stdout } = await runHere(['admin', 'doctor'], { ...server.env, REPLICATION: 'required' })
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^FAIL {2}replication .*REPLICATION=required/m)])
   expect(stdout).not.toContain('choose-')
 })

@@ -124,11 +124,11 @@ test('a migration stops after the file that is named, and refuses one that does 
   expect(await run()).toEqual(['8002_two'])
 })
 
-test('svc migrate lists what the database has, prints what is missing, and then has nothing to do', async () => {
+test('svc admin migrate lists what the database has, prints what is missing, and then has nothing to do', async () => {
   const newest = (await migrationNames()).at(-1)!
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: folder }
   const svc = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runHere(['migrate', ...args], env)
+    const { code, stdout, stderr } = await runHere(['admin', 'migrate', ...args], env)
     expect(code, stderr).toBe(0)
     return stdout
   }

@@ -21,10 +21,10 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** `svc audit verify`, and whether its exit code says that something is wrong. */
+/** `svc admin audit verify`, and whether its exit code says that something is wrong. */
 async function verify(...args: string[]) {
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dataDir }
-  const { code, stdout, stderr } = await runHere(['audit', 'verify', '--json', ...args], env)
+  const { code, stdout, stderr } = await runHere(['admin', 'audit', 'verify', '--json', ...args], env)
   return { failed: code === 1, stderr, verdict: JSON.parse(stdout || 'null') }
 }
 

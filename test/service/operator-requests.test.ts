@@ -246,3 +246,42 @@ test('commands and failures are always entered, of reads one of so many', async 
     await sampled.close()
   }
 })
+
+test('tenants list their own requests alone, by every filter, page by page, without bodies and addresses', async () => {
+  const [tenant, stranger] = [
+    await service.as(await service.newMerchant()),
+    await service.as(await service.newMerchant()),
+  ]
+  const [made, missing] = [
+    await tenant.post('/api/v0/qr-code', { customerName: 'Canary Kumari' }),
+    await tenant.get('/api/v0/qr-code/qr_none'),
+  ]
+  const list = async (query = '', client = tenant): Promise<Json> =>
+    payloadOf(await client.get(`/api/v0/requests${query}`))
+  await expect.poll(async () => (await list()).recordsCount, { timeout: 10_000 }).toBe(2)
+  const [failure, write] = (await list()).data
+  expect(failure).toEqual({
+    requestId: idOf(missing),
+    receivedOn: expect.any(String),
+    operation: 'getQrCode',
+    method: 'GET',
+    path: '/api/v0/qr-code/qr_none',
+    status: 404,
+    durationMs: expect.any(Number),
+    error: 'qr_code_not_found',
+    description: expect.any(String),
+  })
+  expect(write).toMatchObject({ requestId: idOf(made), operation: 'createQrCode', status: 200 })
+  expect(JSON.stringify(await list())).not.toContain('Canary')
+  const idsOf = async (query: string) => (await list(query)).data.map(({ requestId }: Json) => requestId)
+  for (const query of ['?status=4xx', '?error=qr_code_not_found', '?operation=getQrCode', '?limit=1'])
+    expect(await idsOf(query), query).toEqual([failure.requestId])
+  const { next } = await list('?limit=1')
+  for (const query of ['?status=2xx', '?operation=createQrCode', `?after=${next}`])
+    expect(await idsOf(query), query).toEqual([write.requestId])
+  for (const query of ['?status=5xx', '?error=invalid_token', '?from=2999-01-01T00:00:00Z'])
+    expect(await idsOf(query), query).toEqual([])
+  expect((await idsOf(`?${new URLSearchParams({ from: write.receivedOn })}`)).length).toBe(2)
+  expect((await tenant.get('/api/v0/requests?status=3xx')).status).toBe(400)
+  expect((await list('', stranger)).data).toEqual([])
+})

@@ -177,7 +177,7 @@ test('a backup has the rows of all partitions, and a restore puts them into the 
     })
   }))
 
-test('missing partitions are in /readyz, in the metrics and in svc doctor; the next process creates them', async () => {
+test('missing partitions are in /readyz, in the metrics and in svc admin doctor; the next process creates them', async () => {
   const database = await newDatabase()
   const open = () => openService({ db: database })
   const gauge = async ({ client }: Awaited<ReturnType<typeof open>>) =>
@@ -197,7 +197,7 @@ test('missing partitions are in /readyz, in the metrics and in svc doctor; the n
     })
     const env = { DATABASE_URL: database.url, SVC_MASTER_KEY: MASTER_KEY }
     const doctor = async () => {
-      const { findings } = JSON.parse((await runHere(['doctor', '--json'], env)).stdout)
+      const { findings } = JSON.parse((await runHere(['admin', 'doctor', '--json'], env)).stdout)
       return findings.filter(({ check }: { check: string }) => check === 'partitions')
     }
     expect(await doctor()).toEqual([

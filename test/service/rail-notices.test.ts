@@ -154,6 +154,7 @@ test('an operator assigns a notice in quarantine, once: it becomes a payment lik
   expect((await browser.post(`/rail-notices/${ids[1]}/assign`, reading)).error).toBe('utr_conflict')
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const assign = [
+    'admin',
     'notice',
     'assign',
     ids[1]!,

@@ -26,11 +26,11 @@ test('a refund is sent to the bank in one run, and not after its outcome', async
   expect((await send('rfr_3')).refund).toMatchObject({ status: 'REFUNDED', runId: 'rfr_1' })
 })
 
-test('svc refund sends all pending refunds to the bank in one file, which can be printed again', async () => {
+test('svc admin refund sends all pending refunds to the bank in one file, which can be printed again', async () => {
   const own = await openService({ background: false })
   try {
     const env = { DATABASE_URL: own.db.url, SVC_MASTER_KEY: MASTER_KEY }
-    const svc = (...args: string[]) => runHere(['refund', ...args], env)
+    const svc = (...args: string[]) => runHere(['admin', 'refund', ...args], env)
     expect(await svc('export')).toMatchObject({ code: 0, stderr: expect.stringContaining('No refund is') })
     const shop = await shopWith(own, 10)
     const refund = async (referenceNumber: string): Promise<string> =>

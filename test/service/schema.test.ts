@@ -72,14 +72,14 @@ test('a database and a backup of a version before the baseline are refused, and 
   const file = join(dir, 'earlier.tar')
   const env = { DATABASE_URL: db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
   try {
-    const started = await runHere(['migrate'], env)
+    const started = await runHere(['admin', 'migrate'], env)
     expect(started.code).toBe(1)
     expect(started.stderr).toMatch(
       /unreleased version \(0001_tenants_ledger_qr_codes\).*Back it up with the version that wrote it/,
     )
-    expect((await runHere(['backup', file], env)).code).toBe(0)
+    expect((await runHere(['admin', 'backup', file], env)).code).toBe(0)
     await rename(former, first!)
-    const restored = await runHere(['restore', file], env)
+    const restored = await runHere(['admin', 'restore', file], env)
     expect(restored.code).toBe(1)
     expect(restored.stderr).toContain('only that version can restore it. Nothing was changed')
   } finally {

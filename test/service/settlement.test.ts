@@ -38,7 +38,7 @@ async function csv(lines: readonly (readonly [utr: string, amount: string])[], h
 }
 
 const svc = (...args: string[]) =>
-  runHere(['settlement', ...args], { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY })
+  runHere(['admin', 'settlement', ...args], { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY })
 async function imported(file: string, ...args: string[]): Promise<Json> {
   const { code, stdout, stderr } = await svc('import', file, ...args, '--json')
   expect(code, stderr).toBe(0)

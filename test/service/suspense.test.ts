@@ -141,7 +141,7 @@ test('assigned to two merchants, returned and refunded at once, in two processes
 test('operators resolve suspense by the command line and by the console, in their name', async () => {
   const merchant = await service.newMerchant()
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
-  const svc = (...args: string[]) => runHere(['suspense', ...args], env)
+  const svc = (...args: string[]) => runHere(['admin', 'suspense', ...args], env)
   const [first, second, third] = [await stray(), await stray(), await stray()]
   const listed = JSON.parse((await svc('list', '--json')).stdout)
   expect(listed).toContainEqual(expect.objectContaining({ utr: first.utr, merchantId: 'house' }))

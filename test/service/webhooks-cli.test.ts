@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,21 +10,22 @@ import { newCode, newCodes } from '../harness/qr-codes.ts'
 import { MASTER_KEY, openService } from '../harness/service.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
-test('svc events listen forwards every event, signed and in order, over kill -9 and over a receiver that fails', async () => {
+test('svc listen forwards every event, signed and in order, over kill -9 and over a receiver that fails', async () => {
   const service = await openService()
   const receiver = await WebhookReceiver.open()
   const dir = await mkdtemp(join(tmpdir(), 'svc-listen-'))
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   const positionFile = join(dir, 'position.json')
+  await writeFile(join(dir, 'sandbox.json'), JSON.stringify({ baseUrl: service.baseUrl, merchant }))
   const listen = (...from: string[]): ChildProcess => {
-    const args = ['events', 'listen', '--forward', receiver.url(), '--base-url', service.baseUrl, ...from]
+    const args = ['listen', '--as', 'merchant', '--forward-to', receiver.url(), ...from]
     const { PATH = '' } = process.env
     return spawn(
       process.execPath,
       ['--import', 'tsx', 'packages/cli/src/cli.ts', ...args, '--position', positionFile],
       {
-        env: { PATH, DATA_DIR: dir, SVC_API_KEY: merchant.apiKey },
+        env: { PATH, DATA_DIR: dir },
         stdio: 'ignore',
       },
     )
@@ -55,14 +56,14 @@ test('svc events listen forwards every event, signed and in order, over kill -9 
   await rm(dir, { recursive: true })
 })
 
-test('svc webhook create, list, rotate, disable and delete work on what the API shows', async () => {
+test('svc admin webhook create, list, rotate, disable and delete work on what the API shows', async () => {
   const service = await openService()
   const dir = await mkdtemp(join(tmpdir(), 'svc-webhook-cli-'))
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
   const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, DATA_DIR: dir }
   const svc = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runCli(['webhook', ...args, '--json'], env)
+    const { code, stdout, stderr } = await runCli(['admin', 'webhook', ...args, '--json'], env)
     expect([code, stderr]).toEqual([0, ''])
     return JSON.parse(stdout)
   }
@@ -84,7 +85,7 @@ test('svc webhook create, list, rotate, disable and delete work on what the API 
   expect(await svc('list', merchantId)).toMatchObject([{ endpointId, status: 'disabled' }])
   await svc('delete', merchantId, endpointId)
   expect(payloadOf(await tenant.get('/api/v0/webhook-endpoints')).data).toEqual([])
-  const refused = await runCli(['webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)
+  const refused = await runCli(['admin', 'webhook', 'create', merchantId, '--url', 'http://10.0.0.1/'], env)
   expect([refused.code, refused.stderr]).toEqual([1, 'url: its address is not public\n'])
   await receiver.close()
   await service.close()

@@ -1,8 +1,10 @@
+import { STATUS_CODES } from 'node:http'
+import { SvcError, UnexpectedResponseError } from '@svc/sdk'
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseJsonText, readText } from './read-text.ts'
 import { openProfile, type RemoteOptions, remote } from './remote.ts'
-import { refusal } from './tenant-session.ts'
-import { UsageError } from './usage-error.ts'
+import type { ApiPath } from './tenant-session.ts'
+import { RemoteError, UsageError } from './usage-error.ts'
 
 interface ApiOptions extends RemoteOptions {
   readonly data?: string
@@ -48,8 +50,7 @@ const EXAMPLES: Readonly<Record<Method, string>> = {
 }
 
 async function callApi(method: Method, path: string, options: ApiOptions): Promise<void> {
-  if (!/^\/(?!\/)/.test(path))
-    throw new UsageError('The path must begin with one /, such as /api/v0/payments')
+  if (!isPath(path)) throw new UsageError('The path must begin with one /, such as /api/v0/payments')
   const body = options.data === undefined ? undefined : await readBody(options.data)
   const headers = {
     ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -57,15 +58,21 @@ async function callApi(method: Method, path: string, options: ApiOptions): Promi
   }
   const session = await openProfile(options)
   const sent = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
-  const response = await session.fetch(path, sent)
-  const text = await response.text()
-  if (options.include) process.stdout.write(`${headOf(response)}\n\n`)
-  if (!response.ok) {
-    if (!options.json) process.stdout.write(shown(text))
-    throw refusal(`${sent.method} ${path}`, response, text)
+  try {
+    const response = await session.fetch(path, sent)
+    if (options.include) process.stdout.write(headOf(response))
+    process.stdout.write(shown(await response.text()))
+  } catch (error) {
+    const failure = error instanceof RemoteError ? error.cause : undefined
+    if (failure instanceof SvcError || failure instanceof UnexpectedResponseError) {
+      if (options.include) process.stdout.write(headOf(failure))
+      if (!options.json) process.stdout.write(shown(failure.body))
+    }
+    throw error
   }
-  process.stdout.write(shown(text))
 }
+
+const isPath = (path: string): path is ApiPath => /^\/(?!\/)/.test(path)
 
 async function readBody(given: string): Promise<string> {
   const text =
@@ -75,11 +82,11 @@ async function readBody(given: string): Promise<string> {
 }
 
 /** Cookies sign in, so they are not printed. */
-function headOf({ status, statusText, headers }: Response): string {
+function headOf({ status, headers }: Pick<Response, 'status' | 'headers'>): string {
   const lines = [...headers]
     .filter(([name]) => name !== 'set-cookie')
     .map(([name, value]) => `${name}: ${value}`)
-  return [`${status} ${statusText}`, ...lines].join('\n')
+  return `${[`${status} ${STATUS_CODES[status] ?? ''}`, ...lines].join('\n')}\n\n`
 }
 
 function shown(text: string): string {

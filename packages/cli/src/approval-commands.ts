@@ -30,7 +30,7 @@ const shown = (approval: Approval) => ({
 export function printWaiting(approval: Approval, json = false): void {
   printRecord(shown(approval), json)
   process.stderr.write(
-    `Nothing is posted yet: another operator approves it with: svc approval approve ${approval.approvalId}\n`,
+    `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approval.approvalId}\n`,
   )
 }
 
@@ -44,7 +44,7 @@ export function addApprovalCommands(program: Command): void {
     .option('--all', 'also those that were posted, rejected or have expired')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc approval list')
+    .addHelpText('after', '\nExample:\n  svc admin approval list')
     .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
       const found = await withInstallation(({ database }) =>
         database.operate((tx) => listApprovals(tx, !all, limit)),
@@ -55,13 +55,13 @@ export function addApprovalCommands(program: Command): void {
     .command('approve <approvalId>')
     .description('approve a posting that another operator requested; it is posted at once')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc approval approve apv_…')
+    .addHelpText('after', '\nExample:\n  svc admin approval approve apv_…')
     .action((approvalId: string, { json }: Json) => decide(approvalId, 'APPROVED', json))
   approval
     .command('reject <approvalId>')
     .description('reject a posting, or withdraw your own')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc approval reject apv_…')
+    .addHelpText('after', '\nExample:\n  svc admin approval reject apv_…')
     .action((approvalId: string, { json }: Json) => decide(approvalId, 'REJECTED', json))
 }
 

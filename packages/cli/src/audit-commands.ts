@@ -28,8 +28,8 @@ middle. That the end of the installation's was cut off only an anchor shows whic
 logs one every few minutes. Keep the log elsewhere.
 
 Examples:
-  svc audit verify
-  svc audit verify --anchor 4711:9f86d081…`,
+  svc admin audit verify
+  svc admin audit verify --anchor 4711:9f86d081…`,
     )
     .action(verify)
 }

@@ -39,19 +39,20 @@ The file is a tar of compressed tables with a manifest and a signature; only its
 acknowledged before the command began is in it. No request waits for it.
 
 Examples:
-  svc backup backups/$(date +%F).tar
-  svc backup verify backups/2026-04-01.tar
-  svc restore backups/2026-04-01.tar`,
+  svc admin backup backups/$(date +%F).tar
+  svc admin backup verify backups/2026-04-01.tar
+  svc admin restore backups/2026-04-01.tar`,
     )
     .action(async (file: string | undefined, options: Json) => {
-      if (file === undefined) throw new UsageError('Give the file to write, such as: svc backup today.tar')
+      if (file === undefined)
+        throw new UsageError('Give the file to write, such as: svc admin backup today.tar')
       await save(file, options)
     })
   backup
     .command('verify <file>')
     .description('read every byte of a backup; exit code 1 if one is not as it was written')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc backup verify today.tar')
+    .addHelpText('after', '\nExample:\n  svc admin backup verify today.tar')
     // `backup` has the option too, and takes it wherever it stands.
     .action((name: string, _: Json, command: Command) => verify(name, command.optsWithGlobals()))
   program
@@ -68,12 +69,12 @@ Examples:
 
 The backup is verified first. It is filled into a schema beside the one in use, which is dropped for it at the very end:
 a restore that is killed leaves what was there. A backup of an older schema is migrated, one of a newer is refused. Then
-the books are proved, as by svc reconcile. A running service notices and begins again on the restored data; tokens from
+the books are proved, as by svc admin reconcile. A running service notices and begins again on the restored data; tokens from
 before are refused. In live mode it needs DATABASE_OWNER_URL and DATABASE_OPERATOR_URL.
 
 Examples:
-  svc restore today.tar
-  svc restore today.tar --replace`,
+  svc admin restore today.tar
+  svc admin restore today.tar --replace`,
     )
     .action(restore)
 }

@@ -33,11 +33,11 @@ export function addBooksCommands(program: Command): void {
     .description('the books: trial balance, account statements, liabilities, closed periods')
   withBooksOptions(books.command('trial-balance'))
     .description('print the balance of every kind of account; debits equal credits')
-    .addHelpText('after', '\nExample:\n  svc books trial-balance --as-of 2026-04-01T00:00:00+05:30')
+    .addHelpText('after', '\nExample:\n  svc admin books trial-balance --as-of 2026-04-01T00:00:00+05:30')
     .action((options: Books) => report((tx) => printTrialBalance(tx, options)))
   withBooksOptions(books.command('liabilities'))
     .description('print what is owed, by tenant and kind of account')
-    .addHelpText('after', '\nExample:\n  svc books liabilities --tenant mer_…')
+    .addHelpText('after', '\nExample:\n  svc admin books liabilities --tenant mer_…')
     .action((options: Books) => report((tx) => printLiabilities(tx, options)))
   addClosingCommands(books)
   books
@@ -49,7 +49,7 @@ export function addBooksCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc books statement payable:mer_… --from 2026-04-01T00:00:00+05:30 --csv > april.csv',
+      '\nExample:\n  svc admin books statement payable:mer_… --from 2026-04-01T00:00:00+05:30 --csv > april.csv',
     )
     .action((accountId: string, options: Period) => report((tx) => printStatement(tx, accountId, options)))
 }

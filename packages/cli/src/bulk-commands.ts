@@ -36,11 +36,11 @@ interface IssueOptions {
   readonly json?: boolean
 }
 
-/** `svc card issue`, under the `card` command of another file. */
+/** `svc cards issue`, under the `cards` command of another file. */
 export function addBulkCommands(program: Command): void {
   const card =
-    program.commands.find((command) => command.name() === 'card') ??
-    program.command('card').description('work with cards')
+    program.commands.find((command) => command.name() === 'cards') ??
+    program.command('cards').description('work with cards')
   card
     .command('issue')
     .description('issue a gift card for every row of a CSV file; run again after an interruption to go on')
@@ -62,9 +62,9 @@ All rows are checked before the first is sent. What came of each is written to <
 <csv>.issue.json, so that a second run sends the same ones: each counts once.
 
 Examples:
-  svc card issue --file orders.csv --sandbox
-  svc card issue --file orders.csv --sandbox --partner rewardsPartner
-  svc card issue --file orders.csv --key partner.json --url https://cards.example.com`,
+  svc cards issue --file orders.csv --sandbox
+  svc cards issue --file orders.csv --sandbox --partner rewardsPartner
+  svc cards issue --file orders.csv --key partner.json --url https://cards.example.com`,
     )
     .action(issue)
 }

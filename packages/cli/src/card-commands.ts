@@ -28,12 +28,12 @@ interface Reasoned extends Json {
 }
 
 export function addCardCommands(program: Command): void {
-  const card = program.command('card').description('look at cards and change them, as the operator')
+  const card = program.command('cards').description('look at cards and change them, as the operator')
   card
     .command('show <svcCardId>')
     .description('show a card: state, balance, use, flags; never its number')
     .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc card show card_…')
+    .addHelpText('after', '\nExample:\n  svc admin cards show card_…')
     .action((svcCardId: string, { json = false }: Json) =>
       withInstallation(async (context) => printCard(context, await findCard(context, svcCardId), json)),
     )
@@ -41,7 +41,7 @@ export function addCardCommands(program: Command): void {
     .command('history <svcCardId>')
     .description('list what was changed on a card: when, by whom and why; newest first')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card history card_…')
+    .addHelpText('after', '\nExample:\n  svc admin cards history card_…')
     .action((svcCardId: string, { json = false }: Json) =>
       withInstallation(async (context) => {
         const { card } = await findCard(context, svcCardId)
@@ -73,7 +73,7 @@ function addStatusCommands(card: Command): void {
     else command.option('--reason <text>', 'why; kept in the history')
     command
       .option('--json', 'print the full card record as JSON')
-      .addHelpText('after', `\nExample:\n  svc card ${name} card_… --reason "reported lost"`)
+      .addHelpText('after', `\nExample:\n  svc admin cards ${name} card_… --reason "reported lost"`)
       .action((svcCardId: string, { reason, json = false }: Reasoned) =>
         change(svcCardId, json, changeCardStatus, reason, (by) => ({ ...by, status })),
       )
@@ -83,7 +83,7 @@ function addStatusCommands(card: Command): void {
     .description('activate a physical card that has arrived')
     .option('--reason <text>', 'why; kept in the history')
     .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc card activate card_…')
+    .addHelpText('after', '\nExample:\n  svc admin cards activate card_…')
     .action((svcCardId: string, { reason, json = false }: Reasoned) =>
       change(svcCardId, json, activateCard, reason, (by) => by),
     )
@@ -106,7 +106,7 @@ function addFlagAndKycCommands(card: Command): void {
   set
     .option('--reason <text>', 'why; kept in the history')
     .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc card flags set card_… --atm on --atm-admin on')
+    .addHelpText('after', '\nExample:\n  svc admin cards flags set card_… --atm on --atm-admin on')
     .action((svcCardId: string, options: FlagOptions) => {
       const flags = readFlags(options)
       return change(svcCardId, options.json ?? false, setCardFlags, options.reason, (by) => ({
@@ -122,7 +122,7 @@ function addFlagAndKycCommands(card: Command): void {
     .description(`move a card’s KYC to the next state: ${names.join(', ')}`)
     .option('--reason <text>', 'why; kept in the history')
     .option('--json', 'print the full card record as JSON')
-    .addHelpText('after', '\nExample:\n  svc card kyc set card_… UPLOADED')
+    .addHelpText('after', '\nExample:\n  svc admin cards kyc set card_… UPLOADED')
     .action((svcCardId: string, status: string, { reason, json = false }: Reasoned) => {
       const kycStatus = names.find((name) => name === status)
       if (!kycStatus) throw new UsageError(`The status must be one of ${names.join(', ')}`)

@@ -50,7 +50,7 @@ export function addEndCommands(card: Command): void {
     .description('replace a lost, stolen or expired card by a new one, which gets its balance')
     .requiredOption('--reason <text>', 'why; kept in the history')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card replace card_… --reason "reported stolen"')
+    .addHelpText('after', '\nExample:\n  svc admin cards replace card_… --reason "reported stolen"')
     .action((svcCardId: string, options: Json & { readonly reason: string }) => replace(svcCardId, options))
   card
     .command('return <svcCardId>')
@@ -59,7 +59,7 @@ export function addEndCommands(card: Command): void {
     )
     .requiredOption('--consent <reference>', 'where the holder’s consent is recorded')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card return card_… --consent LETTER-2026-0042')
+    .addHelpText('after', '\nExample:\n  svc admin cards return card_… --consent LETTER-2026-0042')
     .action((svcCardId: string, options: Json & { readonly consent: string }) =>
       returnBalance(svcCardId, options),
     )
@@ -70,14 +70,17 @@ export function addEndCommands(card: Command): void {
     .option('--waiting', 'only what can still be put back on its card')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card returns --waiting')
+    .addHelpText('after', '\nExample:\n  svc admin cards returns --waiting')
     .action(list)
   card
     .command('reverse-return <returnId>')
     .description('put money on its way back to a card account back on the card, as long as it waits')
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card reverse-return crt_… --reason "the holder was found"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin cards reverse-return crt_… --reason "the holder was found"',
+    )
     .action((returnId: string, options: Json & { readonly reason: string }) => reverse(returnId, options))
 }
 
@@ -147,7 +150,8 @@ async function reverse(returnId: string, { reason, json = false }: Json & { read
   const { returned } = await withInstallation(async (context) => {
     const { commands, database } = context
     const found = await database.operate((tx) => findReturn(tx, returnId))
-    if (!found) throw new UsageError(`There is no return ${returnId}. List them with: svc card returns`)
+    if (!found)
+      throw new UsageError(`There is no return ${returnId}. List them with: svc admin cards returns`)
     const { partnerId, svcCardId } = found
     return commands.open(reverseReturn).run(
       { partnerId, svcCardId, returnId, reason },

@@ -28,7 +28,7 @@ export function addExceptionCommands(card: Command): void {
     .option('--card <svcCardId>', 'of one card')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card exceptions --limit 10')
+    .addHelpText('after', '\nExample:\n  svc admin cards exceptions --limit 10')
     .action(async ({ card: svcCardId, limit, json = false }: ListOptions) => {
       const rows = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(LIST, [svcCardId ?? null, limit])),

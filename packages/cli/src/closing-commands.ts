@@ -18,13 +18,13 @@ export function addClosingCommands(books: Command): void {
     .description('close all days up to one, with signed totals; nothing is entered in them any more')
     .requiredOption('--through <day>', 'the last day of the period, YYYY-MM-DD')
     .option('--json', 'print JSON, with the signature')
-    .addHelpText('after', '\nExample:\n  svc books close --through 2026-10-31')
+    .addHelpText('after', '\nExample:\n  svc admin books close --through 2026-10-31')
     .action(close)
   books
     .command('closings')
     .description('list the closed periods, newest first')
     .option('--json', 'print JSON, with the signatures')
-    .addHelpText('after', '\nExample:\n  svc books closings')
+    .addHelpText('after', '\nExample:\n  svc admin books closings')
     .action(async ({ json = false }: Json) => {
       const found = await withInstallation(({ database }) => database.report(listClosings))
       printRows(json ? found.map((closing) => ({ ...closing })) : found.map(shown), json)
@@ -33,7 +33,7 @@ export function addClosingCommands(books: Command): void {
     .command('verify')
     .description('compare the signed totals of closed periods with the ledger; exit code 1 if one differs')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc books verify')
+    .addHelpText('after', '\nExample:\n  svc admin books verify')
     .action(verify)
 }
 

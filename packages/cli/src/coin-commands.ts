@@ -31,7 +31,7 @@ export function addCoinCommands(program: Command): void {
     .command('liability [partnerId]')
     .description('coins that users can still redeem, for each partner, and how many of them expire soon')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc coins liability')
+    .addHelpText('after', '\nExample:\n  svc admin coins liability')
     .action(async (partnerId: string | undefined, { json = false }: { json?: boolean }) => {
       const rows = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(LIABILITY, [partnerId ?? null])),

@@ -28,7 +28,8 @@ interface Json {
 
 async function requireCompany(tx: Tx, companyId: string) {
   const company = await findCompany(tx, companyId)
-  if (!company) throw new UsageError(`There is no company ${companyId}. See them all with: svc company list`)
+  if (!company)
+    throw new UsageError(`There is no company ${companyId}. See them all with: svc admin company list`)
   return company
 }
 
@@ -39,7 +40,10 @@ export function addCompanyCommands(program: Command): void {
     .description('register a company under a partner')
     .requiredOption('--name <name>', 'legal name, 1 to 100 characters; cards show it')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc company create par_… --name "Acme Industries Private Limited"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin company create par_… --name "Acme Industries Private Limited"',
+    )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
       const created = await withInstallation(async ({ commands, database }) => {
@@ -53,7 +57,7 @@ export function addCompanyCommands(program: Command): void {
     .command('list [partnerId]')
     .description('list the companies of a partner, or all')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc company list par_…')
+    .addHelpText('after', '\nExample:\n  svc admin company list par_…')
     .action(async (partnerId: string | undefined, { json = false }: Json) => {
       const companies = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
@@ -87,14 +91,14 @@ export function addUserCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
+      '\nExample:\n  svc admin user create com_… --first-name Asha --last-name Rao --mobile 9876543210',
     )
     .action(createUser)
   user
     .command('list <companyId>')
     .description('list the users of a company')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc user list com_…')
+    .addHelpText('after', '\nExample:\n  svc admin user list com_…')
     .action(async (companyId: string, { json = false }: Json) => {
       const found = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
@@ -161,14 +165,14 @@ export function addCardAccountCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc card-account create com_… --product incentive --denomination 1000',
+      '\nExample:\n  svc admin card-account create com_… --product incentive --denomination 1000',
     )
     .action(createAccount)
   account
     .command('list [companyId]')
     .description('list the card accounts of a company, or all, with what they have left')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc card-account list com_…')
+    .addHelpText('after', '\nExample:\n  svc admin card-account list com_…')
     .action(async (companyId: string | undefined, { json = false }: Json) => {
       const accounts = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
@@ -187,7 +191,7 @@ export function addCardAccountCommands(program: Command): void {
     .requiredOption('--reason <text>', 'why, for the books')
     .addHelpText(
       'after',
-      '\nExample:\n  svc card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
+      '\nExample:\n  svc admin card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
     )
     .action(fund)
 }

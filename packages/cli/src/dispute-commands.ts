@@ -38,7 +38,9 @@ const shown = (dispute: Dispute) => ({
 
 const known = (dispute: Dispute | undefined, disputeId: string): Dispute => {
   if (dispute) return dispute
-  throw new UsageError(`There is no dispute ${disputeId}. List them with: svc dispute list <merchantId>`)
+  throw new UsageError(
+    `There is no dispute ${disputeId}. List them with: svc admin dispute list <merchantId>`,
+  )
 }
 
 export function addDisputeCommands(program: Command): void {
@@ -51,7 +53,7 @@ export function addDisputeCommands(program: Command): void {
     .addOption(new Option('--status <status>', 'only these').choices(DISPUTE_STATUSES))
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc dispute list mer_… --status OPEN')
+    .addHelpText('after', '\nExample:\n  svc admin dispute list mer_… --status OPEN')
     .action(async (merchantId: string, options: Json & { status?: string; limit: number }) => {
       const { status, limit, json = false } = options
       const rows = await withInstallation(({ database }) =>
@@ -63,7 +65,7 @@ export function addDisputeCommands(program: Command): void {
     .command('show <disputeId>')
     .description('show a dispute with its evidence')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc dispute show dsp_…')
+    .addHelpText('after', '\nExample:\n  svc admin dispute show dsp_…')
     .action(async (disputeId: string, { json = false }: Json) => {
       const found = await withInstallation(({ database }) =>
         database.operate((tx) => findDispute(tx, disputeId)),
@@ -80,7 +82,7 @@ export function addDisputeCommands(program: Command): void {
     )
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc dispute close dsp_… --outcome WON')
+    .addHelpText('after', '\nExample:\n  svc admin dispute close dsp_… --outcome WON')
     .action(close)
 }
 

@@ -20,8 +20,8 @@ export function addDoctorCommand(program: Command): void {
       'after',
       `
 Examples:
-  svc doctor --preflight && svc migrate && svc serve
-  svc doctor --json | jq '.findings[] | select(.status != "PASS")'
+  svc admin doctor --preflight && svc admin migrate && svc serve
+  svc admin doctor --json | jq '.findings[] | select(.status != "PASS")'
 
 It only reads. Exit code 0: no check fails (warnings may be there), 1: at least one fails, 2: the settings are wrong.`,
     )

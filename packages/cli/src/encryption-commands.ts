@@ -119,7 +119,7 @@ async function publishedKeys(baseUrl: string): Promise<Jwk[]> {
 function keysIn(value: unknown): Jwk[] {
   const set = typeof value === 'object' && value !== null && 'keys' in value ? value.keys : [value]
   if (!Array.isArray(set)) throw new UsageError('The keys of a JWK set must be a list.')
-  // A shared key as `sandbox.json` and `svc partner key issue-shared` print it may go without its kty.
+  // A shared key as `sandbox.json` and `svc admin partner key issue-shared` print it may go without its kty.
   return set.map((jwk: Jwk) =>
     typeof jwk === 'object' && jwk !== null && 'k' in jwk ? { kty: 'oct', ...jwk } : jwk,
   )

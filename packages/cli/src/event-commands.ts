@@ -1,35 +1,85 @@
 import { join } from 'node:path'
 import { readConfig } from '@svc/contract/config'
+import { EVENT_TYPES, type EventType } from '@svc/contract/events'
 import { parseRfc3339 } from '@svc/kernel/time'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { FeedStart } from './feed-position.ts'
-import {
-  type Credentials,
-  DEMO_TENANTS,
-  type DemoTenant,
-  readSandbox,
-  TenantSession,
-} from './tenant-session.ts'
+import { configFolder, findProfile } from './profile-store.ts'
+import { DEMO_TENANTS, type DemoTenant, readSandbox, TenantSession } from './tenant-session.ts'
 import type { Overrides } from './trigger-event.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ListenOptions {
-  readonly forward?: string
-  readonly as: DemoTenant
-  readonly baseUrl?: string
-  readonly apiKey?: string
-  readonly clientId?: string
-  readonly clientSecret?: string
+  readonly forwardTo?: string
+  readonly events?: readonly string[]
+  readonly from?: FeedStart
+  readonly profile?: string
+  readonly as?: DemoTenant
   readonly position?: string
-  readonly from?: string
+}
+
+export function addEventCommands(program: Command): void {
+  program
+    .command('listen')
+    .description(
+      'print each event of a tenant and forward it, signed, until it is accepted; a restart continues where it stopped and misses none',
+    )
+    .option('--forward-to <url>', 'send each event there, such as http://127.0.0.1:3000/hook')
+    .option('--events <types>', 'only these types, separated by commas', readTypes)
+    .option(
+      '--from <position>',
+      'begin here instead of where the last run stopped: now, start (the oldest event), a sequence number or an RFC 3339 time',
+      readFrom,
+    )
+    .option('--profile <name>', 'the profile; by default SVC_PROFILE, or the current one')
+    .addOption(
+      new Option('--as <tenant>', 'a tenant of sandbox.json, instead of a profile')
+        .choices([...DEMO_TENANTS])
+        .conflicts('profile'),
+    )
+    .option('--position <file>', 'where the position is kept; by default beside the profiles, or in DATA_DIR')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc listen --forward-to http://127.0.0.1:3000/hook --from now\n  svc listen --events qr_code.credited,payment.refunded\n  svc listen --as incentivePartner --from 2026-04-01T09:00:00+05:30',
+    )
+    .action(listen)
+  program
+    .command('trigger <event>')
+    .description('make a real event happen to a demo tenant of the sandbox of this machine')
+    .option(
+      '--override <field=value>',
+      'replace this field of the requests that cause the event; may be repeated',
+      readOverride,
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc trigger card.created\n  svc trigger qr_code.credited --override amount=249.5',
+    )
+    .action(trigger)
+}
+
+function readTypes(text: string): readonly string[] {
+  const types = text.split(',').map((type) => type.trim())
+  const unknown = types.filter((type) => !EVENT_TYPES.includes(type as EventType))
+  if (unknown.length > 0) throw new InvalidArgumentError(`There is no event ${unknown.join(', ')}.`)
+  return types
+}
+
+function readFrom(text: string): FeedStart {
+  if (text === 'now' || text === 'start') return text
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const at = parseRfc3339(text)
+  if (at) return at
+  throw new UsageError(
+    '--from must be now, start, a sequence number or a time such as 2026-04-01T09:00:00+05:30',
+  )
 }
 
 /** Adds a field to what the trigger sends: JSON where it is some, else text. */
-export function readOverride(text: string, before: Overrides = {}): Overrides {
+function readOverride(text: string, before: Overrides = {}): Overrides {
   const equals = text.indexOf('=')
   if (equals < 1) throw new InvalidArgumentError('Give it as field=value.')
-  const value = text.slice(equals + 1)
-  return { ...before, [text.slice(0, equals)]: parsedOr(value) }
+  return { ...before, [text.slice(0, equals)]: parsedOr(text.slice(equals + 1)) }
 }
 
 function parsedOr(text: string): unknown {
@@ -40,90 +90,38 @@ function parsedOr(text: string): unknown {
   }
 }
 
-/** Makes an event happen to a demo tenant of the sandbox. */
-export async function trigger(
-  type: string,
-  { override = {} }: { readonly override?: Overrides },
-): Promise<void> {
-  const { triggerEvent } = await import('./trigger-event.ts')
-  process.stdout.write(`${await triggerEvent(await readSandbox(), type, override)}\n`)
-}
-
-export const withOverride = (command: Command): Command =>
-  command.option(
-    '--override <field=value>',
-    'replace this field of the requests that cause the event; may be repeated',
-    readOverride,
-  )
-
-export function addEventCommands(program: Command): void {
-  const events = program.command('events').description('receive events, and make them happen')
-  events
-    .command('listen')
-    .description(
-      'print each event from now on and forward it, signed; a restart continues where it stopped and misses none',
-    )
-    .option('--forward <url>', 'send each event there until it is taken, such as http://127.0.0.1:3000/hook')
-    .addOption(
-      new Option('--as <tenant>', 'tenant of sandbox.json').choices([...DEMO_TENANTS]).default('merchant'),
-    )
-    .option('--base-url <url>', 'the service; by default the one of sandbox.json')
-    .addOption(new Option('--api-key <key>', 'a merchant’s key, in place of --as').env('SVC_API_KEY'))
-    .addOption(new Option('--client-id <id>', 'a partner’s client, in place of --as').env('SVC_CLIENT_ID'))
-    .addOption(new Option('--client-secret <secret>', 'its secret').env('SVC_CLIENT_SECRET'))
-    .option('--position <file>', 'where the position is kept; by default in DATA_DIR')
-    .option(
-      '--from <position>',
-      'begin here instead of at the kept position: now, start (the oldest event), a sequence number or an RFC 3339 time',
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc events listen\n  svc events listen --forward http://127.0.0.1:3000/hook\n  svc events listen --as incentivePartner\n  svc events listen --from start\n  svc events listen --from 2026-04-01T09:00:00+05:30',
-    )
-    .action(listen)
-  withOverride(events.command('trigger <type>'))
-    .description('make a real event happen to a demo tenant of the sandbox')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  svc events trigger qr_code.credited\n  svc events trigger card.spent --override amount=40',
-    )
-    .action(trigger)
-}
-
 async function listen(options: ListenOptions): Promise<void> {
-  const { forward, as } = options
-  const from = options.from === undefined ? undefined : readFrom(options.from)
-  if (forward !== undefined && !/^https?:$/.test(URL.canParse(forward) ? new URL(forward).protocol : ''))
-    throw new UsageError('--forward must be an http or https URL')
-  const given = givenCredentials(options)
-  const sandbox = given && options.baseUrl ? undefined : await readSandbox()
-  const baseUrl = options.baseUrl ?? sandbox!.baseUrl
-  const credentials = given ?? sandbox![as]
-  const name = given ? ('apiKey' in given ? given.apiKey.slice(0, 15) : given.clientId) : as
-  const file = options.position ?? join(readConfig(process.env).DATA_DIR, `events-${name}.json`)
+  const { forwardTo, events = [], from } = options
+  if (
+    forwardTo !== undefined &&
+    !/^https?:$/.test(URL.canParse(forwardTo) ? new URL(forwardTo).protocol : '')
+  )
+    throw new UsageError('--forward-to must be an http or https URL')
+  const { session, positionFile } = await sourceOf(options)
   const { listenToEvents } = await import('./listen-events.ts')
   await listenToEvents({
-    session: new TenantSession(baseUrl, credentials),
-    positionFile: file,
-    forward,
+    session,
+    positionFile: options.position ?? positionFile,
+    forward: forwardTo,
     from,
+    types: events,
     say: (line) => process.stdout.write(`${line}\n`),
   })
 }
 
-export function readFrom(text: string): FeedStart {
-  if (text === 'now' || text === 'start') return text
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  const at = parseRfc3339(text)
-  if (at) return at
-  throw new UsageError(
-    '--from must be now, start, a sequence number or a time such as 2026-04-01T09:00:00+05:30',
-  )
+/** Whose events, and where the position is kept by default. */
+async function sourceOf({ as, profile }: ListenOptions) {
+  if (as !== undefined) {
+    const sandbox = await readSandbox()
+    const positionFile = join(readConfig(process.env).DATA_DIR, `events-${as}.json`)
+    return { session: new TenantSession(sandbox.baseUrl, sandbox[as]), positionFile }
+  }
+  const { name, baseUrl, credentials } = await findProfile(process.env, profile)
+  const positionFile = join(configFolder(process.env), 'positions', `${name}.json`)
+  return { session: new TenantSession(baseUrl, credentials), positionFile }
 }
 
-function givenCredentials({ apiKey, clientId, clientSecret }: ListenOptions): Credentials | undefined {
-  if (apiKey) return { apiKey }
-  if (clientId && clientSecret) return { clientId, clientSecret }
-  if (clientId || clientSecret) throw new UsageError('--client-id and --client-secret go together')
-  return undefined
+async function trigger(type: string, { override = {} }: { readonly override?: Overrides }): Promise<void> {
+  const { triggerEvent } = await import('./trigger-event.ts')
+  process.stdout.write(`${await triggerEvent(await readSandbox(), type, override)}\n`)
 }

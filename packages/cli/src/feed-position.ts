@@ -6,11 +6,6 @@ import { UsageError } from './usage-error.ts'
 /** Where to begin in a feed: after its newest event, with its oldest one, after a sequence number, or at a time. */
 export type FeedStart = 'now' | 'start' | number | Date
 
-interface Page {
-  readonly data: readonly { readonly sequence: number; readonly createdOn: string }[]
-  readonly next: number
-}
-
 /** Events are numbered at commit, so times of neighbours may be out of order, by less than this. */
 const DISORDER_MS = 60_000
 
@@ -39,8 +34,11 @@ async function lastBefore(session: TenantSession, atMs: number, floor: number): 
   return low
 }
 
-const pageAfter = (session: TenantSession, after: number | 'latest' | undefined): Promise<Page> =>
-  session.call('GET', `/api/v0/events?limit=1${after === undefined ? '' : `&after=${after}`}`)
+async function pageAfter(session: TenantSession, after: number | 'latest' | undefined) {
+  const query = { limit: 1, ...(after !== undefined && { after }) }
+  const found = session.client.api.http.GET('/api/v0/events', { params: { query } })
+  return (await session.reported('GET /api/v0/events', found)).data!.payload
+}
 
 /** When an event of the feed was created, in milliseconds since 1970. */
 export const createdAtMs = ({ createdOn }: { readonly createdOn: string }): number =>

@@ -51,7 +51,7 @@ export async function fund(
     const actor = await moneyActor(context)
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
     if (!account)
-      throw new UsageError(`There is no card account ${cardAccountId}. List: svc card-account list`)
+      throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
     const ask = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
     const waits = await askApproval(postingTools(context), fundingPosting(ask), { actor })
     if (waits) return { waiting: waits, funded: undefined }

@@ -10,7 +10,7 @@ export function addInvariantsCommand(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc invariants\n\nIt only reads, all of it on one snapshot, and may run while the service does.',
+      '\nExample:\n  svc admin invariants\n\nIt only reads, all of it on one snapshot, and may run while the service does.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const reports = await withInstallation(({ database }) => checkInvariants(database))

@@ -23,9 +23,9 @@ export function addJournalCommands(program: Command): void {
     .description('journals of the ledger: show one, reverse one that an operator posted')
   journal
     .command('show <journalId>')
-    .description('show a journal, a line for each leg; `svc books statement` has the ids')
+    .description('show a journal, a line for each leg; `svc admin books statement` has the ids')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc journal show jrn_…')
+    .addHelpText('after', '\nExample:\n  svc admin journal show jrn_…')
     .action(async (journalId: string, { json = false }: Options) => {
       printRows(rowsOf(await withInstallation((context) => find(context, journalId))), json)
     })
@@ -36,7 +36,10 @@ export function addJournalCommands(program: Command): void {
     )
     .requiredOption('--reason <text>', 'why; it is in the journal')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc journal reverse jrn_… --reason "entered for the wrong company"')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin journal reverse jrn_… --reason "entered for the wrong company"',
+    )
     .action((journalId: string, options: Options & { reason: string }) => reverse(journalId, options))
 }
 
@@ -57,7 +60,7 @@ const rowsOf = ({ journal, legs, reversedBy }: JournalWithLegs) =>
 
 async function find({ database }: CommandContext, journalId: string): Promise<JournalWithLegs> {
   const found = await database.operate((tx) => findJournal(tx, journalId))
-  if (!found) throw new UsageError(`There is no journal ${journalId}. Ids: svc books statement`)
+  if (!found) throw new UsageError(`There is no journal ${journalId}. Ids: svc admin books statement`)
   return found
 }
 

@@ -44,7 +44,7 @@ export function addKeysCommands(program: Command): void {
     .command('list')
     .description('list all data keys, without their secrets, with the rows that each of them encrypts')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc keys list')
+    .addHelpText('after', '\nExample:\n  svc admin keys list')
     .action(({ json = false }: Json) =>
       withInstallation(async (context) => printRows(await shownKeys(context), json)),
     )
@@ -60,8 +60,8 @@ secrets and waiting bulk orders are then encrypted again, and their previous key
 The previous keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
 
 Examples:
-  svc keys rotate card_number
-  svc keys rotate encryption_rsa && svc keys list`,
+  svc admin keys rotate card_number
+  svc admin keys rotate encryption_rsa && svc admin keys list`,
     )
     .action((purpose: string, { json = false }: Json) =>
       withInstallation((context) => rotate(context, purpose, json)),
@@ -76,7 +76,7 @@ Examples:
 The last step but one of a rotation of the master key. Every process must know the new key by then.
 
 Example:
-  SVC_MASTER_KEY=new,previous svc keys rewrap`,
+  SVC_MASTER_KEY=new,previous svc admin keys rewrap`,
     )
     .action(({ json = false }: Json) => withInstallation((context) => rewrap(context, json)))
   keys
@@ -85,7 +85,7 @@ Example:
       'retire a previous key at once: requests encrypted to it are rejected within seconds, its tokens become invalid',
     )
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc keys retire dk_…')
+    .addHelpText('after', '\nExample:\n  svc admin keys retire dk_…')
     .action((keyId: string, { json = false }: Json) =>
       withInstallation((context) => retire(context, keyId, json)),
     )
@@ -251,9 +251,9 @@ function whyKept({ config }: CommandContext, purpose: RotatablePurpose): string 
   if (purpose === 'token_signing')
     return `tokens that it signed live for up to ${config.TOKEN_TTL_SECONDS} s. Run this again after that.`
   if (purpose === 'webhook_signing')
-    return 'receivers may still verify with it. When none does: svc keys retire <keyId>'
+    return 'receivers may still verify with it. When none does: svc admin keys retire <keyId>'
   if (purpose.startsWith('encryption_'))
-    return 'partners may still encrypt to it. When none does: svc keys retire <keyId>'
+    return 'partners may still encrypt to it. When none does: svc admin keys retire <keyId>'
   return 'rows are still encrypted with it. Run this again later.'
 }
 
@@ -264,7 +264,7 @@ async function retire({ database }: CommandContext, keyId: string, json: boolean
   const retired = await database.operate(async (tx) => {
     const keys = await listKeys(tx)
     const key = keys.find((known) => known.keyId === keyId)
-    if (!key) throw new UsageError(`There is no data key ${keyId}. See them all with: svc keys list`)
+    if (!key) throw new UsageError(`There is no data key ${keyId}. See them all with: svc admin keys list`)
     if (key.retiredAt) return key
     if (!isRotatable(key.purpose))
       throw new UsageError(
@@ -273,12 +273,12 @@ async function retire({ database }: CommandContext, keyId: string, json: boolean
     const newest = newestEffective(keys, key.purpose)
     if (!newest || newest.keyId === keyId || key.effectiveForMs < 0)
       throw new UsageError(
-        `${keyId} is the key that encrypts. Make a new one first: svc keys rotate ${key.purpose}`,
+        `${keyId} is the key that encrypts. Make a new one first: svc admin keys rotate ${key.purpose}`,
       )
     const rows = await usesOf(tx, ENCRYPTED_ROWS, key)
     if (rows)
       throw new UsageError(
-        `${rows} rows are still encrypted with ${keyId}. Encrypt them again with: svc keys rotate ${key.purpose}`,
+        `${rows} rows are still encrypted with ${keyId}. Encrypt them again with: svc admin keys rotate ${key.purpose}`,
       )
     await retireKey(tx, keyId)
     return (await listKeys(tx)).find((known) => known.keyId === keyId)!

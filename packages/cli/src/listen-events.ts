@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { writeWhole } from '@svc/platform/write-whole'
+import { type Event, SvcError } from '@svc/sdk'
 import { Webhook } from 'standardwebhooks'
 import { createdAtMs, type FeedStart, findPosition } from './feed-position.ts'
-import { failureIn, pauseAfter, type TenantSession } from './tenant-session.ts'
+import { pauseAfter, type TenantSession } from './tenant-session.ts'
 import { RemoteError, UsageError } from './usage-error.ts'
 
 interface Position {
@@ -11,13 +12,6 @@ interface Position {
   after: number
   /** Signs what is forwarded; stays the same over restarts. */
   readonly secret: string
-}
-
-interface Reported {
-  readonly id: string
-  readonly sequence: number
-  readonly type: string
-  readonly createdOn: string
 }
 
 export interface Listening {
@@ -35,29 +29,45 @@ export interface Listening {
  * Prints every event of the feed and forwards it, in order, each until it is accepted. The position is written after
  * that, so a restart repeats at most the last event and misses none.
  */
-export async function listenToEvents(listening: Listening): Promise<never> {
+export async function listenToEvents(listening: Listening): Promise<void> {
   const { session, from, say, types = [] } = listening
   const since = from instanceof Date ? from.getTime() : Number.NEGATIVE_INFINITY
-  let position: Position | undefined
-  for (let failures = 0; ; ) {
-    try {
-      position ??= await beginning(listening)
-      for await (const data of streamOf(session, position.after)) {
-        failures = 0
-        const event = JSON.parse(data) as Reported
-        const isWanted = types.length === 0 || types.includes(event.type)
-        if (isWanted && createdAtMs(event) >= since) await pass(event, data, position, listening)
-        position.after = event.sequence
-        await writePosition(listening.positionFile, position)
-      }
-    } catch (error) {
-      const isGone = error instanceof RemoteError && error.code === 'unreachable'
-      if (error instanceof UsageError && !isGone) throw error
-      if (failures === 0) say('The service cannot be reached; trying again …')
-      failures++
-    }
-    await pauseAfter(Math.max(1, failures))
+  let isLost = false
+  const onReconnect = (): void => {
+    if (!isLost) say('The service cannot be reached; trying again …')
+    isLost = true
   }
+  const position = await untilReached(() => beginning(listening), onReconnect)
+  const following = { after: position.after, reconnectsMax: Number.POSITIVE_INFINITY, onReconnect }
+  try {
+    for await (const event of session.client.events.follow(following)) {
+      isLost = false
+      const isWanted = types.length === 0 || types.includes(event.type)
+      if (isWanted && createdAtMs(event) >= since) await pass(event, position, listening)
+      position.after = event.sequence
+      await writePosition(listening.positionFile, position)
+    }
+  } catch (error) {
+    throw streamErrorOf(session, error)
+  }
+}
+
+async function untilReached<T>(work: () => Promise<T>, onFailure: () => void): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof RemoteError) || error.code !== 'unreachable') throw error
+      onFailure()
+      await pauseAfter(failures)
+    }
+  }
+}
+
+function streamErrorOf(session: TenantSession, error: unknown): unknown {
+  if (SvcError.is(error, 'events_forgotten', 'events_ahead'))
+    return new UsageError(`${error.description}. Start again with --from start or --from now.`)
+  return session.errorOf('GET /api/v0/events/stream', error)
 }
 
 async function beginning({ session, positionFile, forward, from, say }: Listening): Promise<Position> {
@@ -72,10 +82,10 @@ async function beginning({ session, positionFile, forward, from, say }: Listenin
   return position
 }
 
-async function pass(event: Reported, data: string, { secret }: Position, { forward, say }: Listening) {
+async function pass(event: Event, { secret }: Position, { forward, say }: Listening): Promise<void> {
   say(`${event.createdOn}  #${event.sequence}  ${event.type}  ${event.id}`)
-  say(JSON.stringify((JSON.parse(data) as { data: unknown }).data, null, 2).replace(/^/gm, '    '))
-  if (forward) await forwardUntilTaken(forward, event, data, secret, say)
+  say(JSON.stringify(event.data, null, 2).replace(/^/gm, '    '))
+  if (forward) await forwardUntilTaken(forward, event, secret, say)
 }
 
 async function readPosition(file: string): Promise<Position | undefined> {
@@ -94,43 +104,20 @@ async function readPosition(file: string): Promise<Position | undefined> {
 const writePosition = (file: string, position: Position): Promise<void> =>
   writeWhole(file, `${JSON.stringify(position, null, 2)}\n`)
 
-/** The `data` of each server-sent event, until the connection ends. */
-async function* streamOf(session: TenantSession, after: number): AsyncGenerator<string> {
-  const headers = { 'last-event-id': String(after) }
-  const response = await session.fetch('/api/v0/events/stream', { headers })
-  if (response.status === 401 || response.status === 403)
-    throw new UsageError('The service does not accept the credentials')
-  if (!response.ok || !response.body) {
-    const { error, description } = failureIn(await response.text()) ?? {}
-    if (error === 'events_forgotten' || error === 'events_ahead')
-      throw new UsageError(`${description}. Start again with --from start or --from now.`)
-    throw new Error(`the stream returned ${response.status}`)
-  }
-  let text = ''
-  for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-    text += part
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1]
-      text = text.slice(end + 2)
-      if (data !== undefined) yield data
-    }
-  }
-}
-
 async function forwardUntilTaken(
   url: string,
-  { id }: Reported,
-  body: string,
+  event: Event,
   secret: string,
   say: (line: string) => void,
 ): Promise<void> {
+  const body = JSON.stringify(event)
   for (let failures = 0; ; ) {
     const at = new Date()
     const headers = {
       'content-type': 'application/json',
-      'webhook-id': id,
+      'webhook-id': event.id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-      'webhook-signature': new Webhook(secret).sign(id, at, body),
+      'webhook-signature': new Webhook(secret).sign(event.id, at, body),
     }
     try {
       const response = await fetch(url, {

@@ -141,9 +141,7 @@ async function ask(prompt: Promise<string | symbol>): Promise<string> {
 }
 
 const ownerOf = (credentials: Credentials) =>
-  'apiKey' in credentials
-    ? { tenant: 'merchant', id: '' }
-    : { tenant: 'partner', id: credentials.partnerId ?? credentials.clientId }
+  'apiKey' in credentials ? { tenant: 'merchant', id: '' } : { tenant: 'partner', id: credentials.partnerId }
 
 async function logout({ profile, json }: { profile?: string; json?: boolean }): Promise<void> {
   const name = profile ?? (await findProfile(process.env)).name

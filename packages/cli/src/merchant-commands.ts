@@ -40,7 +40,7 @@ const shown = ({
 })
 
 const noMerchant = (merchantId: string): never => {
-  throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+  throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
 }
 
 export function addMerchantCommands(program: Command): void {
@@ -54,7 +54,7 @@ export function addMerchantCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
+      '\nExample:\n  svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
     )
     .action(create)
   merchant
@@ -69,7 +69,7 @@ export function addMerchantCommands(program: Command): void {
     .command('link <merchantId> [partnerId]')
     .description('let a merchant read the coin configurations of a partner; without a partner, no more')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc merchant link mer_… par_…')
+    .addHelpText('after', '\nExample:\n  svc admin merchant link mer_… par_…')
     .action(link)
   for (const [name, disabled, description] of [
     ['disable', true, 'no more tokens, its tokens die within a second, its QR codes take no payments'],
@@ -96,7 +96,7 @@ async function link(
   const linked = await withInstallation(({ database }) =>
     database.operate(async (tx) => {
       if (partnerId !== undefined && !(await findPartner(tx, partnerId)))
-        throw new UsageError(`There is no partner ${partnerId}. See them all with: svc partner list`)
+        throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
       return linkMerchant(tx, merchantId, partnerId ?? null)
     }),
   )
@@ -131,11 +131,11 @@ export function addKeyCommands(program: Command): void {
   key
     .command('issue <merchantId>')
     .description('issue one more API key, shown only once; previous keys stay valid until they are revoked')
-    .option('--name <name>', 'what it is for', 'issued by svc key issue')
+    .option('--name <name>', 'what it is for', 'issued by svc admin key issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a key: issue a new one, put it to use, then revoke the previous one:\n  svc key issue mer_… --name "till 2"\n  svc key revoke key_…',
+      '\nTo rotate a key: issue a new one, put it to use, then revoke the previous one:\n  svc admin key issue mer_… --name "till 2"\n  svc admin key revoke key_…',
     )
     .action(async (merchantId: string, { name, json = false }: Json & { name: string }) => {
       const { apiKeyId, secret } = await withInstallation(({ database, keyMaker }) =>
@@ -174,7 +174,9 @@ export function addKeyCommands(program: Command): void {
         database.operate((tx) => revokeApiKey(tx, apiKeyId)),
       )
       if (!revoked)
-        throw new UsageError(`There is no API key ${apiKeyId}. See them with: svc key list <merchantId>`)
+        throw new UsageError(
+          `There is no API key ${apiKeyId}. See them with: svc admin key list <merchantId>`,
+        )
       const { tenantId: merchantId, name, prefix, revokedAt } = revoked
       printRecord({ apiKeyId, merchantId, name, prefix, revokedAt }, json)
     })

@@ -27,7 +27,7 @@ export function addMigrateCommand(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  DATABASE_URL=postgresql://… DATABASE_OWNER_URL=postgresql://… svc migrate\n  svc migrate --status',
+      '\nExamples:\n  DATABASE_URL=postgresql://… DATABASE_OWNER_URL=postgresql://… svc admin migrate\n  svc admin migrate --status',
     )
     .action(async ({ status, dryRun, to, json = false }: Options) => {
       if (status) await printStatus(json)

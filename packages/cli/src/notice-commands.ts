@@ -63,7 +63,7 @@ export function addNoticeCommands(program: Command): void {
         database.operate((tx) => findNotice(tx, noticeId)),
       )
       if (!found)
-        throw new UsageError(`There is no notice ${noticeId}. List them with: svc notice list --all`)
+        throw new UsageError(`There is no notice ${noticeId}. List them with: svc admin notice list --all`)
       printRecord({ ...shown(found), body: found.body.toString('utf8') }, json)
     })
   notice
@@ -76,7 +76,7 @@ export function addNoticeCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…',
+      '\nExample:\n  svc admin notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…',
     )
     .action(assign)
 }

@@ -43,15 +43,15 @@ export function addOperatorCommands(program: Command): void {
 viewer sees everything; operator also changes tenants, cards and codes; admin also manages operators.
 
 Examples:
-  svc operator create asha --role admin
-  svc operator create night.shift --role operator ${EXAMPLE_STDIN}`,
+  svc admin operator create asha --role admin
+  svc admin operator create night.shift --role operator ${EXAMPLE_STDIN}`,
     )
     .action(create)
   operator
     .command('list')
     .description('list all operators')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc operator list')
+    .addHelpText('after', '\nExample:\n  svc admin operator list')
     .action(async ({ json = false }: Json) => {
       const operators = await withInstallation(({ database }) => database.operate(listOperatorAccounts))
       printRows(operators.map(shown), json)
@@ -64,13 +64,13 @@ Examples:
       .command(`${name} <name>`)
       .description(description)
       .option('--json', 'print JSON')
-      .addHelpText('after', `\nExample:\n  svc operator ${name} asha`)
+      .addHelpText('after', `\nExample:\n  svc admin operator ${name} asha`)
       .action((who: string, { json = false }: Json) => change(who, { disabled }, json))
   operator
     .command('role <name> <role>')
     .description(`change what an operator may do: ${ROLES.join(', ')}; less than before ends their sessions`)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc operator role asha operator')
+    .addHelpText('after', '\nExample:\n  svc admin operator role asha operator')
     .action((who: string, role: string, { json = false }: Json) =>
       change(who, { role: readRole(role) }, json),
     )
@@ -81,7 +81,7 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      `\nExamples:\n  svc operator reset-password asha\n  svc operator reset-password asha ${EXAMPLE_STDIN}`,
+      `\nExamples:\n  svc admin operator reset-password asha\n  svc admin operator reset-password asha ${EXAMPLE_STDIN}`,
     )
     .action(resetPassword)
 }
@@ -172,7 +172,8 @@ async function resetPassword(
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {
   const operator = await findOperator(tx, who)
-  if (!operator) throw new UsageError(`There is no operator ${who}. See them all with: svc operator list`)
+  if (!operator)
+    throw new UsageError(`There is no operator ${who}. See them all with: svc admin operator list`)
   return operator
 }
 

@@ -35,7 +35,8 @@ const shown = ({ partnerId, name, products, plainRequests, createdAt, disabledAt
 /** The partner, or a word on where to find the one that was meant. */
 export async function requirePartner(tx: Tx, partnerId: string): Promise<Partner> {
   const partner = await findPartner(tx, partnerId)
-  if (!partner) throw new UsageError(`There is no partner ${partnerId}. See them all with: svc partner list`)
+  if (!partner)
+    throw new UsageError(`There is no partner ${partnerId}. See them all with: svc admin partner list`)
   return partner
 }
 
@@ -55,13 +56,13 @@ export function addPartnerCommands(program: Command): void {
     .requiredOption('--product <product...>', `what it uses: ${PRODUCTS.join(', ')}; one or both`)
     .option('--plain-requests', 'accept requests that are not encrypted (sandbox mode only)')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner create --name "Gift House" --product incentive')
+    .addHelpText('after', '\nExample:\n  svc admin partner create --name "Gift House" --product incentive')
     .action(create)
   partner
     .command('list')
     .description('list all partners')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner list --json')
+    .addHelpText('after', '\nExample:\n  svc admin partner list --json')
     .action(async ({ json = false }: Json) => {
       printRows((await withInstallation(({ database }) => database.operate(listPartners))).map(shown), json)
     })
@@ -73,7 +74,7 @@ export function addPartnerCommands(program: Command): void {
       .command(`${name} <partnerId>`)
       .description(description)
       .option('--json', 'print JSON')
-      .addHelpText('after', `\nExample:\n  svc partner ${name} par_…`)
+      .addHelpText('after', `\nExample:\n  svc admin partner ${name} par_…`)
       .action(async (partnerId: string, { json = false }: Json) => {
         const changed = await withInstallation(({ database }) =>
           database.operate(async (tx) => {
@@ -117,11 +118,11 @@ function addClientCommands(partner: Command): void {
   client
     .command('issue <partnerId>')
     .description('issue one more OAuth client; its secret is shown only once')
-    .option('--name <name>', 'what it is for', 'issued by svc partner client issue')
+    .option('--name <name>', 'what it is for', 'issued by svc admin partner client issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a secret: issue a new client, put it to use, then revoke the previous one:\n  svc partner client issue par_… --name "batch jobs"\n  svc partner client revoke cli_…',
+      '\nTo rotate a secret: issue a new client, put it to use, then revoke the previous one:\n  svc admin partner client issue par_… --name "batch jobs"\n  svc admin partner client revoke cli_…',
     )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
@@ -137,7 +138,7 @@ function addClientCommands(partner: Command): void {
     .command('list <partnerId>')
     .description('list the OAuth clients of a partner')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner client list par_…')
+    .addHelpText('after', '\nExample:\n  svc admin partner client list par_…')
     .action(async (partnerId: string, { json = false }: Json) => {
       const clients = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
@@ -151,14 +152,14 @@ function addClientCommands(partner: Command): void {
     .command('revoke <clientId>')
     .description('revoke an OAuth client for good; its tokens die within a second in every process')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner client revoke cli_…')
+    .addHelpText('after', '\nExample:\n  svc admin partner client revoke cli_…')
     .action(async (clientId: string, { json = false }: Json) => {
       const revoked = await withInstallation(({ database }) =>
         database.operate((tx) => revokeOAuthClient(tx, clientId)),
       )
       if (!revoked)
         throw new UsageError(
-          `There is no OAuth client ${clientId}. See them with: svc partner client list <partnerId>`,
+          `There is no OAuth client ${clientId}. See them with: svc admin partner client list <partnerId>`,
         )
       printRecord(revoked, json)
     })
@@ -174,7 +175,7 @@ function addEncryptionKeyCommands(partner: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a key: issue a new one, put it to use, then retire the previous one:\n  svc partner key issue-shared par_… --json > shared.jwk\n  svc partner key retire par_… sk_…',
+      '\nTo rotate a key: issue a new one, put it to use, then retire the previous one:\n  svc admin partner key issue-shared par_… --json > shared.jwk\n  svc admin partner key retire par_… sk_…',
     )
     .action(async (partnerId: string, { json = false }: Json) => {
       const { k, ...key } = await withInstallation(({ database, keyMaker }) =>
@@ -193,14 +194,14 @@ function addEncryptionKeyCommands(partner: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  svc partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc partner key register-public par_…',
+      '\nExamples:\n  svc admin partner key register-public par_… public.jwk\n  jose jwk pub -i key.jwk | svc admin partner key register-public par_…',
     )
     .action(registerPublic)
   key
     .command('list <partnerId>')
     .description('list the encryption keys of a partner')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner key list par_…')
+    .addHelpText('after', '\nExample:\n  svc admin partner key list par_…')
     .action(async (partnerId: string, { json = false }: Json) => {
       const keys = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
@@ -214,14 +215,14 @@ function addEncryptionKeyCommands(partner: Command): void {
     .command('retire <partnerId> <kid>')
     .description('retire a key for good: within a second nothing encrypted with it is accepted')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc partner key retire par_… sk_…')
+    .addHelpText('after', '\nExample:\n  svc admin partner key retire par_… sk_…')
     .action(async (partnerId: string, kid: string, { json = false }: Json) => {
       const retired = await withInstallation(({ database }) =>
         database.operate((tx) => retireJweKey(tx, partnerId, kid)),
       )
       if (!retired)
         throw new UsageError(
-          `Partner ${partnerId} has no key ${kid}. See them with: svc partner key list <partnerId>`,
+          `Partner ${partnerId} has no key ${kid}. See them with: svc admin partner key list <partnerId>`,
         )
       printRecord(retired, json)
     })

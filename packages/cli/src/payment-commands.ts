@@ -64,14 +64,14 @@ interface ListOptions extends Json {
 }
 
 export function addPaymentCommands(program: Command): void {
-  const payment = program.command('payment').description('list and show credits of the UPI rail')
+  const payment = program.command('payments').description('list and show credits of the UPI rail')
   payment
     .command('list <merchantId>')
     .description('list payments of a merchant, newest first; of the platform itself with "house"')
     .option('--status <status>', `only these: ${PAYMENT_STATUSES.join(', ')}`, readStatus)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payment list mer_… --status REFUND_PENDING')
+    .addHelpText('after', '\nExample:\n  svc admin payments list mer_… --status REFUND_PENDING')
     .action(async (merchantId: string, { status, limit, json = false }: ListOptions) => {
       const rows = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
@@ -82,13 +82,15 @@ export function addPaymentCommands(program: Command): void {
     .command('show <paymentIdOrUtr>')
     .description('show a payment, by its id or by the bank’s reference')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payment show AXISN0000000042')
+    .addHelpText('after', '\nExample:\n  svc admin payments show AXISN0000000042')
     .action(async (id: string, { json = false }: Json) => {
       const [row] = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(FIND, [id, canonicalReference(id)])),
       )
       if (!row)
-        throw new UsageError(`There is no payment ${id}. List them with: svc payment list <merchantId>`)
+        throw new UsageError(
+          `There is no payment ${id}. List them with: svc admin payments list <merchantId>`,
+        )
       printRecord(shown(row), json)
     })
 }

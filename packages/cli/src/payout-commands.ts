@@ -40,7 +40,7 @@ export function addPayoutCommands(program: Command): void {
 Each payment and refund is in one payout, so a run that is repeated adds only what has become due since.
 
 Example:
-  svc payout run --date 2026-04-01`,
+  svc admin payout run --date 2026-04-01`,
     )
     .action(run)
   payout
@@ -52,13 +52,13 @@ Example:
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout list --status PREPARED')
+    .addHelpText('after', '\nExample:\n  svc admin payout list --status PREPARED')
     .action(list)
   payout
     .command('show <payoutId>')
     .description('show a payout')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout show pyo_…')
+    .addHelpText('after', '\nExample:\n  svc admin payout show pyo_…')
     .action(async (payoutId: string, { json = false }: Json) => {
       const found = await withInstallation(({ database }) =>
         database.operate((tx) => findPayout(tx, payoutId)),
@@ -73,7 +73,7 @@ Example:
     .requiredOption('--date <day>', 'the business day', readDay)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON, with the signed statement')
-    .addHelpText('after', '\nExample:\n  svc payout statement mer_… --date 2026-04-01 --json')
+    .addHelpText('after', '\nExample:\n  svc admin payout statement mer_… --date 2026-04-01 --json')
     .action(printStatement)
 }
 
@@ -146,7 +146,8 @@ async function printStatement(merchantId: string, { date, ...printed }: Statemen
   await withInstallation(async ({ config, database, keyMaker }) => {
     const day = businessDay(date, config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
     const found = await database.report((tx) => dailyStatement(tx, merchantId, day), 'repeatable read')
-    if (!found) throw new UsageError(`There is no merchant ${merchantId}. See them with: svc merchant list`)
+    if (!found)
+      throw new UsageError(`There is no merchant ${merchantId}. See them with: svc admin merchant list`)
     const shown = statementToWire(found)
     if (printed.json) return printJson({ ...shown, signed: signedStatement(found, keyMaker.keyring) })
     printTable(

@@ -49,7 +49,7 @@ export function addPayoutFileCommands(payout: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --utr UTR --reason REMARKS',
+      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --utr UTR --reason REMARKS',
     )
     .action(importOutcomes)
 }

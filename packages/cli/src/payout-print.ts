@@ -26,5 +26,5 @@ export function readDay(text: string): string {
 }
 
 export const noPayout = (payoutId: string): never => {
-  throw new UsageError(`There is no payout ${payoutId}. List them with: svc payout list`)
+  throw new UsageError(`There is no payout ${payoutId}. List them with: svc admin payout list`)
 }

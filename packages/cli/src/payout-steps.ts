@@ -21,14 +21,17 @@ export function addPayoutStepCommands(payout: Command): void {
     .description('approve payouts that another person prepared')
     .option('--date <day>', 'all prepared ones of this business day', readDay)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExamples:\n  svc payout approve pyo_…\n  svc payout approve --date 2026-04-01')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  svc admin payout approve pyo_…\n  svc admin payout approve --date 2026-04-01',
+    )
     .action(approve)
   payout
     .command('cancel <payoutId>')
     .description('cancel a payout that was not sent: its money is payable again')
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout cancel pyo_… --reason "wrong account"')
+    .addHelpText('after', '\nExample:\n  svc admin payout cancel pyo_… --reason "wrong account"')
     .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
       step(payoutId, { to: 'CANCELLED', reason }, json),
     )
@@ -37,7 +40,7 @@ export function addPayoutStepCommands(payout: Command): void {
     .description('record that the bank has paid a payout')
     .requiredOption('--utr <reference>', 'the bank’s own reference of the payout')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout confirm pyo_… --utr HDFCR0000000042')
+    .addHelpText('after', '\nExample:\n  svc admin payout confirm pyo_… --utr HDFCR0000000042')
     .action((payoutId: string, { utr, json }: Json & { utr: string }) =>
       step(payoutId, { to: 'PAID', utr: canonicalReference(utr) }, json),
     )
@@ -46,7 +49,7 @@ export function addPayoutStepCommands(payout: Command): void {
     .description('record that the bank could not pay a payout: its money is payable again')
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout fail pyo_… --reason "account closed"')
+    .addHelpText('after', '\nExample:\n  svc admin payout fail pyo_… --reason "account closed"')
     .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
       step(payoutId, { to: 'FAILED', reason }, json),
     )

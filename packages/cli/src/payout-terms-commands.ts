@@ -32,7 +32,7 @@ export function addPayoutTermsCommands(payout: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc payout account mer_… --holder "Corner Shop" --number 000012345678 --ifsc HDFC0000001 --gst-state 29',
+      '\nExample:\n  svc admin payout account mer_… --holder "Corner Shop" --number 000012345678 --ifsc HDFC0000001 --gst-state 29',
     )
     .action(account)
   payout
@@ -42,13 +42,16 @@ export function addPayoutTermsCommands(payout: Command): void {
     .option('--fixed <rupees>', 'in addition, for each payment', readFixed)
     .option('--from <day>', 'the first business day; by default today', readDay)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin payout fee mer_… --percent 1.8 --fixed 2 --from 2026-05-01',
+    )
     .action(fee)
 }
 
 async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
   if (!(await findMerchant(tx, merchantId)))
-    throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+    throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
 }
 
 interface AccountOptions extends Json {

@@ -19,6 +19,7 @@ import { addEventCommands } from './event-commands.ts'
 import { addInvariantsCommand } from './invariants-command.ts'
 import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
+import { addLogCommands } from './log-commands.ts'
 import { addLoginCommands } from './login-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
@@ -33,7 +34,6 @@ import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRecordCommands } from './record-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
-import { addRemoteEventCommands } from './remote-event-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
@@ -48,7 +48,7 @@ export function newProgram(): Command {
   const program = new Command('svc')
     .description('Partner service: UPI QR codes of merchants, gift cards, rewards, events.')
     .version(VERSION)
-    // So that `svc backup verify --json` is not taken for `svc backup --json`.
+    // So that `svc admin backup verify --json` is not taken for `svc admin backup --json`.
     .enablePositionalOptions()
     .showHelpAfterError('See: svc --help')
     .addHelpText(
@@ -56,44 +56,26 @@ export function newProgram(): Command {
       `
 Examples:
   svc serve                                     run the service (the same as npm start)
-  svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411
-  svc reconcile                                 prove that the books add up
+  svc admin reconcile                           prove that the books add up
+  svc login --base-url https://partner.example  sign in to a server, as a tenant
+  svc qr create --name "Counter 1"              create a QR code there
   svc qr doctor code.png                        is this QR code one that every UPI app reads?
 
 In a checkout, write npm run svc -- instead of svc.
 Settings come from the environment; docs/reference/settings.md lists them.`,
     )
-  addRunCommands(program)
-  addMerchantCommands(program)
-  addKeyCommands(program)
-  addPartnerCommands(program)
-  addCompanyCommands(program)
-  addUserCommands(program)
-  addCardAccountCommands(program)
-  addCardCommands(program)
-  addCoinCommands(program)
-  addBulkCommands(program)
-  addEncryptionCommands(program)
-  addWebhookCommands(program)
-  addEventCommands(program)
-  addKeysCommands(program)
-  addOperatorCommands(program)
-  addAuditCommands(program)
-  addReconcileCommand(program)
-  addInvariantsCommand(program)
-  addDoctorCommand(program)
-  addBackupCommands(program)
-  addSandboxCommands(program)
-  addQrCommands(program)
-  addPaymentCommands(program)
-  addRefundCommands(program)
-  addDisputeCommands(program)
-  addNoticeCommands(program)
-  addConformanceCommand(program)
+  addServeCommand(program)
+  addAdminCommands(program)
   addLoginCommands(program)
   addApiCommands(program)
+  addQrCommands(program)
   addRecordCommands(program)
-  addRemoteEventCommands(program)
+  addBulkCommands(program)
+  addLogCommands(program)
+  addEventCommands(program)
+  addEncryptionCommands(program)
+  addConformanceCommand(program)
+  addSandboxCommands(program)
   addCompletionCommand(program)
   return program
 }
@@ -114,7 +96,7 @@ Examples:
     )
 }
 
-function addRunCommands(program: Command): void {
+function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('run the service until SIGTERM, SIGHUP or Ctrl-C')
@@ -123,21 +105,57 @@ function addRunCommands(program: Command): void {
       const { serve } = await import('@svc/app/main')
       process.exitCode = await serve(process.env)
     })
-  addMigrateCommand(program)
-  addBooksCommands(program)
-  addSettlementCommands(program)
-  addSuspenseCommands(program)
-  addJournalCommands(program)
-  addApprovalCommands(program)
-  addPayoutCommands(program)
 }
 
-function addReconcileCommand(program: Command): void {
-  program
+/** Commands that open the database of an installation. */
+function addAdminCommands(program: Command): void {
+  const admin = program
+    .command('admin')
+    .description('administer an installation beside its database, whether the service runs or not')
+    .enablePositionalOptions()
+    .addHelpText(
+      'after',
+      `
+Examples:
+  svc admin migrate
+  svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411
+  svc admin doctor`,
+    )
+  addMigrateCommand(admin)
+  addDoctorCommand(admin)
+  addOperatorCommands(admin)
+  addMerchantCommands(admin)
+  addKeyCommands(admin)
+  addPartnerCommands(admin)
+  addCompanyCommands(admin)
+  addUserCommands(admin)
+  addCardAccountCommands(admin)
+  addCardCommands(admin)
+  addCoinCommands(admin)
+  addPaymentCommands(admin)
+  addRefundCommands(admin)
+  addDisputeCommands(admin)
+  addNoticeCommands(admin)
+  addSettlementCommands(admin)
+  addSuspenseCommands(admin)
+  addPayoutCommands(admin)
+  addBooksCommands(admin)
+  addJournalCommands(admin)
+  addApprovalCommands(admin)
+  addWebhookCommands(admin)
+  addKeysCommands(admin)
+  addAuditCommands(admin)
+  addReconcileCommand(admin)
+  addInvariantsCommand(admin)
+  addBackupCommands(admin)
+}
+
+function addReconcileCommand(admin: Command): void {
+  admin
     .command('reconcile')
     .description('prove that the ledger adds up and fits payments and cards; exit code 1 if it does not')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc reconcile || echo "notify the operator"')
+    .addHelpText('after', '\nExample:\n  svc admin reconcile || echo "notify the operator"')
     .action(async ({ json }: Json) => {
       const result = await withInstallation(({ database }) => reconcileAll(database))
       if (json) printJson(result)

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readCount } from './payment-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { flat, openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
+import type { ApiPath } from './tenant-session.ts'
 
 interface PaymentOptions extends RemoteOptions {
   readonly status?: string
@@ -15,16 +16,17 @@ interface CardOptions extends RemoteOptions {
   readonly card?: string
 }
 
-/** Payments of a merchant and cards of a partner, as the tenant of a profile reads them. */
+/** Payments of a merchant, cards and coins of a partner, as the tenant of a profile reads them. */
 export function addRecordCommands(program: Command): void {
   addPayments(program)
   addCards(program)
+  addCoins(program)
 }
 
 function addPayments(program: Command): void {
   const payments = program
     .command('payments')
-    .description('payments of the merchant of a profile; svc payment is for the operator')
+    .description('payments of the merchant of a profile; svc admin payments has those of all merchants')
   remote(payments.command('list'))
     .description('list payments, newest first')
     .option('--status <status>', 'only payments of this status')
@@ -49,7 +51,7 @@ function addPayments(program: Command): void {
 function addCards(program: Command): void {
   const cards = program
     .command('cards')
-    .description('cards of the partner of a profile; svc card is for the operator')
+    .description('cards of the partner of a profile; svc admin cards has those of all partners')
   remote(cards.command('search'))
     .description('find cards of a company and card account; incentive partners name one card')
     .requiredOption('--company <companyId>', 'the company')
@@ -71,8 +73,34 @@ function addCards(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc cards show card_…')
     .action(async (svcCardId: string, options: RemoteOptions) => {
       const session = await openProfile(options)
-      const path = `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`
-      show(await session.call<object>('GET', path), options)
+      show(
+        await session.call<object>('GET', `/api/v0/partner/svcCard/${encodeURIComponent(svcCardId)}`),
+        options,
+      )
+    })
+}
+
+function addCoins(program: Command): void {
+  const coins = program
+    .command('coins')
+    .description('coins of users, as the partner of a profile reads them; svc admin coins has those of all')
+  const pathOf = (userId: string, what: string): ApiPath =>
+    `/api/v0/svc-coins/users/${encodeURIComponent(userId)}/${what}`
+  remote(coins.command('balance <userId>'))
+    .description('show the balance of a user')
+    .addHelpText('after', '\nExample:\n  svc coins balance usr_…')
+    .action(async (userId: string, options: RemoteOptions) => {
+      const session = await openProfile(options)
+      show(await session.call<object>('GET', pathOf(userId, 'balance')), options)
+    })
+  remote(coins.command('history <userId>'))
+    .description('list what a user earned, redeemed and lost, newest first')
+    .option('--limit <count>', 'how many', readCount, 50)
+    .addHelpText('after', '\nExample:\n  svc coins history usr_… --limit 10')
+    .action(async (userId: string, options: RemoteOptions & { readonly limit: number }) => {
+      const session = await openProfile(options)
+      const path = pathWith(pathOf(userId, 'history'), { limit: options.limit })
+      show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
     })
 }
 

@@ -70,7 +70,9 @@ export function addRefundCommands(program: Command): void {
         database.operate((tx) => findRefund(tx, refundId)),
       )
       if (!found)
-        throw new UsageError(`There is no refund ${refundId}. List them with: svc refund list <merchantId>`)
+        throw new UsageError(
+          `There is no refund ${refundId}. List them with: svc admin refund list <merchantId>`,
+        )
       printRecord(shown(found), json)
     })
   addRefundFileCommands(refund)
@@ -80,7 +82,7 @@ export function addRefundCommands(program: Command): void {
     .option('--utr <reference>', 'the bank’s own reference of the refund')
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc refund confirm rfd_… --utr AXISR0000000042')
+    .addHelpText('after', '\nExample:\n  svc admin refund confirm rfd_… --utr AXISR0000000042')
     .action((refundId: string, options: Outcome) => complete(refundId, options, null))
   refund
     .command('fail <refundId>')
@@ -88,7 +90,7 @@ export function addRefundCommands(program: Command): void {
     .requiredOption('--reason <text>', 'why')
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc refund fail rfd_… --reason "account closed"')
+    .addHelpText('after', '\nExample:\n  svc admin refund fail rfd_… --reason "account closed"')
     .action((refundId: string, options: Outcome & { reason: string }) =>
       complete(refundId, options, options.reason),
     )

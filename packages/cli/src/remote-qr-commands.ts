@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { readCount } from './payment-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { flat, openProfile, type RemoteOptions, remote } from './remote.ts'
+import type { ApiPath } from './tenant-session.ts'
 
 const PATH = '/api/v0/qr-code'
 
@@ -28,7 +29,7 @@ function readRupees(text: string): number {
   return Number(text)
 }
 
-const pathOf = (qrCodeId: string): string => `${PATH}/${encodeURIComponent(qrCodeId)}`
+const pathOf = (qrCodeId: string): ApiPath => `${PATH}/${encodeURIComponent(qrCodeId)}`
 
 /** QR codes of the merchant of a profile. */
 export function addRemoteQrCommands(qr: Command): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { findProfile } from './profile-store.ts'
-import { TenantSession } from './tenant-session.ts'
+import { type ApiPath, TenantSession } from './tenant-session.ts'
 
 export interface RemoteOptions {
   readonly profile?: string
@@ -20,7 +20,10 @@ export async function openProfile({ profile }: RemoteOptions): Promise<TenantSes
 }
 
 /** Path and query; parameters that are undefined are left out. */
-export function pathWith(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+export function pathWith(
+  path: ApiPath,
+  query: Readonly<Record<string, string | number | undefined>>,
+): ApiPath {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = new URLSearchParams(
     given.map(([name, value]): [string, string] => [name, String(value)]),

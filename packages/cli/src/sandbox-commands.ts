@@ -65,7 +65,7 @@ function sandboxConfig(): Config {
   const config = readConfig(process.env)
   if (config.SVC_MODE !== 'sandbox')
     throw new UsageError(
-      'This is for the sandbox only, and SVC_MODE is live. For live data there are: svc backup, svc restore',
+      'This is for the sandbox only, and SVC_MODE is live. For live data there are: svc admin backup, svc admin restore',
     )
   return config
 }

@@ -55,7 +55,7 @@ All lines are checked before the first is recorded. The money of each line that 
 clearing account to its bank account, in the ledger.
 
 Example:
-  svc settlement import settlement-2026-04-01.csv --utr RRN --amount "Settled Amount" --date "Value Date"`,
+  svc admin settlement import settlement-2026-04-01.csv --utr RRN --amount "Settled Amount" --date "Value Date"`,
     )
     .action(runImport)
   settlement
@@ -66,7 +66,7 @@ Example:
     .option('--days <days>', 'payments count as missing after so many days', readDays, 2)
     .option('--csv', 'print CSV')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc settlement differences --days 3 --csv > differences.csv')
+    .addHelpText('after', '\nExample:\n  svc admin settlement differences --days 3 --csv > differences.csv')
     .action(printDifferences)
 }
 

@@ -39,7 +39,7 @@ export function addSuspenseCommands(program: Command): void {
     .description('list the credits in suspense, newest first; those of "house" fit no merchant')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc suspense list')
+    .addHelpText('after', '\nExample:\n  svc admin suspense list')
     .action(async ({ limit, json = false }: Json & { limit: number }) => {
       const found = await withInstallation(({ database }) =>
         database.operate((tx) => listSuspense(tx, limit)),
@@ -54,7 +54,7 @@ export function addSuspenseCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc suspense assign pay_… --merchant mer_… --reason "till 4, by phone"',
+      '\nExample:\n  svc admin suspense assign pay_… --merchant mer_… --reason "till 4, by phone"',
     )
     .action((id: string, { merchant, reason, json }: Json & { merchant: string; reason: string }) =>
       resolve(id, merchant, reason, json),
@@ -64,7 +64,7 @@ export function addSuspenseCommands(program: Command): void {
     .description('mark a credit to be returned to its payer; the bank confirms by a notice')
     .requiredOption(...REASON)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc suspense return pay_… --reason "payer asked for it"')
+    .addHelpText('after', '\nExample:\n  svc admin suspense return pay_… --reason "payer asked for it"')
     .action((id: string, { reason, json }: Json & { reason: string }) => resolve(id, null, reason, json))
 }
 
@@ -73,10 +73,10 @@ async function resolve(id: string, merchantId: string | null, reason: string, js
     const actor = await moneyActor(context)
     const found = await context.database.operate(async (tx) => {
       if (merchantId !== null && !(await findMerchant(tx, merchantId)))
-        throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc merchant list`)
+        throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
       return findCredit(tx, id, canonicalReference(id))
     })
-    if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc suspense list`)
+    if (!found) throw new UsageError(`There is no payment ${id}. List them with: svc admin suspense list`)
     const { merchantId: tenantId, paymentId, utr, amountPaise, status } = found
     if (status === 'SUSPENSE') {
       const posting = suspensePosting({ tenantId, paymentId, merchantId, utr, amountPaise, reason })

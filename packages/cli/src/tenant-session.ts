@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '@svc/contract/config'
+import { ConnectionError, Merchant, Partner, SvcError, UnexpectedResponseError } from '@svc/sdk'
 import { readSandboxFile, type SandboxFile } from '@svc/server/sandbox/demo'
 import { EXIT, notSignedIn, RemoteError, UsageError } from './usage-error.ts'
 
@@ -15,7 +16,15 @@ export type DemoTenant = (typeof DEMO_TENANTS)[number]
 
 export type Credentials =
   | { readonly apiKey: string }
-  | { readonly clientId: string; readonly clientSecret: string; readonly partnerId?: string }
+  | { readonly partnerId: string; readonly clientId: string; readonly clientSecret: string }
+
+/** A path below the address of the server, with its query. */
+export type ApiPath = `/${string}`
+
+/** Responses may take this long: a test clock that moves by a year does a year's work first. */
+const CALL_MS_MAX = 300_000
+/** Failures of requests for a token. */
+const WRONG_CREDENTIALS = ['invalid_api_key', 'invalid_client'] as const
 
 /** The demo tenants of the sandbox that the settings name, and where it listens. */
 export async function readSandbox(): Promise<SandboxFile> {
@@ -28,133 +37,81 @@ const noSandbox = (dataDir: string): never => {
   throw new UsageError(`There is no sandbox.json in ${dataDir}. Start the sandbox first: svc serve`)
 }
 
-interface Token {
-  readonly text: string
-  /** Session cookie, as `name=value`; the card search asks for it. */
-  readonly cookie: string | undefined
-}
-
-/** The HTTP interface as one tenant uses it; gets tokens when it needs them. */
+/** The HTTP interface as one tenant uses it: the SDK, with failures that a person reads in one line. */
 export class TenantSession {
+  readonly client: Merchant | Partner
   readonly #baseUrl: string
-  readonly #credentials: Credentials
-  #token: Promise<Token> | undefined
 
   constructor(baseUrl: string, credentials: Credentials) {
-    this.#baseUrl = baseUrl.replace(/(?<!\/)\/+$/, '')
-    this.#credentials = credentials
+    const options = { baseUrl, attemptsMax: 1, timeoutMs: CALL_MS_MAX, deadlineMs: CALL_MS_MAX }
+    this.client =
+      'apiKey' in credentials
+        ? new Merchant({ ...options, apiKey: credentials.apiKey })
+        : new Partner({ ...options, ...credentials })
+    this.#baseUrl = baseUrl
   }
 
-  /** One request; a token that is not taken any more is replaced once. */
-  async fetch(
-    path: string,
-    request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
-  ): Promise<Response> {
-    for (let fresh = false; ; fresh = true) {
-      this.#token ??= this.#newToken()
-      const token = await this.#token.catch((error: unknown) => {
-        this.#token = undefined
-        throw error
-      })
-      const headers = { ...this.#identity(token), ...request.headers, authorization: `Bearer ${token.text}` }
-      const response = await this.#reach(path, { ...request, headers })
-      if (response.status !== 401 || fresh) return response
-      this.#token = undefined
-    }
+  /** Sends a request; throws RemoteError where the response is a failure, or there is none. */
+  fetch(path: ApiPath, request: RequestInit = {}): Promise<Response> {
+    return this.reported(`${request.method ?? 'GET'} ${path}`, this.client.api.fetch(path, request))
   }
 
-  /** Sends JSON and returns the payload; throws what the service says. */
-  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  /** Sends JSON and returns the payload. */
+  async call<T>(method: string, path: ApiPath, body?: unknown): Promise<T> {
     const sent =
       body === undefined
         ? {}
         : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
     const response = await this.fetch(path, { method, ...sent })
-    const text = await response.text()
-    if (!response.ok) throw refusal(`${method} ${path}`, response, text)
-    return (JSON.parse(text) as { payload: T }).payload
+    return ((await response.json()) as { payload: T }).payload
   }
 
   /** Gets a token, so that wrong credentials are noticed now. */
-  async signIn(): Promise<void> {
-    this.#token = this.#newToken()
-    await this.#token
+  signIn(): Promise<void> {
+    return this.reported('The request for a token', this.client.api.authenticate())
   }
 
-  /** What card and rewards operations require beside the token (spec §5.4, §4.4). */
-  #identity({ cookie }: Token): Record<string, string> {
-    const partnerId = 'partnerId' in this.#credentials ? this.#credentials.partnerId : undefined
-    return {
-      ...(partnerId !== undefined && { partnerid: partnerId }),
-      ...(cookie !== undefined && { cookie }),
-    }
-  }
-
-  async #reach(path: string, request: RequestInit): Promise<Response> {
+  /** The result of calls of the SDK; their failures as RemoteError. */
+  async reported<T>(what: string, result: Promise<T>): Promise<T> {
     try {
-      return await fetch(`${this.#baseUrl}${path}`, request)
+      return await result
     } catch (error) {
-      const { code = 'no response' } = ((error as Error).cause ?? {}) as { code?: string }
-      throw new RemoteError(`Nothing responds at ${this.#baseUrl} (${code})`, {
-        code: 'unreachable',
-        exitCode: EXIT.unreachable,
-      })
+      throw this.errorOf(what, error)
     }
   }
 
-  async #newToken(): Promise<Token> {
-    const credentials = this.#credentials
-    const response =
-      'apiKey' in credentials
-        ? await this.#reach('/api/v0/merchant/token', {
-            method: 'POST',
-            headers: { 'api-key': credentials.apiKey },
-          })
-        : await this.#reach('/oauth/token', {
-            method: 'POST',
-            body: new URLSearchParams({
-              grant_type: 'client_credentials',
-              client_id: credentials.clientId,
-              client_secret: credentials.clientSecret,
-            }),
-          })
-    const text = await response.text()
-    if (response.status === 400 || response.status === 401) throw notSignedIn(`No token: ${wordsIn(text)}`)
-    if (!response.ok) throw refusal('The request for a token', response, text)
-    const { token, access_token: accessToken } = JSON.parse(text) as { token?: string; access_token?: string }
-    const issued = token ?? accessToken
-    if (issued === undefined) throw new UsageError(`${this.#baseUrl} returned no token`)
-    return { text: issued, cookie: response.headers.getSetCookie()[0]?.split(';')[0] }
+  /** What a person reads of a failure of the SDK; other errors stay as they are. */
+  errorOf(what: string, error: unknown): unknown {
+    if (error instanceof ConnectionError) {
+      const facts = { code: 'unreachable', exitCode: EXIT.unreachable, cause: error }
+      return new RemoteError(`Nothing responds at ${this.#baseUrl} (${networkErrorOf(error)})`, facts)
+    }
+    if (SvcError.is(error, ...WRONG_CREDENTIALS))
+      return notSignedIn(`No token: ${error.error}: ${error.description}`)
+    const isFailure = error instanceof SvcError || error instanceof UnexpectedResponseError
+    return isFailure ? refusal(what, error) : error
   }
 }
 
-/** The error code and description of a failure's envelope; `undefined` when it is none. */
-export function failureIn(text: string): { error: string; description: string } | undefined {
-  try {
-    const { error, error_description: description } = JSON.parse(
-      (JSON.parse(text) as { payload: string }).payload,
-    ) as Record<string, string>
-    return { error: error!, description: description! }
-  } catch {
-    return undefined
-  }
-}
-
-/** What the server says about a request that it did not carry out. */
-export function refusal(what: string, { status, headers }: Response, text: string): RemoteError {
-  const code = failureIn(text)?.error ?? `http_${status}`
+function refusal(what: string, error: SvcError | UnexpectedResponseError): RemoteError {
+  const isFailure = error instanceof SvcError
+  const { body, headers, status } = error
+  const words = isFailure ? `${error.error}: ${error.description}` : body.slice(0, 200)
   const requestId = headers.get('x-request-id') ?? undefined
-  return new RemoteError(`${what} returned ${status}: ${wordsIn(text)}`, {
-    code,
+  return new RemoteError(`${what} returned ${status}: ${words}`, {
+    code: isFailure ? error.error : `http_${status}`,
     status,
     exitCode: status === 401 ? EXIT.notSignedIn : EXIT.refused,
+    cause: error,
     ...(requestId !== undefined && { requestId }),
   })
 }
 
-function wordsIn(text: string): string {
-  const failure = failureIn(text)
-  return failure ? `${failure.error}: ${failure.description}` : text.slice(0, 200)
+/** The innermost cause that has a code, such as `ECONNREFUSED`. */
+function networkErrorOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no response'
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' ? code : networkErrorOf(error.cause)
 }
 
 /** Waits as asked; a pause grows from one second to ten. */

@@ -5,7 +5,7 @@ import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import { encrypt } from '@svc/jwe/jwe'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { withInstallation } from './context.ts'
-import { TenantSession } from './tenant-session.ts'
+import { type ApiPath, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Fields that replace those of the requests that cause an event. */
@@ -42,7 +42,7 @@ const newCode = (sandbox: Sandbox, request: object = {}) =>
     '/api/v0/qr-code',
     sandbox.override(
       {
-        qrName: 'Made by svc events trigger',
+        qrName: 'Made by svc trigger',
         ...request,
       },
       ...CODE_FIELDS,
@@ -81,7 +81,7 @@ async function newCoinConfig(sandbox: Sandbox): Promise<{ coinConfigId: string; 
     event,
     amount: 10,
     title: 'Trigger',
-    description: 'Made by svc events trigger',
+    description: 'Made by svc trigger',
   }
   return asPartner(sandbox).call('POST', '/api/v0/svc-coins', sandbox.override(request))
 }
@@ -112,7 +112,7 @@ async function byTheNetwork(
   sandbox: Sandbox,
   ...messages: readonly ((before: string | undefined) => object)[]
 ): Promise<string> {
-  const path = `/sandbox/cards/${await newCard(sandbox)}/messages`
+  const path: ApiPath = `/sandbox/cards/${await newCard(sandbox)}/messages`
   let last: NetworkMessage['response'] | undefined
   for (const message of messages) {
     const body = message(last?.authorizationId)
@@ -175,10 +175,10 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `paid to no code with ${(await pay(sandbox, { upi, amount: 10 })).utr}`
   },
   'payment.settled': async () => {
-    throw new UsageError('A settlement file of the bank causes it: svc settlement import')
+    throw new UsageError('A settlement file of the bank causes it: svc admin settlement import')
   },
   'payment.assigned': async () => {
-    throw new UsageError('An operator assigns credits: svc suspense assign')
+    throw new UsageError('An operator assigns credits: svc admin suspense assign')
   },
   'payment.disputed': byTheBank,
   'dispute.won': byTheBank,
@@ -222,7 +222,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.unclaimed_soon': byTime,
   async 'card.return_waiting'(sandbox) {
     const svcCardId = await newCard(sandbox)
-    const path = `/api/v0/partner/svcCard/${svcCardId}`
+    const path: ApiPath = `/api/v0/partner/svcCard/${svcCardId}`
     await asPartner(sandbox).call('PATCH', `${path}/status`, { status: 'BL', reason: 'lost' })
     await asPartner(sandbox).call('POST', `${path}/return`, { consentReference: 'trigger' })
     return `blocked and emptied ${svcCardId}`
@@ -230,13 +230,13 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.returned': byTime,
   async 'card_account.low'(sandbox) {
     const { cardAccountId } = sandbox.incentivePartner
-    const path = `/api/v0/partner/card-accounts/${cardAccountId}`
+    const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`
     const { balance } = await asPartner(sandbox).call<{ balance: number }>('GET', path)
     await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
     return `issued ${await newCard(sandbox)} from ${cardAccountId}`
   },
   'card.return_reversed': async () => {
-    throw new UsageError('An operator causes it: svc card reverse-return')
+    throw new UsageError('An operator causes it: svc admin cards reverse-return')
   },
   'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
   async 'coins.redeemed'(sandbox) {

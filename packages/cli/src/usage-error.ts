@@ -12,6 +12,7 @@ interface RemoteFacts {
   readonly exitCode: number
   readonly status?: number
   readonly requestId?: string
+  readonly cause?: unknown
 }
 
 /** A request that the server refused, or that did not reach it. */
@@ -22,8 +23,8 @@ export class RemoteError extends UsageError {
   readonly status: number | undefined
   readonly requestId: string | undefined
 
-  constructor(message: string, { code, exitCode, status, requestId }: RemoteFacts) {
-    super(message)
+  constructor(message: string, { code, exitCode, status, requestId, cause }: RemoteFacts) {
+    super(message, { cause })
     this.code = code
     this.exitCode = exitCode
     this.status = status

@@ -32,7 +32,7 @@ const change = <Ask, D>(command: AnyCommand<Ask, D>, ask: Ask & EndpointKey): Pr
       .run(ask, { actor: cliActor(), target: ask.endpointId, tenantId: ask.tenantId })
       .catch((error: unknown) => {
         if (!(error instanceof Failure)) throw error
-        throw new UsageError(`${error.description}. See them with: svc webhook list ${ask.tenantId}`)
+        throw new UsageError(`${error.description}. See them with: svc admin webhook list ${ask.tenantId}`)
       }),
   )
 
@@ -60,7 +60,7 @@ export function addWebhookCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc webhook create mer_… --url https://shop.example.com/hook --types qr_code.credited',
+      '\nExample:\n  svc admin webhook create mer_… --url https://shop.example.com/hook --types qr_code.credited',
     )
     .action(create)
   webhook

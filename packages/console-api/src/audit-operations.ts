@@ -65,7 +65,7 @@ export const listAudit = query({
   path: `${CONSOLE_API}/audit`,
   tag: 'Audit',
   summary: 'Who did what',
-  description: 'Append-only; chained by hashes, for each tenant; `svc audit verify` walks the chains.',
+  description: 'Append-only; chained by hashes, for each tenant; `svc admin audit verify` walks the chains.',
   role: 'viewer',
   query: listQuery(['-at'], {
     actor: exact('Of this actor, as it is shown', 160),

@@ -187,7 +187,7 @@ export const signInToSandbox = query({
           requestId,
         })
         fail('not_signed_in', {
-          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc operator enable ${SANDBOX_OPERATOR}`,
+          description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
         })
       }
       return begin(services, operator, { address, headers, requestId })

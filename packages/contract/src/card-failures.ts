@@ -42,7 +42,7 @@ export const CARD_FAILURES = {
     404,
     'NOT_FOUND_ERROR',
     'No such return of money from a card',
-    'List the returns with `svc card returns`.',
+    'List the returns with `svc admin cards returns`.',
   ),
   return_closed: kind(
     409,

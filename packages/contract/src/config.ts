@@ -60,7 +60,7 @@ export const SETTINGS = {
   ),
   DATABASE_READ_URL: database(
     ['standby', 'read-only', 'prefer-standby', 'any'],
-    'Standbys of the same database, with the login of operators where there is one, else the service’s. Reports, console lists, `svc reconcile` and whole-account searches are read there; everything else, and all of it while no standby is up to date, on the primary.',
+    'Standbys of the same database, with the login of operators where there is one, else the service’s. Reports, console lists, `svc admin reconcile` and whole-account searches are read there; everything else, and all of it while no standby is up to date, on the primary.',
   ),
   DATABASE_READ_WAIT_MS: whole(
     1_000,
@@ -165,7 +165,7 @@ export const SETTINGS = {
   CONSOLE: oneOf(
     ['on', 'off'],
     'on',
-    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc operator create`.',
+    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc admin operator create`.',
   ),
   CONSOLE_SESSION_HOURS: whole(12, 1, 168, 'Longest time that an operator stays signed in to the console.'),
   CONSOLE_IDLE_MINUTES: whole(

@@ -91,13 +91,13 @@ export const FAILURES = {
     401,
     'SYSTEM_ERROR',
     'Name or password is wrong',
-    'Check both; an administrator can set a new password with `svc operator reset-password`.',
+    'Check both; an administrator can set a new password with `svc admin operator reset-password`.',
   ),
   role_too_low: kind(
     403,
     'AUTHORIZATION_ERROR',
     'Your role does not allow this',
-    'Ask an operator or an administrator; `svc operator role` changes roles.',
+    'Ask an operator or an administrator; `svc admin operator role` changes roles.',
   ),
   cross_site_request: kind(
     403,

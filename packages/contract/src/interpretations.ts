@@ -24,7 +24,7 @@ export const INTERPRETATIONS = {
     sections: ['4.5', '5.2', '5.4'],
     question: 'Whose token reads a coin configuration?',
     choices: {
-      both: 'A token of its partner, or of a merchant that is linked to that partner (`svc merchant link`).',
+      both: 'A token of its partner, or of a merchant that is linked to that partner (`svc admin merchant link`).',
       partner: 'A token of its partner only.',
     },
   },

@@ -54,7 +54,7 @@ export const PAYOUT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The period is closed already',
-    'Close a later day: `svc books closings` lists what is closed.',
+    'Close a later day: `svc admin books closings` lists what is closed.',
   ),
   period_not_over: kind(
     409,
@@ -68,7 +68,7 @@ export const PAYOUT_FAILURES = {
     'A posting of this amount needs the approval of a second person',
     'Request it; another operator approves it.',
   ),
-  approval_not_found: kind(404, 'NOT_FOUND_ERROR', 'Approval not found', 'List them: `svc approval list`.'),
+  approval_not_found: kind(404, 'NOT_FOUND_ERROR', 'Approval not found', 'List them: `svc admin approval list`.'),
   approval_closed: kind(
     409,
     'CONFLICT_ERROR',

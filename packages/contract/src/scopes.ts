@@ -5,6 +5,7 @@ export const SCOPES = {
   'coins:read': 'Read coin configurations, balances and histories',
   'coins:write': 'Change coin configurations, award and redeem coins',
   'events:read': 'Read the event feed',
+  'requests:read': 'Read your own requests in the request log',
   'webhooks:read': 'Read webhook endpoints and delivery attempts',
   'webhooks:write': 'Change webhook endpoints, send events again',
 } as const satisfies Record<`${string}:${'read' | 'write'}`, string>

@@ -1,4 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch'
+import { urlOf } from './base-url.ts'
 import type { Deadline } from './deadline.ts'
 import type { Opener } from './encryption.ts'
 import { KEYED } from './registry.ts'
@@ -29,6 +30,31 @@ export class Api {
         return request
       },
     })
+  }
+
+  /**
+   * Sends any request, also to an operation that this version does not know, with the same token and retries. Header
+   * fields are sent as given, also `Idempotency-Key`, without which a POST is not sent twice. `streamed` hands the body
+   * on as it comes.
+   *
+   * @throws SvcError, ConnectionError or UnexpectedResponseError, as all calls
+   */
+  fetch(
+    path: `/${string}`,
+    init: RequestInit = {},
+    options: CallOptions & { readonly streamed?: boolean } = {},
+  ): Promise<Response> {
+    const { attemptsMax, deadlineMs, headers, onResponse, streamed = false, timeoutMs } = options
+    const deadline = this.#transport.deadline(options.signal ?? init.signal ?? undefined, deadlineMs)
+    const request = new Request(urlOf(this.#transport.baseUrl, path), init)
+    for (const [name, value] of Object.entries(headers ?? {})) request.headers.set(name, value)
+    const sending = { attemptsMax, deadline, onResponse, streamed, timeoutMs, asGiven: true }
+    return this.#transport.send(request, sending)
+  }
+
+  /** Gets a token now, so that a program with wrong credentials fails when it starts, not with its first call. */
+  async authenticate(options: CallOptions = {}): Promise<void> {
+    await this.#transport.authenticate(this.deadline(options))
   }
 
   /** The end of a call that begins now; for calls that send several requests. */

@@ -10,6 +10,8 @@ interface SvcErrorParts {
   readonly attempts: number
   readonly retryAfterMs: number | undefined
   readonly errors: readonly FieldError[]
+  readonly headers: Headers
+  readonly body: string
 }
 
 /** A failure that the service returned. Decide by `error`: the word is stable, the description is for people. */
@@ -33,6 +35,10 @@ export class SvcError extends Error {
   readonly retryAfterMs: number | undefined
   /** Of `validation_failed`: each field that breaks a rule, such as `{ pointer: '/qrName', rule: 'not_empty', … }`. */
   readonly errors: readonly FieldError[]
+  /** Header fields of the response. */
+  readonly headers: Headers
+  /** The body of the response as it came. */
+  readonly body: string
 
   constructor(parts: SvcErrorParts) {
     super(`${parts.error}: ${parts.description} (${parts.status}, request ${parts.requestId})`)
@@ -45,6 +51,8 @@ export class SvcError extends Error {
     this.attempts = parts.attempts
     this.retryAfterMs = parts.retryAfterMs
     this.errors = parts.errors
+    this.headers = parts.headers
+    this.body = parts.body
   }
 
   /**
@@ -83,10 +91,20 @@ export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
   /** HTTP status. */
   readonly status: number
+  /** Header fields of the response. */
+  readonly headers: Headers
+  /** The body of a response of 400 or more as it came, otherwise empty. */
+  readonly body: string
 
-  constructor(status: number, what: string, options?: ErrorOptions) {
+  constructor(
+    { status, headers }: Pick<Response, 'status' | 'headers'>,
+    what: string,
+    { body = '', ...options }: ErrorOptions & { readonly body?: string } = {},
+  ) {
     super(what, options)
     this.status = status
+    this.headers = headers
+    this.body = body
   }
 }
 
@@ -138,13 +156,15 @@ export function failureOf(
       docs: `${docs}#${failure.error}`,
       attempts,
       retryAfterMs: retryAfterMs(response.headers),
+      headers: response.headers,
+      body: text,
     })
   } catch (cause) {
     const start = text.slice(0, 100)
     return new UnexpectedResponseError(
-      response.status,
+      response,
       `${response.url} answered ${response.status}, and not in the service's form: ${start}`,
-      { cause },
+      { cause, body: text },
     )
   }
 }

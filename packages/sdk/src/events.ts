@@ -74,6 +74,13 @@ interface Since<T extends EventType> extends CallOptions {
   readonly type?: T
 }
 
+interface Following<T extends EventType> extends Since<T> {
+  /** How often in a row a connection may fail before this throws; 30 by default, `Infinity` to go on for ever. */
+  readonly reconnectsMax?: number
+  /** Is given why there is no connection, before each wait for the next one. */
+  readonly onReconnect?: (cause: unknown) => void
+}
+
 const RECONNECT_MS = 1_000
 const RECONNECTS_MAX = 30
 
@@ -123,8 +130,10 @@ export class Events {
   async *follow<T extends EventType = EventType>({
     after = 0,
     type,
+    reconnectsMax = RECONNECTS_MAX,
+    onReconnect,
     ...options
-  }: Since<T> = {}): AsyncGenerator<Extract<Event, { type: T }>, void, undefined> {
+  }: Following<T> = {}): AsyncGenerator<Extract<Event, { type: T }>, void, undefined> {
     let last = after
     for (let failures = 0; ; ) {
       try {
@@ -142,7 +151,8 @@ export class Events {
       } catch (error) {
         options.signal?.throwIfAborted()
         if (error instanceof SvcError && error.status < 500 && error.status !== 429) throw error
-        if (++failures > RECONNECTS_MAX) throw new ConnectionError('The stream of events', failures, error)
+        if (++failures > reconnectsMax) throw new ConnectionError('The stream of events', failures, error)
+        onReconnect?.(error)
       }
       await new Deadline(2 * RECONNECT_MS, options.signal).pause(
         RECONNECT_MS,

@@ -54,6 +54,7 @@ export type {
   QrCodeFilter,
 } from './qr-codes.ts'
 export type { ErrorCode, ErrorType, FieldError, FieldRule } from './registry.ts'
+export type { LoggedRequest, RequestFilter } from './requests.ts'
 export type { Demo, DemoMerchant, DemoPartner, SandboxOptions } from './sandbox.ts'
 export { Sandbox } from './sandbox.ts'
 export type { paths } from './schema.ts'

@@ -4,6 +4,7 @@ import { Events } from './events.ts'
 import { Payments } from './payments.ts'
 import { Payouts } from './payouts.ts'
 import { QrCodes } from './qr-codes.ts'
+import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
 import { TokenKeeper } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
@@ -22,6 +23,7 @@ export class Merchant {
   readonly payouts: Payouts
   readonly events: Events
   readonly webhooks: Webhooks
+  readonly requests: Requests
   /** All operations, typed, with the same token and retries. */
   readonly api: Api
 
@@ -46,5 +48,6 @@ export class Merchant {
     this.payouts = new Payouts(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)
+    this.requests = new Requests(this.api)
   }
 }

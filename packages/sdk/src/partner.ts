@@ -5,6 +5,7 @@ import { Coins } from './coins.ts'
 import { CardAccounts, Companies, Users } from './companies.ts'
 import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
 import { Events } from './events.ts'
+import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
 import { TokenKeeper } from './tokens.ts'
 import { Transport, type TransportOptions } from './transport.ts'
@@ -32,6 +33,7 @@ export class Partner {
   readonly coins: Coins
   readonly events: Events
   readonly webhooks: Webhooks
+  readonly requests: Requests
   /** All operations, typed, with the same token, session and retries. */
   readonly api: Api
 
@@ -61,6 +63,7 @@ export class Partner {
     this.coins = new Coins(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)
+    this.requests = new Requests(this.api)
   }
 }
 

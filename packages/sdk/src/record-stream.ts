@@ -23,7 +23,7 @@ export async function* recordsOf<T>(response: Response): AsyncGenerator<T, void,
   }
   const reported = endingOf(scanner.around)
   if (reported !== count)
-    throw new UnexpectedResponseError(response.status, `The search broke off after ${count} records`)
+    throw new UnexpectedResponseError(response, `The search broke off after ${count} records`)
 }
 
 function endingOf(around: string): number | undefined {

@@ -71,6 +71,8 @@ interface Sending {
   readonly deadline?: Deadline
   /** The response's body is handed on as it comes, instead of when it is whole. */
   readonly streamed?: boolean
+  /** Failures come in the form that the request's own `Accept` asks for, by default the specified envelope. */
+  readonly asGiven?: boolean
 }
 
 interface Attempt {
@@ -121,6 +123,12 @@ export class Transport {
     return this.send(new Request(urlOf(this.baseUrl, path), init))
   }
 
+  /** Resolves when there is a token that is good now. */
+  async authenticate(deadline: Deadline): Promise<void> {
+    const tokens = this.#identity?.tokens
+    if (tokens) await deadline.wait(tokens.get(), 'The request for a token')
+  }
+
   /** Resolves with a response below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
   async send(request: Request, sending: Sending = {}): Promise<Response> {
     const { deadline = this.deadline(request.signal), attemptsMax = this.#options.attemptsMax } = sending
@@ -155,10 +163,11 @@ export class Transport {
 
   async #attempt(
     { request, body, token, attempts }: Attempt,
-    { timeoutMs = this.#options.timeoutMs, streamed = false, onResponse }: Sending,
+    { timeoutMs = this.#options.timeoutMs, streamed = false, asGiven = false, onResponse }: Sending,
     deadline: Deadline,
   ): Promise<Response> {
     const headers = this.#headersOf(request, token)
+    if (!asGiven) headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
     const info = { method: request.method, url: request.url, attempt: attempts }
     this.#observer.request(info)
     const startedMs = performance.now()
@@ -194,7 +203,6 @@ export class Transport {
     for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
     if (token) headers.set('authorization', `Bearer ${token.token}`)
     if (token?.cookie) headers.set('cookie', token.cookie)
-    headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
     return headers
   }
 }

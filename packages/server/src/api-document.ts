@@ -64,6 +64,7 @@ export const API_DOCUMENT: About = {
     Cards: 'Issue gift cards one by one or in bulk, search and change them. For card partners.',
     Coins: 'Configure which events earn coins, award and redeem coins, read balances. For rewards partners.',
     Events: 'Poll or stream the event feed. For merchants and partners.',
+    Requests: 'Read your own requests as the service logged them. For merchants and partners.',
     Webhooks: 'Register endpoints that receive events, and send events again. For merchants and partners.',
     'UPI rail': 'Signed notices of the bank: credits, refunds and disputes.',
     'Card rail': 'Signed messages of the card network: authorisations, captures, voids, refunds and advices.',

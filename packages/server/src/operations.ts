@@ -59,6 +59,7 @@ import { confirmRefundOperation } from './qr-codes/rail-refunds.ts'
 import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refunds.ts'
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
 import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
+import { listOwnRequests } from './requests/list-requests.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
 import { sendNetworkMessage } from './sandbox/network-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
@@ -150,6 +151,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getCoinBalance,
   listCoinHistory,
   listEvents,
+  listOwnRequests,
   streamEvents,
   createEndpointOperation,
   listEndpoints,

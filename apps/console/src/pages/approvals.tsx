@@ -123,7 +123,7 @@ export function Approvals() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="Nothing waits for approval" command="svc approval list">
+        <EmptyState title="Nothing waits for approval" command="svc admin approval list">
           A posting above APPROVAL_ABOVE_RUPEES, such as a funding, appears here until another operator
           approves it.
         </EmptyState>

@@ -76,7 +76,7 @@ export function Audit() {
         filters={FILTERS}
         sort="-at"
         empty={
-          <EmptyState title="Nothing yet" command="svc audit verify">
+          <EmptyState title="Nothing yet" command="svc admin audit verify">
             Whatever an operator changes, here or with the command line, is written here with their name.
           </EmptyState>
         }

@@ -68,7 +68,7 @@ export function CardExceptions() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No card exceptions yet" command="svc card exceptions">
+        <EmptyState title="No card exceptions yet" command="svc admin cards exceptions">
           The network’s reports are never refused: what does not fit shows here.
         </EmptyState>
       }

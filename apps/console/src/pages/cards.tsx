@@ -78,7 +78,7 @@ export function Cards() {
       empty={
         <EmptyState
           title="No cards yet"
-          command="svc card-account fund acc_… --amount 250000   # then the partner orders: POST /api/v0/partner/svcCard"
+          command="svc admin card-account fund acc_… --amount 250000   # then the partner orders: POST /api/v0/partner/svcCard"
         >
           Partners order cards with encrypted requests. They need a company, a funded card account and an
           OAuth client; the guide “Encrypt a request” shows the rest.

@@ -50,7 +50,7 @@ export function Companies() {
       empty={
         <EmptyState
           title="No companies yet"
-          command={'svc company create --partner par_… --name "Acme Tools"'}
+          command={'svc admin company create --partner par_… --name "Acme Tools"'}
           action={create}
         >
           A partner’s first company comes with its on-boarding: create the partner, then its company here.

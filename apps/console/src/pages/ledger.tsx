@@ -83,7 +83,7 @@ export function Ledger() {
       rowKey={({ accountId }) => accountId}
       filters={FILTERS}
       empty={
-        <EmptyState title="No accounts yet" command="svc reconcile">
+        <EmptyState title="No accounts yet" command="svc admin reconcile">
           Accounts are opened by the first amount that moves: fund a card account, or pay a QR code.
         </EmptyState>
       }

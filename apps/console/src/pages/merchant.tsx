@@ -157,7 +157,7 @@ function Keys({ merchant: { merchantId, apiKeys } }: { readonly merchant: Detail
   return (
     <Section title="API keys" aside={can('operator') && <IssueKey merchantId={merchantId} />}>
       {apiKeys.length === 0 ? (
-        <EmptyState title="No keys" command={`svc key issue ${merchantId}`}>
+        <EmptyState title="No keys" command={`svc admin key issue ${merchantId}`}>
           Without a key the merchant gets no token.
         </EmptyState>
       ) : (

@@ -47,7 +47,7 @@ export function Merchants() {
       empty={
         <EmptyState
           title="No merchants yet"
-          command={'svc merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411'}
+          command={'svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411'}
           action={create}
         >
           A merchant trades its API key for a token and creates UPI QR codes. Register the first one here or

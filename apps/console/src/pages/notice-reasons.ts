@@ -24,7 +24,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_refund: {
     title: 'Unknown refund',
-    toDo: 'No refund fits. Find the refund with the bank, then record its outcome with this notice: svc refund confirm or svc refund fail.',
+    toDo: 'No refund fits. Find the refund with the bank, then record its outcome with this notice: svc admin refund confirm or svc admin refund fail.',
   },
   status_unreadable: {
     title: 'Status not readable',
@@ -32,7 +32,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_dispute: {
     title: 'Unknown dispute',
-    toDo: 'The outcome of a dispute that was not notified. Ask the bank for its first notice, then close the dispute with this one: svc dispute close.',
+    toDo: 'The outcome of a dispute that was not notified. Ask the bank for its first notice, then close the dispute with this one: svc admin dispute close.',
   },
   unknown_payment: {
     title: 'Unknown payment',

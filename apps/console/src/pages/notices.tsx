@@ -59,7 +59,7 @@ export function Notices() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No bank notices yet" command="svc notice list">
+        <EmptyState title="No bank notices yet" command="svc admin notice list">
           A notice that the service reads is a payment or a refund. One that it cannot read waits here.
         </EmptyState>
       }

@@ -44,7 +44,7 @@ export function Operators() {
       rowKey={({ operatorId }) => operatorId}
       filters={[]}
       empty={
-        <EmptyState title="No operators yet" command="svc operator create asha --role operator">
+        <EmptyState title="No operators yet" command="svc admin operator create asha --role operator">
           Everybody signs in with a name of their own, so that the audit can say who did what.
         </EmptyState>
       }

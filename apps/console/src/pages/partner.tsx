@@ -131,7 +131,7 @@ function Clients({ partner: { partnerId, clients } }: { readonly partner: Detail
   return (
     <Section title="OAuth clients" aside={can('operator') && <IssueClient partnerId={partnerId} />}>
       {clients.length === 0 ? (
-        <EmptyState title="No clients" command={`svc partner --help`}>
+        <EmptyState title="No clients" command={`svc admin partner --help`}>
           Without a client the partner gets no token.
         </EmptyState>
       ) : (

@@ -58,7 +58,7 @@ export function Partners() {
       empty={
         <EmptyState
           title="No partners yet"
-          command={'svc partner create --name "Gift House" --product incentive'}
+          command={'svc admin partner create --name "Gift House" --product incentive'}
           action={create}
         >
           A partner gets an OAuth client and orders cards for the users of its companies with encrypted

@@ -35,13 +35,13 @@ export function PayoutWaits({ row }: OfPayout) {
   if (status === 'APPROVED')
     return (
       <Alert color="blue" title="Approved, not sent yet" role="status">
-        The next file for the bank has it: <code>svc payout export</code>
+        The next file for the bank has it: <code>svc admin payout export</code>
       </Alert>
     )
   if (status === 'SENT')
     return (
       <Alert color="blue" title="Sent to the bank" role="status">
-        Record what the bank says of it here, or import the bank’s file: <code>svc payout import</code>
+        Record what the bank says of it here, or import the bank’s file: <code>svc admin payout import</code>
       </Alert>
     )
   return undefined

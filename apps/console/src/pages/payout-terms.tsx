@@ -58,7 +58,7 @@ function BankAccount({ terms: { bankAccount }, merchantId }: BankAccountProps) {
     return (
       <>
         <Text size="sm">Without a bank account nothing is paid out to it.</Text>
-        <Command text={`svc payout account ${merchantId} --holder "…" --number … --ifsc …`} />
+        <Command text={`svc admin payout account ${merchantId} --holder "…" --number … --ifsc …`} />
       </>
     )
   const { ends, gstState, holder, ifsc, updatedOn } = bankAccount

@@ -76,7 +76,7 @@ export function Payouts() {
       sort="-created"
       summary={(filters) => <Totals filters={filters} />}
       empty={
-        <EmptyState title="No payouts yet" command="svc payout run --date $(date -d yesterday +%F)">
+        <EmptyState title="No payouts yet" command="svc admin payout run --date $(date -d yesterday +%F)">
           A payout is prepared for a business day that is over, for each merchant with a bank account to whom
           something is payable.
         </EmptyState>

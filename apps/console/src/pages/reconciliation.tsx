@@ -19,7 +19,7 @@ const VERDICTS: Readonly<Record<Schemas['Reconciliation']['state'], readonly [st
     'Look at the differences below, and stop what causes them first.',
   ],
   failed: ['orange', 'The last run broke off', 'Run it again; if that fails too, look at the service’s log.'],
-  unknown: ['gray', 'Not checked yet', 'Run it, here or with: svc reconcile'],
+  unknown: ['gray', 'Not checked yet', 'Run it, here or with: svc admin reconcile'],
 }
 
 export function Reconciliation() {

@@ -117,7 +117,7 @@ function PasswordForm({ busy, enter }: PasswordFormProps) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          No account yet? On the service’s machine: <code>svc operator create</code>
+          No account yet? On the service’s machine: <code>svc admin operator create</code>
         </Text>
       </Stack>
     </form>

@@ -86,7 +86,7 @@ export function Suspense() {
       sort="-created"
       summary={(filters) => <Waiting filters={filters} />}
       empty={
-        <EmptyState title="No credits in suspense yet" command="svc suspense list">
+        <EmptyState title="No credits in suspense yet" command="svc admin suspense list">
           A credit whose reference is that of no QR code waits here until an operator assigns or returns it.
         </EmptyState>
       }

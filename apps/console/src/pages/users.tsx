@@ -55,7 +55,7 @@ export function Users() {
       filters={FILTERS}
       sort="-created"
       empty={
-        <EmptyState title="No users yet" command="svc user create --help" action={create}>
+        <EmptyState title="No users yet" command="svc admin user create --help" action={create}>
           A user comes to be with the first card that is ordered for them, or is created here.
         </EmptyState>
       }

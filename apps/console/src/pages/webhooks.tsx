@@ -106,7 +106,7 @@ export function Webhooks() {
       empty={
         <EmptyState
           title="No webhooks yet"
-          command="svc webhook create <tenantId> --url https://shop.example.com/hook"
+          command="svc admin webhook create <tenantId> --url https://shop.example.com/hook"
           action={create}
         >
           An endpoint is a URL of a merchant or a partner. Each of its events is sent to it, signed, until it

@@ -121,7 +121,7 @@ export const schema: Check = {
     const missing = names.filter((name) => !run.has(name))
     const unknown = [...run].filter((name) => !names.includes(name))
     if (missing.length > 0)
-      return [fail(`${missing.length} migrations are missing, from ${missing[0]} on; run svc migrate`)]
+      return [fail(`${missing.length} migrations are missing, from ${missing[0]} on; run svc admin migrate`)]
     if (unknown.length > 0) return [warn(`the schema is newer than this program, by ${unknown.join(', ')}`)]
     return [pass(`all ${names.length} migrations were run`)]
   },
@@ -150,7 +150,7 @@ export const keys: Check = {
     if (earlier.length > 0)
       return [
         warn(
-          `keys are still wrapped by a previous master key: ${list(earlier)}; when every process has ${known[0]}, run svc keys rewrap`,
+          `keys are still wrapped by a previous master key: ${list(earlier)}; when every process has ${known[0]}, run svc admin keys rewrap`,
         ),
       ]
     return [pass(`all data keys are wrapped by ${known[0]}`)]

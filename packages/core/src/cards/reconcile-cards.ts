@@ -11,7 +11,7 @@ const FITTING_LOAD = `t.transfer_id = c.load_transfer_id and t.amount = c.load_p
   and t.credit_account_id = 'card:' || c.svc_card_id
   and t.debit_account_id = coalesce('card:' || c.replaces, 'card_funding:' || c.card_account_id)`
 
-/** What must be true between cards and the ledger; the checks that `svc reconcile` adds for this area. */
+/** What must be true between cards and the ledger; the checks that `svc admin reconcile` adds for this area. */
 export const CARD_CHECKS: readonly Check[] = [
   check(
     'card_loads',

@@ -4,7 +4,7 @@ const WALLETS = subjects('wallets', 'coin_wallets')
 const LOTS = subjects('lots of coins', 'coin_lots')
 const REDEMPTIONS = subjects('redemptions of coins', 'coin_redemptions')
 
-/** What must be true between lots, wallets, histories and the ledger; the checks that `svc reconcile` adds for coins. */
+/** What must be true between lots, wallets, histories and the ledger; the checks that `svc admin reconcile` adds for coins. */
 export const COIN_CHECKS: readonly Check[] = [
   check(
     'coin_balances',

@@ -30,13 +30,13 @@ const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding'])
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
-  upi_credit: 'refund the payment: svc refund',
-  suspense_assigned: 'refund the payment that was assigned: svc refund',
+  upi_credit: 'refund the payment: svc admin refund',
+  suspense_assigned: 'refund the payment that was assigned: svc admin refund',
   suspense_returned: 'the bank’s refund notice ends it',
-  dispute: 'the bank’s notice ends it, or record its end: svc dispute close',
+  dispute: 'the bank’s notice ends it, or record its end: svc admin dispute close',
   journal_reversal: 'enter the posting again',
   card_load: 'the card’s balance returns to its source when the card ends',
-  payout: 'cancel the payout, or record that it failed: svc payout',
+  payout: 'cancel the payout, or record that it failed: svc admin payout',
 }
 
 const FOUND = statement<StoredJournal & { readonly reversedBy: string | null }>(

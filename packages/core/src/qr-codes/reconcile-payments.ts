@@ -10,7 +10,7 @@ const PAYMENTS = subjects('payments', 'payments')
 const NOTICES = subjects('notices', 'rail_notices')
 const LINES = subjects('settlement lines', 'settlement_lines')
 
-/** What must be true between codes, payments, events and the ledger; the checks that `svc reconcile` adds for this area. */
+/** What must be true between codes, payments, events and the ledger; the checks that `svc admin reconcile` adds for this area. */
 export const PAYMENT_CHECKS: readonly Check[] = [
   check(
     'credits',

@@ -106,7 +106,7 @@ async function withLocks(name: string, work: () => Promise<unknown>): Promise<vo
       if (state !== LOCK_TIMEOUT && state !== DEADLOCK) throw error
       if (tries === LOCK_TRIES)
         throw new Error(
-          `${name} got no lock in ${tries} attempts of ${LOCK_TIMEOUT_MS / 1_000} s. End the long transactions that pg_stat_activity shows, then run svc migrate again: it goes on with this file.`,
+          `${name} got no lock in ${tries} attempts of ${LOCK_TIMEOUT_MS / 1_000} s. End the long transactions that pg_stat_activity shows, then run svc admin migrate again: it goes on with this file.`,
           { cause: error },
         )
       await sleep(LOCK_PAUSE_MS)
@@ -178,7 +178,7 @@ export async function migrate(address: DatabaseAddress, options: MigrateOptions 
     throw new SchemaRefused(`There is no migration ${options.to}. The newest is ${all.at(-1)}.`)
   if (isBeforeBaseline(run, all))
     throw new SchemaRefused(
-      `This database has the schema of an unreleased version (${run.toSorted()[0]}), which this version cannot upgrade. Back it up with the version that wrote it (svc backup), then start with an empty database, or a new DATA_DIR. Nothing was changed.`,
+      `This database has the schema of an unreleased version (${run.toSorted()[0]}), which this version cannot upgrade. Back it up with the version that wrote it (svc admin backup), then start with an empty database, or a new DATA_DIR. Nothing was changed.`,
     )
   if (all.every((name) => run.includes(name))) return []
   const client = new DatabaseClient(connectionOptions(address, undefined))

@@ -88,7 +88,7 @@ const flag = (channel: string) =>
     Type.Boolean({ description: `${channel} use; stays without effect while the admin’s flag is off` }),
   )
 
-/** Not in the specification: the user’s flags. The admin’s flags are the operator's, by `svc card flags set`. */
+/** Not in the specification: the user’s flags. The admin’s flags are the operator's, by `svc admin cards flags set`. */
 export const setCardFlagsOperation = operation({
   id: 'setCardFlags',
   method: 'PATCH',

@@ -66,7 +66,7 @@ export function magicTable(): string {
   )
   rows.push(
     `| refund of \`….${FAILED_REFUND_PAISE}\`, such as \`10.${FAILED_REFUND_PAISE}\` | | The bank fails the refund of a merchant |`,
-    `| refund of \`….${LEFT_REFUND_PAISE}\`, such as \`10.${LEFT_REFUND_PAISE}\` | | The bank leaves it to you: play the bank with \`svc refund\` or signed notices |`,
+    `| refund of \`….${LEFT_REFUND_PAISE}\`, such as \`10.${LEFT_REFUND_PAISE}\` | | The bank leaves it to you: play the bank with \`svc admin refund\` or signed notices |`,
   )
   return ['| Amount that ends in | or payer | What happens |', '|---|---|---|', ...rows, ''].join('\n')
 }

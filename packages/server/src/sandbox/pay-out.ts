@@ -11,7 +11,7 @@ import { query, succeed } from '../http/operation.ts'
 const WHY: Readonly<Record<NotPaidOut, string>> = {
   nothing_due: 'No payment or refund is due',
   carried_forward: 'Refunds and fees exceed payments; they are carried forward',
-  no_bank_account: 'The merchant has no bank account: svc payout account',
+  no_bank_account: 'The merchant has no bank account: svc admin payout account',
 }
 
 /** The operators and the bank, simulated: a payout goes through all its steps at once. */
