@@ -23,6 +23,7 @@ const VALUES: Readonly<Record<string, string>> = {
   SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SVC_OPERATOR_PASSWORD: 'the password of asha',
   METRICS_TOKEN: 'canary',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary',
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   RATE_LIMIT_URL: 'redis://:canary@h',

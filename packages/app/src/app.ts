@@ -32,6 +32,7 @@ import { storeRetention } from '@svc/platform/db/retention'
 import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
+import type { Tracing } from '@svc/platform/tracing'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { cardRailAuthenticator } from '@svc/server/cards/authenticate-card-rail'
@@ -68,6 +69,7 @@ export interface AppOptions {
   readonly random?: RandomBytes
   /** How connections to the database are made; the simulation gives its own. */
   readonly Client?: ConnectionClass
+  readonly tracing?: Tracing | undefined
 }
 
 const INSIDE = 'x-svc-inside'
@@ -191,10 +193,11 @@ export class App {
 
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
   static async open(options: AppOptions): Promise<App> {
-    const { address, config, log, masterKeys, rsaKey, Client } = options
+    const { address, config, log, masterKeys, rsaKey, Client, tracing } = options
     const requestMs = requestLimitMs(config.COMMAND_TIMEOUT_MS)
     const database = new Database(address, config.DATABASE_POOL_SIZE, log, {
       Client,
+      tracing,
       requestMs,
       durable: config.SVC_MODE === 'live' ? config.REPLICATION : undefined,
       replicaWaitMs: config.DATABASE_READ_WAIT_MS,

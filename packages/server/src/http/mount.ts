@@ -89,6 +89,7 @@ function mountOperation<S extends Services>(
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
+      ...(operation.tag !== HEALTH && { isTraced: true }),
     },
     schema: routeSchema(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
