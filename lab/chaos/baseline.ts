@@ -28,7 +28,14 @@ const MEBIBYTE = 1_048_576
 /** The full hash of a commit. Throws `NoHistory` where git or the commit is missing. */
 export async function commitOf(root: string, revision: string): Promise<string> {
   try {
-    const { stdout } = await run('git', ['-C', root, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`])
+    const { stdout } = await run('git', [
+      '-C',
+      root,
+      'rev-parse',
+      '--verify',
+      '--quiet',
+      `${revision}^{commit}`,
+    ])
     return stdout.trim()
   } catch (cause) {
     throw new NoHistory(

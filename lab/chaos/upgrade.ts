@@ -22,7 +22,9 @@ export async function makeUpgradeBed(
   const baseline = await buildBaseline()
   report(`baseline ${baseline.commit} on the schema of this tree`)
   for (const name of baseline.changedMigrations)
-    report(`migrations/${name} was changed in place since the baseline: allowed before the first release only`)
+    report(
+      `migrations/${name} was changed in place since the baseline: allowed before the first release only`,
+    )
   try {
     const bed = await makeBed({ ...options, program: baseline.program })
     return {

@@ -141,6 +141,11 @@ test('operators sign in to the console and see what happened', async () => {
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   await readRecords(browser)
+  const [logged] = await live.server.query<{ request_id: string }>(
+    'select request_id from request_log where trace_id = $1',
+    [TRACE_ID],
+  )
+  expect((await browser.get(`/requests/${logged?.request_id}`)).json.traceId).toBe(TRACE_ID)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
 })

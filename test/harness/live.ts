@@ -97,6 +97,13 @@ export async function openLive(): Promise<Live> {
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   TLS_CERT_FILE: 'test/service/tls.test.ts',
   TLS_KEY_FILE: 'test/service/tls.test.ts',
+  SVC_MASTER_KEY_WRAPPED: 'test/service/vault.test.ts',
+  VAULT_ADDR: 'test/service/vault.test.ts',
+  VAULT_TOKEN: 'test/service/vault.test.ts',
+  VAULT_NAMESPACE: 'test/service/vault.test.ts',
+  VAULT_TRANSIT_MOUNT: 'test/service/vault.test.ts',
+  VAULT_TRANSIT_KEY: 'test/service/vault.test.ts',
+  VAULT_CHECK_SECONDS: 'test/service/vault.test.ts',
 }
 
 /** A value for each setting that is not an address of this very installation: where it can be, another than the default. */

@@ -59,10 +59,11 @@ export async function serveUntil(
 
 const openApp = (
   config: Config,
-  { address, masterKeys, rsaKey }: Installation,
+  { address, masterKeys, keyProvider, rsaKey }: Installation,
   log: Log,
   tracing: Tracing | undefined,
-): Promise<App> => App.open({ config, address, masterKeys, log, tracing, ...(rsaKey && { rsaKey }) })
+): Promise<App> =>
+  App.open({ config, address, masterKeys, keyProvider, log, tracing, ...(rsaKey && { rsaKey }) })
 
 export const keyMaker = ({ services: { keyring, random, config } }: App) =>
   ({ keyring, random, mode: config.SVC_MODE === 'live' ? 'live' : 'test' }) as const

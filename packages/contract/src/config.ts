@@ -23,6 +23,7 @@ import {
   whole,
 } from './setting.ts'
 import { TRACING_SETTINGS } from './tracing-settings.ts'
+import { VAULT_SETTINGS } from './vault-settings.ts'
 
 export type { AmountCaps, Network, TrustedProxies } from './setting.ts'
 
@@ -77,6 +78,7 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
+  ...VAULT_SETTINGS,
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
@@ -264,8 +266,14 @@ export function readConfig(environment: Environment): Config {
   if (config.SVC_MODE === 'live') {
     if (!isGiven(environment, 'DATABASE_URL'))
       faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
-    if (!isGiven(environment, 'SVC_MASTER_KEY'))
+    if (!isGiven(environment, 'SVC_MASTER_KEY') && !isGiven(environment, 'SVC_MASTER_KEY_WRAPPED'))
       faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+  }
+  if (isGiven(environment, 'SVC_MASTER_KEY_WRAPPED')) {
+    if (isGiven(environment, 'SVC_MASTER_KEY'))
+      faults.push('SVC_MASTER_KEY must not be set beside SVC_MASTER_KEY_WRAPPED')
+    for (const name of ['VAULT_ADDR', 'VAULT_TOKEN'])
+      if (!isGiven(environment, name)) faults.push(`${name} is needed with SVC_MASTER_KEY_WRAPPED`)
   }
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined))
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
