@@ -97,6 +97,7 @@ export async function openLive(): Promise<Live> {
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   TLS_CERT_FILE: 'test/service/tls.test.ts',
   TLS_KEY_FILE: 'test/service/tls.test.ts',
+  RAIL_CLIENT_CA_FILE: 'test/built/rail-tls.test.ts',
   SVC_MASTER_KEY_WRAPPED: 'test/service/vault.test.ts',
   VAULT_ADDR: 'test/service/vault.test.ts',
   VAULT_TOKEN: 'test/service/vault.test.ts',

@@ -48,6 +48,10 @@ export const SETTINGS = {
     'Certificate chain in PEM, the service’s own first. With `TLS_KEY_FILE` the service itself speaks TLS (1.2 and 1.3) on `PORT`; without both it speaks plain HTTP, for a proxy in front. Changed files are put to use within seconds, without a restart.',
   ),
   TLS_KEY_FILE: text(undefined, 'Private key of `TLS_CERT_FILE` in PEM.'),
+  RAIL_CLIENT_CA_FILE: text(
+    undefined,
+    'Certificates in PEM of the clients that may call `/rails/*`, or of the authorities that issue them. With it a request to a rail needs one of these client certificates besides its signature; other requests need none. Needs `TLS_CERT_FILE`: the service itself must speak TLS.',
+  ),
   DATA_DIR: text('data', 'Directory of the embedded database, `sandbox.json` and the sandbox’s master key.'),
   DATABASE_URL: database(
     PRIMARY,
@@ -277,6 +281,8 @@ export function readConfig(environment: Environment): Config {
   }
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined))
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  if (config.RAIL_CLIENT_CA_FILE !== undefined && config.TLS_CERT_FILE === undefined)
+    faults.push('RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS')
   if (faults.length > 0) throw new ConfigError(faults)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })
