@@ -84,6 +84,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'stream-slots',
       'test-clock',
       'tls',
+      'vault',
       'trusted-proxies',
       'webhooks',
       'webhooks-cli',
