@@ -9,6 +9,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'access',
       'admission',
       'backup',
+      'bench-peer',
       'bearer-tokens',
       'bodies',
       'bulk',
