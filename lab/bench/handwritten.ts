@@ -5,7 +5,7 @@ import type { KeyPurpose, Keyring } from '@svc/platform/crypto/keyring'
 import { build } from 'esbuild'
 import { ROOT, type ServerProcess, startServer } from './server-process.ts'
 
-const PROGRAM = join(ROOT, 'lab/bench/dist/handwritten.mjs')
+const PROGRAM = join(ROOT, 'node_modules/.cache/svc-bench/handwritten.mjs')
 /** PKCS #8 wrapping of a raw Ed25519 seed (RFC 8410 section 7). */
 const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
