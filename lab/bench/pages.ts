@@ -1,8 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { withSpeed } from '../../scripts/speed.ts'
 import type { PeerSetting, Tail } from './against-peer.ts'
 import type { Setting } from './measures/measure.ts'
 import { peerChart, peerSection, tailSection } from './peer-pages.ts'
 import { asMarkdown, chart, type Measured, machine, noteLine, ratioLine, ratios } from './report.ts'
+import { ROOT } from './server-process.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
@@ -98,5 +100,6 @@ export async function writePages(): Promise<void> {
         await writeFile(new URL(`charts/${measured.id}.svg`, FOLDER), chart(measured))
   }
   await writeFile(new URL('RESULTS.md', FOLDER), parts.join('\n'))
-  console.log('Written: lab/bench/RESULTS.md and lab/bench/charts/')
+  await writeFile(new URL('../../README.md', FOLDER), withSpeed(ROOT))
+  console.log('Written: README.md, lab/bench/RESULTS.md and lab/bench/charts/')
 }

@@ -137,7 +137,11 @@ async function copyDatabase({ host, port }: Installation): Promise<void> {
 }
 
 /** Both programs as built, in live mode, with logins of their own. */
-export async function openPair(cards: number, progress: (text: string) => void): Promise<Pair> {
+export async function openPair(
+  cards: number,
+  peerPool: string,
+  progress: (text: string) => void,
+): Promise<Pair> {
   const { server, dataDir } = await newServer()
   progress('migrating, and seeding the database of both')
   const installation = await install(server.host, server.port, dataDir)
@@ -158,7 +162,7 @@ export async function openPair(cards: number, progress: (text: string) => void):
       keyring,
       issuer: ISSUER,
       railKey,
-      env: { TOKEN_TTL_SECONDS: '86400' },
+      env: { TOKEN_TTL_SECONDS: '86400', DATABASE_POOL_SIZE: peerPool },
     }),
     'peer',
   )

@@ -28,7 +28,7 @@ import { merchantToken } from './measures/token.ts'
 import { storeResults, writeResults } from './pages.ts'
 import { openPair } from './pair.ts'
 import { PEER_OPERATIONS } from './peer-operations.ts'
-import { type Measured, machine, showMeasure } from './report.ts'
+import { type Measured, machine, ratios, showMeasure } from './report.ts'
 
 const MEASURES: readonly Measure[] = [
   footprint,
@@ -58,6 +58,8 @@ const { values } = parseArgs({
     cards: { type: 'string' },
     peer: { type: 'boolean', default: false },
     tail: { type: 'boolean', default: false },
+    /** Connections of the peer. */
+    'peer-pool': { type: 'string', default: '12' },
     /** Results of --peer and --tail go into RESULTS.md. */
     write: { type: 'boolean', default: false },
     /** Options of Node for the service, say --cpu-prof. */
@@ -84,6 +86,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void closeBeds().finally(() => process.exit(130)))
 if (isAgainstPeer) {
   console.log(machine())
+  const isWritten = values.write && !only
   const setting = {
     callers: Number(values.callers ?? 64),
     rounds: Number(values.rounds),
@@ -91,15 +94,16 @@ if (isAgainstPeer) {
     only,
     progress,
   }
-  const pair = await openPair(Number(values.cards ?? 100_000), progress)
+  const pair = await openPair(Number(values.cards ?? 100_000), values['peer-pool'], progress)
   try {
     if (values.peer) {
       const measures = await measurePeer(pair, setting)
-      if (values.write) await storeResults('peer.json', { setting, measures })
+      const stored = measures.map((measured) => ({ ...measured, ratios: ratios(measured) }))
+      if (isWritten) await storeResults('peer.json', { setting, measures: stored })
     }
     if (values.tail) {
       const tails = await measureTail(pair, setting)
-      if (values.write) await storeResults('tail.json', { setting, tails })
+      if (isWritten) await storeResults('tail.json', { setting, tails })
     }
   } finally {
     await closeBeds()

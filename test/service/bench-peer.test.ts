@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { checkInvariants } from '@svc/app/invariants'
 import { signNotice } from '@svc/server/http/notice-signature'
-import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildHandwritten, startHandwritten } from '../../lab/bench/handwritten.ts'
 import type { ServerProcess } from '../../lab/bench/server-process.ts'
@@ -66,8 +65,8 @@ async function send(baseUrl: string, { method, path, headers = {}, body }: Asked
 
 /** Size and quiet zone of an image stand for it: its bytes are another encoder's. */
 const imageSize = (base64: string): string => {
-  const { width, height } = PNG.sync.read(Buffer.from(base64, 'base64'))
-  return `${width} × ${height}`
+  const png = Buffer.from(base64, 'base64')
+  return `${png.toString('latin1', 1, 4)}, ${png.readUInt32BE(16)} × ${png.readUInt32BE(20)}`
 }
 
 /** What differs between any two requests, under names: ids, instants, references, numbers and tokens. */

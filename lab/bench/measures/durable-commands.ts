@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { signNotice } from '@svc/server/http/notice-signature'
 import {
-  type Bed,
   CANCEL_COUNT,
   CANCEL_FROM,
   codeId,

@@ -44,19 +44,12 @@ const toToken = ({ sub = '', exp = 0, client_id, kind, scope, access_key }: JWTP
   expiresAtMs: exp * 1_000,
 })
 
-/** Issues merchants' tokens and verifies those of merchants and partners. */
-export async function openAccess({ signingJwk, issuer, tokenTtlSeconds, keys }: Config, pool: pg.Pool) {
-  const { d: _, ...publicJwk } = signingJwk
-  const privateKey = await importJWK({ kty: 'OKP', ...signingJwk }, 'EdDSA')
-  const publicKeys = createLocalJWKSet({ keys: [{ kty: 'OKP', ...publicJwk, alg: 'EdDSA' }] })
-  const protectedHeader = { alg: 'EdDSA', typ: 'at+jwt', kid: signingJwk.kid }
-  // A signature cannot become wrong later; expiry and revocation are checked each time.
-  const verified = new LRUCache<string, Token>({ max: 20_000 })
+/** The credentials and tenants that must not be let in any more, as of less than a second ago. */
+function revocations(pool: pg.Pool) {
   let revoked: ReadonlySet<string> = new Set()
   let readAtMs = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
-
-  async function readRevoked(): Promise<void> {
+  async function read(): Promise<void> {
     const began = performance.now()
     try {
       revoked = new Set((await REVOKED(pool, [])).map(({ subject }) => subject))
@@ -65,14 +58,20 @@ export async function openAccess({ signingJwk, issuer, tokenTtlSeconds, keys }: 
       reading = undefined
     }
   }
-
-  /** As of less than a second ago. */
-  async function isRevoked(...subjects: string[]): Promise<boolean> {
-    if (performance.now() - readAtMs > 900) await (reading ??= readRevoked())
+  return async (...subjects: string[]): Promise<boolean> => {
+    if (performance.now() - readAtMs > 900) await (reading ??= read())
     return subjects.some((subject) => revoked.has(subject))
   }
+}
 
-  async function bearer({ headers }: FastifyRequest): Promise<Token> {
+/** Finds the token of a request; throws `invalid_token`. */
+function verifier({ signingJwk, issuer }: Config, pool: pg.Pool) {
+  const { d: _, ...publicJwk } = signingJwk
+  const publicKeys = createLocalJWKSet({ keys: [{ kty: 'OKP', ...publicJwk, alg: 'EdDSA' }] })
+  // A signature cannot become wrong later; expiry and revocation are checked each time.
+  const verified = new LRUCache<string, Token>({ max: 20_000 })
+  const isRevoked = revocations(pool)
+  return async ({ headers }: FastifyRequest): Promise<Token> => {
     const text = /^Bearer +([\w.-]{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? fail('invalid_token')
     let token = verified.get(text)
     if (!token) {
@@ -85,38 +84,49 @@ export async function openAccess({ signingJwk, issuer, tokenTtlSeconds, keys }: 
       fail('invalid_token')
     return token
   }
+}
 
-  const hasSession = (partnerId: string, cookies: string | undefined): boolean => {
-    const cookie = /(?:^|; ?)SVCSESSION=([\w.-]{1,256})/.exec(cookies ?? '')?.[1] ?? ''
-    const [session = '', expiresAtMs = '', signature = ''] = cookie.split('.')
-    const signed = createHmac('sha256', keys.session.bytes).update(`${partnerId} ${session}.${expiresAtMs}`)
-    const [own, given] = [Buffer.from(signed.digest('base64url')), Buffer.from(signature)]
-    return own.length === given.length && timingSafeEqual(own, given) && Number(expiresAtMs) > Date.now()
+/** The session cookie that came with a partner's token: `<token id>.<expiry>.<HMAC>`. */
+function hasSession({ keys }: Config, partnerId: string, cookies: string | undefined): boolean {
+  const cookie = /(?:^|; ?)SVCSESSION=([\w.-]{1,256})/.exec(cookies ?? '')?.[1] ?? ''
+  const [session = '', expiresAtMs = '', signature = ''] = cookie.split('.')
+  const signed = createHmac('sha256', keys.session.bytes).update(`${partnerId} ${session}.${expiresAtMs}`)
+  const [own, given] = [Buffer.from(signed.digest('base64url')), Buffer.from(signature)]
+  return own.length === given.length && timingSafeEqual(own, given) && Number(expiresAtMs) > Date.now()
+}
+
+/** The response of the token operation (section 4.1). */
+async function issuer({ signingJwk, issuer: iss, tokenTtlSeconds, keys }: Config, pool: pg.Pool) {
+  const privateKey = await importJWK({ kty: 'OKP', ...signingJwk }, 'EdDSA')
+  const protectedHeader = { alg: 'EdDSA', typ: 'at+jwt', kid: signingJwk.kid }
+  return async (apiKey: string): Promise<string> => {
+    const [holder] = await HOLDER(pool, [digestOf(keys.apiKeyDigest, apiKey)])
+    if (!holder) return fail('invalid_api_key')
+    const issuedAt = Math.floor(Date.now() / 1_000)
+    const expiresAt = issuedAt + tokenTtlSeconds
+    const token = await new SignJWT({
+      iss,
+      sub: holder.tenant_id,
+      aud: 'svc',
+      client_id: holder.api_key_id,
+      kind: 'merchant',
+      access_key: holder.access_key,
+      iat: issuedAt,
+      exp: expiresAt,
+      jti: newId('tok'),
+    })
+      .setProtectedHeader(protectedHeader)
+      .sign(privateKey)
+    const body = { token, expiry: expiresAt * 1_000, resultCode: 0, resultMessage: 'Success' }
+    return JSON.stringify(body)
   }
+}
 
+/** Issues merchants' tokens, and finds out who calls. */
+export async function openAccess(config: Config, pool: pg.Pool) {
+  const bearer = verifier(config, pool)
   return {
-    /** The response of the token operation (section 4.1). */
-    async issue(apiKey: string): Promise<string> {
-      const [holder] = await HOLDER(pool, [digestOf(keys.apiKeyDigest, apiKey)])
-      if (!holder) return fail('invalid_api_key')
-      const issuedAt = Math.floor(Date.now() / 1_000)
-      const expiresAt = issuedAt + tokenTtlSeconds
-      const token = await new SignJWT({
-        client_id: holder.api_key_id,
-        kind: 'merchant',
-        access_key: holder.access_key,
-      })
-        .setProtectedHeader(protectedHeader)
-        .setIssuer(issuer)
-        .setSubject(holder.tenant_id)
-        .setAudience('svc')
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expiresAt)
-        .setJti(newId('tok'))
-        .sign(privateKey)
-      const body = { token, expiry: expiresAt * 1_000, resultCode: 0, resultMessage: 'Success' }
-      return JSON.stringify(body)
-    },
+    issue: await issuer(config, pool),
 
     async merchant(request: FastifyRequest): Promise<void> {
       const token = await bearer(request)
@@ -141,7 +151,7 @@ export async function openAccess({ signingJwk, issuer, tokenTtlSeconds, keys }: 
       if (!token.scopes.includes(scope)) fail('insufficient_scope', `The token lacks the scope ${scope}`)
       if (named === undefined) fail('validation_failed', 'partnerId: is required as a header')
       if (named !== token.tenantId) fail('partner_mismatch')
-      if (needsSession && !hasSession(token.tenantId, cookie)) fail('invalid_session')
+      if (needsSession && !hasSession(config, token.tenantId, cookie)) fail('invalid_session')
       request.tenantId = token.tenantId
     },
   }

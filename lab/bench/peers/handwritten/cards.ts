@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { type CardRow, toCardRecord } from './card-record.ts'
+import type { Config } from './config.ts'
 import { command, QUEUE_EVENTS, statement } from './database.ts'
 import { fail } from './failures.ts'
-import { ORDER, type Order, readLoad } from './gift-card-order.ts'
+import { holderOf, ORDER, type Order, readLoad } from './gift-card-order.ts'
 import { userOf } from './holders.ts'
 import { jweOf, orderReader } from './order-reader.ts'
 import { digestOf, encryptFor } from './secrets.ts'
@@ -87,68 +88,69 @@ function validityFrom(now: Date) {
   }
 }
 
-/** Issues the card and pays for it; the lock of the funding account serializes the account's orders. */
-async function issue(
-  tx: pg.PoolClient,
-  { config }: Services,
-  partnerId: string,
-  { order, ciphertextHash }: { readonly order: Order; readonly ciphertextHash: Buffer },
-): Promise<string> {
-  const { companyId, cardAccountId, physicalCard = false } = order
+interface Given {
+  readonly partnerId: string
+  readonly order: Order
+  readonly ciphertextHash: Buffer
+}
+
+/** The account of the order with its company; fails where they are not the partner's. */
+async function scopeOf(tx: pg.PoolClient, { partnerId, order: { companyId, cardAccountId } }: Given) {
   const [scope] = await SCOPE(tx, [partnerId, companyId, cardAccountId])
-  if (!scope) return fail('company_not_found')
-  if (!scope.account_type) return fail('card_account_not_found')
+  const { account_type: accountType, ...rest } = scope ?? fail('company_not_found')
+  return { ...rest, account_type: accountType ?? fail('card_account_not_found') }
+}
+
+/** A card as it is issued: loaded, and used nowhere. A virtual one is usable at once. */
+const newCard = (physical: boolean, loadPaise: bigint, now: Date) => ({
+  svc_card_id: newId('card'),
+  token: newId('crd'),
+  load_transfer_id: newId('trf'),
+  status: physical ? ('AP' as const) : ('UL' as const),
+  kyc_status: 'NOT_UPLOADED',
+  physical,
+  activated: !physical,
+  physical_requested_at: physical ? now : null,
+  pos_allowed: true,
+  pos_allowed_admin: true,
+  atm_allowed: false,
+  atm_allowed_admin: false,
+  online_allowed: true,
+  online_allowed_admin: true,
+  block_code: '',
+  remarks: '',
+  load_paise: loadPaise,
+  balance: loadPaise,
+  held: 0n,
+  spent_day: 0n,
+  spent_month: 0n,
+  spent_year: 0n,
+  spent: 0n,
+  created_at: now,
+  modified_at: now,
+})
+
+/** Issues the card and pays for it; the lock of the funding account serializes the account's orders. */
+async function issue(tx: pg.PoolClient, { cardBin, keys }: Config, given: Given): Promise<string> {
+  const { partnerId, order, ciphertextHash } = given
+  const scope = await scopeOf(tx, given)
   const loadPaise = readLoad(order) ?? scope.denomination_paise
   if (loadPaise > LOAD_MAX_PAISE) fail('validation_failed', 'loadAmount: is over the limit')
   const now = new Date()
   const { userId, profile } = await userOf(tx, partnerId, order, now)
-  const funding = `card_funding:${cardAccountId}`
+  const funding = `card_funding:${order.cardAccountId}`
   const [funds] = await LOCK_FUNDS(tx, [partnerId, funding])
   if (!funds || funds.balance < loadPaise) fail('insufficient_funds')
-  const number = drawNumber(config.cardBin)
+  const number = drawNumber(cardBin)
   const { dueAt, ...expiry } = validityFrom(now)
-  const {
-    companyId: _,
-    cardAccountId: __,
-    userId: ___,
-    physicalCard: ____,
-    loadAmount: _____,
-    ...given
-  } = order
-  const { physicalDeliveryAddressFlag: ______, ...holder } = given
   const card: CardRow = {
+    ...newCard(order.physicalCard ?? false, loadPaise, now),
     ...scope,
     ...expiry,
-    account_type: scope.account_type,
-    svc_card_id: newId('card'),
     user_id: userId,
-    card_account_id: cardAccountId,
+    card_account_id: order.cardAccountId,
     masked_number: `${number.slice(0, 6)}XXXXXX${number.slice(-4)}`,
-    token: newId('crd'),
-    status: physicalCard ? 'AP' : 'UL',
-    kyc_status: 'NOT_UPLOADED',
-    physical: physicalCard,
-    activated: !physicalCard,
-    holder: { ...profile, ...holder },
-    physical_requested_at: physicalCard ? now : null,
-    load_paise: loadPaise,
-    load_transfer_id: newId('trf'),
-    pos_allowed: true,
-    pos_allowed_admin: true,
-    atm_allowed: false,
-    atm_allowed_admin: false,
-    online_allowed: true,
-    online_allowed_admin: true,
-    block_code: '',
-    remarks: '',
-    created_at: now,
-    modified_at: now,
-    balance: loadPaise,
-    held: 0n,
-    spent_day: 0n,
-    spent_month: 0n,
-    spent_year: 0n,
-    spent: 0n,
+    holder: { ...profile, ...holderOf(order) },
   }
   const record = toCardRecord(card)
   await ISSUE(tx, [
@@ -161,17 +163,17 @@ async function issue(
     businessDay(now),
     card.load_transfer_id,
     card.svc_card_id,
-    companyId,
-    cardAccountId,
+    card.company_id,
+    card.card_account_id,
     userId,
-    encryptFor(config.keys.cardNumber, number, card.svc_card_id),
-    digestOf(config.keys.cardNumberDigest, number),
+    encryptFor(keys.cardNumber, number, card.svc_card_id),
+    digestOf(keys.cardNumberDigest, number),
     card.masked_number,
     card.token,
     card.expiry_month,
     card.expiry_year,
     card.status,
-    physicalCard,
+    card.physical,
     card.holder,
     ciphertextHash,
     dueAt,
@@ -203,7 +205,7 @@ export function mountCards(app: FastifyInstance, services: Services): void {
         ciphertextHash,
       }
       return command(pool, config.keys.storedResponse, key, (tx) =>
-        issue(tx, services, tenantId, { order, ciphertextHash }),
+        issue(tx, config, { partnerId: tenantId, order, ciphertextHash }),
       )
     },
   })

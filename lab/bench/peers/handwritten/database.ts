@@ -47,7 +47,7 @@ const UNIQUE_VIOLATION = '23505'
 const AGAIN = new Set([UNIQUE_VIOLATION, '40001', '40P01'])
 const ATTEMPTS_MAX = 4
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')
+const codeOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
 /**
  * One transaction. What loses a race — a unique key, a deadlock — runs again, and then finds what the winner wrote.

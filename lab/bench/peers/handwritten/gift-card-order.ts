@@ -48,3 +48,18 @@ export function readLoad({ loadAmount }: Order): bigint | undefined {
     return fail('validation_failed', 'loadAmount: must be a whole number of rupees, at least 1')
   return BigInt(loadAmount) * 100n
 }
+
+const NOT_OF_THE_HOLDER = new Set([
+  'userId',
+  'companyId',
+  'cardAccountId',
+  'physicalCard',
+  'physicalDeliveryAddressFlag',
+  'loadAmount',
+])
+
+/** Holder and addresses, as they were sent. */
+export const holderOf = (order: Order): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(order).filter(([name]) => !NOT_OF_THE_HOLDER.has(name)) as [string, string][],
+  )

@@ -81,7 +81,7 @@ interface Notice {
 }
 
 const canonical = (value: unknown): string =>
-  String(value ?? '')
+  (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
     .replace(/[^A-Za-z0-9]/g, '')
     .toUpperCase()
 
