@@ -83,7 +83,7 @@ export function tailSection({ machine, setting, tails }: StoredTail): string {
   ].join('\n')
 }
 
-const [LEFT, WIDTH, STEP, TOP] = [250, 300, 34, 60]
+const [LEFT, WIDTH, STEP, TOP] = [275, 280, 34, 60]
 
 /** Of one operation: a bar of the ratio over the peer's, which is 1, and the tail at the highest rate. */
 function bar(row: Row, index: number, most: number, tail: string): string {
