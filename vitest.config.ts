@@ -10,6 +10,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'access',
       'admission',
       'backup',
+      'bench-peer',
       'bearer-tokens',
       'bodies',
       'bulk',
