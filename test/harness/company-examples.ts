@@ -12,7 +12,7 @@ const UNKNOWN = 'Not there, or not yours'
 /** Companies, their users and their card accounts, as a partner registers them. */
 export async function recordCompanies(recorder: Recorder, callers: Callers): Promise<void> {
   const { issuer } = callers
-  const created = await recorder.works('createCompany', 'A customer of yours', issuer, {
+  const created = await recorder.works('createCompany', 'One of your customers', issuer, {
     body: { name: 'Acme Industries Private Limited' },
   })
   const { companyId } = created.json.payload

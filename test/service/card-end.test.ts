@@ -279,7 +279,6 @@ test('a card expires once: announced 30, 7 and 1 days before, and then dead', as
     client = await asPartner(service.client, partner)
     await sweep()
   }
-  // Of several that are due at once, the last one is sent.
   for (const days of [29, 7, 1]) await moveTo(days)
   await block(locked.svcCardId)
   await moveTo(0)

@@ -69,7 +69,7 @@ test('a partner registers a company, its users and a card account, and issues a 
 })
 
 test('lists go page by page, newest first, without a record twice or missing', async () => {
-  const [client] = await Promise.all([newPartner(service).then((made) => asPartner(service.client, made))])
+  const client = await asPartner(service.client, await newPartner(service))
   const made = await Promise.all(
     Array.from({ length: 7 }, async (_, i) => payloadOf(await client.post(COMPANIES, { name: `C ${i}` }))),
   )

@@ -11,7 +11,7 @@ import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { codeDirectory } from './code-directory.ts'
-import { type Credit, contradicts, type QuarantineReason, type ReadNotice } from './credit-notice.ts'
+import { type Credit, contradicts, type QuarantineReason, type ReadNotice, utrOf } from './credit-notice.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
 import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
@@ -191,8 +191,6 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
 }
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
-
-const utrOf = (read: ReadNotice): string | undefined => ('credit' in read ? read.credit.utr : read.utr)
 
 /** A notice that is no new payment, with the payment that it is about. */
 const keptAs = (

@@ -52,6 +52,9 @@ export type ReadNotice =
       readonly utr?: string
     }
 
+/** The bank's reference, where it can be read. */
+export const utrOf = (read: ReadNotice): string | undefined => ('credit' in read ? read.credit.utr : read.utr)
+
 const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 255

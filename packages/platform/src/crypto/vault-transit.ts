@@ -67,7 +67,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   472: 'the node is a secondary of a recovery cluster',
   473: 'the node is a performance standby',
   501: 'it is not initialised',
-  503: 'it is sealed',
+  503: 'it is locked, as after a restart: see `vault status`',
 }
 
 function refused(vault: VaultTransit, status: number, body: unknown): KeyProviderFailed {

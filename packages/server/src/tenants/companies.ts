@@ -93,7 +93,7 @@ export const createCompanyOperation = operation({
   path: COMPANIES,
   tag: TAG,
   summary: 'Create company',
-  description: 'A customer of yours, whose employees hold cards and coins. Names need not be unique.',
+  description: 'One of your customers, whose employees hold cards and coins. Names need not be unique.',
   auth: 'partner',
   scope: 'cards:write',
   envelope: 'code',

@@ -101,7 +101,7 @@ export const getUser = query({
   },
 })
 
-/** People are registered by somebody: the audit says by whom, and never what is known of them. */
+/** The audit says who registered or changed a user, and never what is known of the person. */
 const audited =
   (action: string) =>
   ({ partnerId }: { readonly partnerId: string }): CommandAudit<User> => ({
