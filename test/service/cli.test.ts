@@ -215,6 +215,7 @@ test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('admin', 'user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
   expect(
     await refusal(
+      'admin',
       'card-account',
       'fund',
       'acc_nope',
