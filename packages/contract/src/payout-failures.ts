@@ -68,7 +68,12 @@ export const PAYOUT_FAILURES = {
     'A posting of this amount needs the approval of a second person',
     'Request it; another operator approves it.',
   ),
-  approval_not_found: kind(404, 'NOT_FOUND_ERROR', 'Approval not found', 'List them: `svc admin approval list`.'),
+  approval_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Approval not found',
+    'List them: `svc admin approval list`.',
+  ),
   approval_closed: kind(
     409,
     'CONFLICT_ERROR',
