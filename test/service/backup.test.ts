@@ -45,12 +45,12 @@ const envOf = ({ url }: { url: string }) => ({
 })
 
 async function svc(db: { url: string }, ...args: string[]): Promise<Json> {
-  const { code, stdout, stderr } = await runHere([...args, '--json'], envOf(db))
+  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], envOf(db))
   expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }
 async function refusal(db: { url: string }, args: string[], env = {}): Promise<string> {
-  const { code, stderr } = await runHere(args, { ...envOf(db), ...env })
+  const { code, stderr } = await runHere(['admin', ...args], { ...envOf(db), ...env })
   expect(code, stderr).toBe(1)
   return stderr
 }
@@ -128,13 +128,13 @@ test('a backup under the load of several processes holds all that was acknowledg
   while (acknowledged.length < 200) await new Promise((resolve) => setTimeout(resolve, 20))
   const before = [...acknowledged]
   const file = newFile()
-  await svc(db, 'admin', 'backup', file)
+  await svc(db, 'backup', file)
   const during = acknowledged.length - before.length
   writing = false
   await Promise.all(writers)
   for (const process of processes) await process.end('SIGTERM')
   const target = await newDatabase()
-  const restored = await svc(target, 'admin', 'restore', file)
+  const restored = await svc(target, 'restore', file)
   expect(restored.reconciliation.ok).toBe(true)
   const { rows } = await asSuperuser(target.database, (client) =>
     client.query('select svc_card_id from cards'),
@@ -148,9 +148,9 @@ test('a backup under the load of several processes holds all that was acknowledg
   await settled(db)
   await service.close()
   const still = newFile()
-  await svc(db, 'admin', 'backup', still)
+  await svc(db, 'backup', still)
   const copy = await newDatabase()
-  await svc(copy, 'admin', 'restore', still)
+  await svc(copy, 'restore', still)
   expect(await contentIn(copy)).toEqual(await contentIn(db))
   const again = await openService({ db: copy })
   payloadOf(await createCard(await asPartner(again.client, partner), partner, { loadAmount: 1 }))
@@ -161,7 +161,7 @@ test('a backup under the load of several processes holds all that was acknowledg
 test('a backup of which any byte is another, or that is not whole, is refused before anything is changed', async () => {
   const { service } = await lively()
   const file = newFile()
-  await svc(service.db, 'admin', 'backup', file)
+  await svc(service.db, 'backup', file)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect((await readdir(dir)).filter((name) => name.endsWith('.part'))).toEqual([])
   const { size } = await stat(file)
@@ -191,25 +191,23 @@ test('a backup of which any byte is another, or that is not whole, is refused be
   await handle.write(Buffer.of(1), 0, 1, size >> 1)
   const target = await newDatabase()
   const former = await contentIn(target)
-  expect(await refusal(target, ['admin', 'backup', 'verify', damaged])).toContain('is not sound')
-  expect(await refusal(target, ['admin', 'restore', damaged])).toContain('Nothing was changed')
+  expect(await refusal(target, ['backup', 'verify', damaged])).toContain('is not sound')
+  expect(await refusal(target, ['restore', damaged])).toContain('Nothing was changed')
   for (const length of [0, 1_000, size - 1_024, size - 1, size - 512]) {
     await copyFile(file, damaged)
     await truncate(damaged, length)
-    expect(await refusal(target, ['admin', 'restore', damaged]), String(length)).toContain(
-      'Nothing was changed',
-    )
+    expect(await refusal(target, ['restore', damaged]), String(length)).toContain('Nothing was changed')
   }
   await handle.close()
   expect(await contentIn(target)).toEqual(former)
-  expect((await svc(target, 'admin', 'backup', 'verify', file)).sound).toBe(true)
+  expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
 })
 
 test('a restore that is killed in the middle leaves the former data, and can be done again', async () => {
   const { service } = await lively()
   const { db } = service
   const file = newFile()
-  await svc(db, 'admin', 'backup', file)
+  await svc(db, 'backup', file)
   const tenant = await service.as(await service.newMerchant())
   await newCode(service, tenant)
   await settled(db)
@@ -238,7 +236,7 @@ test('a restore that is killed in the middle leaves the former data, and can be 
   )
   expect(rows).toEqual([{ nspname: 'svc' }])
   await newCode(service, tenant)
-  expect((await svc(db, 'admin', 'restore', file, '--replace')).reconciliation.ok).toBe(true)
+  expect((await svc(db, 'restore', file, '--replace')).reconciliation.ok).toBe(true)
   expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
 })
 
@@ -246,15 +244,15 @@ test('a restore says what is in its way: data, another master key, a newer schem
   const { service } = await lively()
   const { db } = service
   const file = newFile()
-  await svc(db, 'admin', 'backup', file)
+  await svc(db, 'backup', file)
   const former = await contentIn(db)
-  expect(await refusal(db, ['admin', 'restore', file])).toContain('--replace')
+  expect(await refusal(db, ['restore', file])).toContain('--replace')
   const other = { SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }
   const target = await newDatabase()
-  const unopened = await refusal(target, ['admin', 'restore', file], other)
+  const unopened = await refusal(target, ['restore', file], other)
   expect(unopened).toContain('wrapped by master key')
   expect(unopened).toContain('Nothing was changed')
-  expect(await refusal(target, ['admin', 'backup', file])).toContain('there already')
+  expect(await refusal(target, ['backup', file])).toContain('there already')
   expect(await contentIn(db)).toEqual(former)
 
   const names = await migrationNames()
@@ -263,8 +261,8 @@ test('a restore says what is in its way: data, another master key, a newer schem
     client.query(`insert into migrations values ('9999_from_the_future')`),
   )
   const newer = newFile()
-  await svc(db, 'admin', 'backup', newer)
-  expect(await refusal(target, ['admin', 'restore', newer])).toContain('9999_from_the_future')
+  await svc(db, 'backup', newer)
+  expect(await refusal(target, ['restore', newer])).toContain('9999_from_the_future')
   await asSuperuser(db.database, (client) =>
     client.query(`delete from migrations where name = '9999_from_the_future'`),
   )
@@ -272,9 +270,9 @@ test('a restore says what is in its way: data, another master key, a newer schem
   const older = await newDatabase()
   await withoutNewest(older.database)
   const old = newFile()
-  const taken = await svc(older, 'admin', 'backup', old)
+  const taken = await svc(older, 'backup', old)
   expect(taken.schema).toBe(names.at(-2))
-  await svc(target, 'admin', 'restore', old, '--replace')
+  await svc(target, 'restore', old, '--replace')
   const { rows } = await asSuperuser(target.database, (client) =>
     client.query(
       'select (select max(name) from migrations) as newest, (select count(*)::int from installation) as epochs',
@@ -302,8 +300,8 @@ test('after a restore the service’s roles may do what they may, and no more', 
     })
   const former = await rights()
   const file = newFile()
-  await svc(db, 'admin', 'backup', file)
-  await svc(db, 'admin', 'restore', file, '--replace')
+  await svc(db, 'backup', file)
+  await svc(db, 'restore', file, '--replace')
   expect(await rights()).toEqual(former)
 })
 
@@ -316,7 +314,7 @@ test.skipIf(!fifteen || !isEighteen)(
     const { service } = await lively()
     const { db } = service
     const eighteen = newFile()
-    await svc(db, 'admin', 'backup', eighteen)
+    await svc(db, 'backup', eighteen)
     const server = await openEmbedded({
       dataDir: await mkdtemp(join(dir, '15-')),
       binaries: { binDir: fifteen!.binDir },
@@ -332,7 +330,7 @@ test.skipIf(!fifteen || !isEighteen)(
     await admin.query('create database old')
     await admin.end()
     const url = `postgresql://postgres@localhost/old?host=${encodeURIComponent(server.host)}&port=${server.port}`
-    await svc({ url }, 'admin', 'restore', eighteen)
+    await svc({ url }, 'restore', eighteen)
     const there = new pg.Client({
       host: server.host,
       port: server.port,
@@ -346,9 +344,9 @@ test.skipIf(!fifteen || !isEighteen)(
     expect(await contentOf(there)).toEqual(await contentIn(db))
     await there.end()
     const back = newFile()
-    expect((await svc({ url }, 'admin', 'backup', back)).postgres).toMatch(/^15/)
+    expect((await svc({ url }, 'backup', back)).postgres).toMatch(/^15/)
     const target = await newDatabase()
-    await svc(target, 'admin', 'restore', back)
+    await svc(target, 'restore', back)
     expect(await contentIn(target)).toEqual(await contentIn(db))
   },
 )

@@ -38,6 +38,7 @@ async function svc(...args: string[]): Promise<Json> {
   expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }
+const admin = (...args: string[]): Promise<Json> => svc('admin', ...args)
 const refusal = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await runHere(args, env)
   expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
@@ -51,28 +52,12 @@ const file = async (name: string, text: string): Promise<string> => {
 const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
 test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
-  const { partnerId, clientId, clientSecret } = await svc(
-    'admin',
-    'partner',
-    'create',
-    '--name',
-    'Gift House',
-    '--product',
-    'incentive',
-  )
-  const { companyId } = await svc('admin', 'company', 'create', partnerId, '--name', 'Acme Industries')
-  const { userId } = await svc(
-    'admin',
-    'user',
-    'create',
-    companyId,
-    '--first-name',
-    'Asha',
-    '--mobile',
-    '9876543210',
-  )
-  const { cardAccountId } = await svc(
-    'admin',
+  const plan = ['--name', 'Gift House', '--product', 'incentive']
+  const { partnerId, clientId, clientSecret } = await admin('partner', 'create', ...plan)
+  const { companyId } = await admin('company', 'create', partnerId, '--name', 'Acme Industries')
+  const person = ['--first-name', 'Asha', '--mobile', '9876543210']
+  const { userId } = await admin('user', 'create', companyId, ...person)
+  const { cardAccountId } = await admin(
     'card-account',
     'create',
     companyId,
@@ -81,21 +66,19 @@ test('a partner that was on-boarded by the command line issues a card with an or
     '--denomination',
     '250',
   )
-  expect(
-    await svc('admin', 'card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID),
-  ).toMatchObject({
+  expect(await admin('card-account', 'fund', cardAccountId, '--amount', '1000.50', ...PAID)).toMatchObject({
     balance: '1000.50',
   })
   const key = await file(
     'shared.jwk',
-    JSON.stringify(await svc('admin', 'partner', 'key', 'issue-shared', partnerId)),
+    JSON.stringify(await admin('partner', 'key', 'issue-shared', partnerId)),
   )
   const order = await file('order.json', JSON.stringify({ companyId, cardAccountId, userId }))
   const { jwe } = await svc('encrypt', order, '--key', key)
   const client = await asPartner(service.client, { clientId, clientSecret, partnerId } as TestPartner)
   const issued = payloadOf(await client.post('/api/v0/partner/svcCard', jwe))
   expect(issued).toMatchObject({ companyId, userId, companyName: 'Acme Industries', otbBalance: 250 })
-  expect(await svc('admin', 'card-account', 'list', companyId)).toMatchObject([
+  expect(await admin('card-account', 'list', companyId)).toMatchObject([
     { cardAccountId, balance: '750.50', cards: 1 },
   ])
 
@@ -114,28 +97,20 @@ test('a partner that was on-boarded by the command line issues a card with an or
   expect(
     (await svc('decrypt', await file('answer.jwe', encryptedResponse.text), '--key', key)).body.payload,
   ).toEqual(issued)
-  expect(await svc('admin', 'reconcile')).toMatchObject({ ok: true })
+  expect(await admin('reconcile')).toMatchObject({ ok: true })
 
-  await svc('admin', 'partner', 'disable', partnerId)
+  await admin('partner', 'disable', partnerId)
   await expect
     .poll(async () => (await client.get(`/api/v0/partner/svcCard/${issued.svcCardId}`)).status)
     .toBe(401)
-  expect(await svc('admin', 'partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
+  expect(await admin('partner', 'enable', partnerId)).toMatchObject({ status: 'active' })
 })
 
 test('open says precisely why an encrypted request does not open', async () => {
-  const { partnerId } = await svc(
-    'admin',
-    'partner',
-    'create',
-    '--name',
-    'Encrypting',
-    '--product',
-    'incentive',
-  )
+  const { partnerId } = await admin('partner', 'create', '--name', 'Encrypting', '--product', 'incentive')
   const [first, second] = [
-    await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
-    await svc('admin', 'partner', 'key', 'issue-shared', partnerId),
+    await admin('partner', 'key', 'issue-shared', partnerId),
+    await admin('partner', 'key', 'issue-shared', partnerId),
   ]
   const [key, other] = [
     await file('first.jwk', JSON.stringify(first)),
@@ -150,9 +125,9 @@ test('open says precisely why an encrypted request does not open', async () => {
   expect(await refusal('encrypt', await file('d.json', '[1]'), '--key', key)).toContain('JSON object')
   expect(await refusal('encrypt', await file('e.json', '{"a":1,"a":2}'), '--key', key)).toContain('not JSON')
   expect(await refusal('decrypt', await file('f.jwe', jwe))).toContain('--key')
-  expect((await svc('admin', 'partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
+  expect((await admin('partner', 'key', 'retire', partnerId, first.kid)).retiredAt).toBeTruthy()
   expect(
-    (await svc('admin', 'partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
+    (await admin('partner', 'key', 'list', partnerId)).map((k: Json) => [k.kid, k.retiredAt !== null]),
   ).toEqual([
     [first.kid, true],
     [second.kid, false],
@@ -163,25 +138,21 @@ test('the operator changes cards by the rules of the API, in one history with th
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   const { svcCardId } = payloadOf(await createCard(client, partner))
-  expect((await svc('admin', 'cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe(
-    'L',
-  )
+  expect((await admin('cards', 'lock', svcCardId, '--reason', 'asked by phone')).cardStatus.name).toBe('L')
   expect(
     payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'UL' })).cardStatus
       .name,
   ).toBe('UL')
-  expect((await svc('admin', 'cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(
-    false,
-  )
+  expect((await admin('cards', 'flags', 'set', svcCardId, '--pos-admin', 'off')).posAllowedAdmin).toBe(false)
   const spent = await service.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 1, channel: 'pos' })
   expect(spent).toMatchObject({ status: 422, error: 'channel_not_allowed' })
-  expect((await svc('admin', 'cards', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
+  expect((await admin('cards', 'kyc', 'set', svcCardId, 'UPLOADED')).kycStatus).toEqual({
     name: 'UPLOADED',
     label: 'Uploaded',
   })
   expect(await refusal('admin', 'cards', 'kyc', 'set', svcCardId, 'NOT_UPLOADED')).toContain('PENDING')
   expect(await refusal('admin', 'cards', 'activate', svcCardId)).toContain('virtual')
-  expect((await svc('admin', 'cards', 'block', svcCardId, '--reason', 'lost')).cardStatus.name).toBe('BL')
+  expect((await admin('cards', 'block', svcCardId, '--reason', 'lost')).cardStatus.name).toBe('BL')
   expect(await refusal('admin', 'cards', 'unlock', svcCardId)).toContain('final')
   const changes: Json[] = payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}/history`)).data
   expect(changes.map(({ actor, field, to }) => `${actor} ${field} ${to}`)).toEqual([
@@ -191,8 +162,8 @@ test('the operator changes cards by the rules of the API, in one history with th
     'partner cardStatus UL',
     'operator cardStatus L',
   ])
-  expect(await svc('admin', 'cards', 'history', svcCardId)).toEqual(changes)
-  expect(await svc('admin', 'cards', 'show', svcCardId)).toEqual(
+  expect(await admin('cards', 'history', svcCardId)).toEqual(changes)
+  expect(await admin('cards', 'show', svcCardId)).toEqual(
     payloadOf(await client.get(`/api/v0/partner/svcCard/${svcCardId}`)),
   )
   const { stdout } = await runHere(['admin', 'cards', 'show', svcCardId], env)
@@ -202,7 +173,7 @@ test('the operator changes cards by the rules of the API, in one history with th
 test('as a process it prints only what was asked for, and ends with 1 on a mistake', async () => {
   const listed = await runCli(['admin', 'keys', 'list', '--json'], env)
   expect(listed).toMatchObject({ code: 0, stderr: '' })
-  expect(JSON.parse(listed.stdout)).toEqual(await svc('admin', 'keys', 'list'))
+  expect(JSON.parse(listed.stdout)).toEqual(await admin('keys', 'list'))
   const mistaken = await runCli(['admin', 'cards', 'show', 'card_nope'], env)
   expect(mistaken).toEqual({ code: 1, stdout: '', stderr: 'There is no card card_nope\n' })
 })
@@ -231,15 +202,7 @@ test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('admin', 'partner', 'create', '--name', ' ', '--product', 'incentive')).toContain(
     '--name',
   )
-  const { partnerId } = await svc(
-    'admin',
-    'partner',
-    'create',
-    '--name',
-    'Registrar',
-    '--product',
-    'incentive',
-  )
+  const { partnerId } = await admin('partner', 'create', '--name', 'Registrar', '--product', 'incentive')
   const broken = await file('broken.jwk', '{"kty":"EC","kid":"a"}')
   expect(await refusal('admin', 'partner', 'key', 'register-public', partnerId, broken)).toContain(
     'cannot serve',
