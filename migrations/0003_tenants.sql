@@ -134,7 +134,7 @@ alter table companies add primary key (partner_id, company_id);
 create constraint trigger audited after insert or update or delete on companies deferrable initially deferred
   for each row execute function audit_change('company', 'company_id', 'partner_id', 'name');
 select secure_tenants('companies', 'partner_id');
-grant select on companies to svc_service;
+grant select, insert, update (name) on companies to svc_service;
 grant select, insert, update on companies to svc_operator;
 
 create table users (
@@ -169,6 +169,7 @@ create constraint trigger audited after insert on users deferrable initially def
   execute function audit_change('user', 'user_id', 'partner_id', 'company_id');
 select secure_tenants('users', 'partner_id');
 grant select, insert on users to svc_service;
+grant update (email, mobile, title, first_name, middle_name, last_name, gender, special_date) on users to svc_service;
 grant select, insert, update on users to svc_operator;
 
 -- Lookups before a tenant is known, by exact secret or reference only: nothing can be listed with them (decision X4).

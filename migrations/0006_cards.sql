@@ -23,7 +23,7 @@ create constraint trigger audited after insert or update or delete on card_accou
   for each row execute function audit_change('card_account', 'card_account_id', 'partner_id',
     'company_id,product,account_type,programme,denomination_paise,low_balance_paise');
 select secure_tenants('card_accounts', 'partner_id');
-grant select on card_accounts to svc_service;
+grant select, insert on card_accounts to svc_service;
 -- The partner's own settings.
 grant update (denomination_paise, low_balance_paise) on card_accounts to svc_service;
 grant select, insert, update on card_accounts to svc_operator;

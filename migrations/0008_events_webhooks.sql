@@ -6,7 +6,9 @@ create table outbox (
   type       text not null,
   object_id  text collate "C" not null,
   payload    jsonb not null,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- of the trace in which it was written (W3C Trace Context)
+  traceparent text check (traceparent ~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$')
 ) partition by range (event_id);
 alter table outbox add primary key (tenant_id, event_id);
 create table outbox_default partition of outbox default;

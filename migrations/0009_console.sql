@@ -76,7 +76,9 @@ create table request_log (
   -- of an encrypted body: kid, alg, enc, and which check failed
   jwe         jsonb,
   -- ids that it named or created
-  objects     text[] not null
+  objects     text[] not null,
+  -- of its trace, while traces are exported
+  trace_id    text check (trace_id ~ '^[0-9a-f]{32}$')
 ) partition by range (request_id);
 create index request_log_by_id on request_log (request_id);
 create index request_log_of_operation on request_log (operation, request_id);

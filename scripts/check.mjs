@@ -34,6 +34,7 @@ const CHECKS = {
   language: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/language.ts']],
   migrations: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/migrations.ts']],
   generated: [[program('tsx', 'dist', 'cli.mjs'), 'scripts/generate-reference.ts', '--check']],
+  licences: [['scripts/licences.mjs']],
   openapi: [
     [program('@redocly', 'cli', 'bin', 'cli.js'), 'lint', 'docs/reference/openapi.json', '--format=stylish'],
     [

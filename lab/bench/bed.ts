@@ -4,12 +4,12 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
 import { issueApiKey } from '@svc/core/tenants/api-key'
-import { createCompany } from '@svc/core/tenants/company'
+import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'
-import { openEmbedded } from '@svc/embedded-postgres/embedded'
+import { type EmbeddedServer, openEmbedded } from '@svc/embedded-postgres/embedded'
 import type { JweKey } from '@svc/jwe/keys'
 import { paise } from '@svc/kernel/money'
 import { Secret } from '@svc/kernel/secret'
@@ -38,17 +38,21 @@ export interface BenchPartner {
   readonly headers: Record<string, string>
 }
 
-/** A durable embedded PostgreSQL with merchants and codes in it, and the service in front of it, each processes of their own. */
-export interface Bed {
+/** A server with its database, and what its callers need. */
+export interface Side {
   readonly service: ServerProcess
-  readonly host: string
-  readonly port: number
   /** PostgreSQL's first process. */
   readonly postmasterPid: number
   readonly admin: pg.Client
   readonly railKey: string
   /** One for each merchant. */
   readonly apiKeys: readonly string[]
+}
+
+/** A durable embedded PostgreSQL with merchants and codes in it, and the service in front of it, each processes of their own. */
+export interface Bed extends Side {
+  readonly host: string
+  readonly port: number
   /** Another process of the service on the same database, or on the same server by other means. */
   startService(url?: string): Promise<ServerProcess>
   /** A partner whose accounts have all the funds that a benchmark can spend. */
@@ -56,20 +60,43 @@ export interface Bed {
   close(): Promise<void>
 }
 
-const beds = new Set<Bed>()
+interface Closing {
+  close(): Promise<void>
+}
+
+const beds = new Set<Closing>()
+
+/** Closes the bed, once, also when the run is interrupted. */
+export function closedWithRun<B extends Closing>(bed: B): B {
+  let closing: Promise<void> | undefined
+  const once = {
+    ...bed,
+    close: () => (closing ??= bed.close().finally(() => beds.delete(once))),
+  }
+  beds.add(once)
+  return once
+}
 
 /** All that are still open: also for a run that is interrupted. */
 export const closeBeds = async (): Promise<void> =>
   void (await Promise.all([...beds].map((bed) => bed.close())))
 
-export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
+/** A durable PostgreSQL in a folder of its own, that lets everybody in. */
+export async function newServer(): Promise<{ server: EmbeddedServer; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   await chmod(dataDir, 0o711)
   const hbaFile = join(dataDir, 'pg_hba.conf')
   await writeFile(hbaFile, 'local all all trust\nhost all all 127.0.0.1/32 trust\n', { mode: 0o644 })
   // TCP too, so that the socket can be compared with it.
   const settings = { listen_addresses: '127.0.0.1', port: String(await freePort()), hba_file: hbaFile }
-  const server = await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings } })
+  return {
+    dataDir,
+    server: await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings } }),
+  }
+}
+
+export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
+  const { server, dataDir } = await newServer()
   const { host, port } = server
   const root = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await root.connect()
@@ -101,16 +128,14 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   const database = new Database({ url: socketUrl, operatorUrl: socketUrl }, 4, openLog('warn'))
   const keyring = await Keyring.open(database, new MasterKeys([new Secret(masterKey)]))
   const apiKeys = await newApiKeys(database, keyring)
-  let closing: Promise<void> | undefined
   const close = async () => {
     await service.end()
     await database.close()
     await admin.end()
     await server.release()
     await rm(dataDir, { recursive: true, force: true })
-    beds.delete(bed)
   }
-  const bed: Bed = {
+  return closedWithRun<Bed>({
     service,
     host,
     port,
@@ -121,17 +146,15 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
     startService,
     newPartner: (product, accounts) =>
       onboard({ database, keyring, baseUrl: service.baseUrl }, product, accounts),
-    close: () => (closing ??= close()),
-  }
-  beds.add(bed)
-  return bed
+    close,
+  })
 }
 
 /**
  * Drops the events that nobody has numbered yet. pgbench writes more of them than the service's relay can follow, which
  * would number them in the time of the next contender. Behind the relay's own lock, which it passes over.
  */
-export async function dropUnnumbered({ admin }: Bed): Promise<void> {
+export async function dropUnnumbered({ admin }: Pick<Side, 'admin'>): Promise<void> {
   await admin.query(`begin; select pg_advisory_xact_lock(hashtext('svc relay'));
     delete from unnumbered_events;
     delete from outbox o where not exists (
@@ -149,7 +172,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-async function newApiKeys(database: Database, keyring: Keyring): Promise<string[]> {
+export async function newApiKeys(database: Database, keyring: Keyring): Promise<string[]> {
   const maker = { keyring, random: randomBytes, mode: 'test' } as const
   const apiKeys: string[] = []
   for (let m = 0; m < MERCHANTS; m++)
@@ -159,7 +182,7 @@ async function newApiKeys(database: Database, keyring: Keyring): Promise<string[
   return apiKeys
 }
 
-async function seedMerchants(admin: pg.Client): Promise<void> {
+export async function seedMerchants(admin: pg.Client): Promise<void> {
   await admin.query(`
     insert into tenants select 'mer_bench' || n, 'merchant', now() from generate_series(0, ${MERCHANTS - 1}) n;
     insert into merchants select 'mer_bench' || n, 'Corner Shop', 'shop' || n || '@bank', '5411', 'mak_' || n, now()
@@ -177,13 +200,14 @@ async function seedMerchants(admin: pg.Client): Promise<void> {
     analyze tenants, merchants, ledger_accounts, qr_codes`)
 }
 
-interface Onboarding {
+export interface Onboarding {
   readonly database: Database
   readonly keyring: Keyring
   readonly baseUrl: string
 }
 
-async function onboard(
+/** A partner with funded accounts, logged in. */
+export async function onboard(
   { database, keyring, baseUrl }: Onboarding,
   product: Product,
   accounts: number,
@@ -192,10 +216,10 @@ async function onboard(
   const { client, ...partner } = await database.operate(async (tx) => {
     const { partner, client } = await createPartner(tx, maker, { name: 'Bench', products: [product] })
     const { partnerId } = partner
-    const companyId = await createCompany(tx, randomBytes, partnerId, 'Acme Industries Private Limited')
+    const companyId = insertCompany(tx, randomBytes, partnerId, 'Acme Industries Private Limited')
     const cardAccountIds: string[] = []
     for (let i = 0; i < accounts; i++) {
-      const id = await createCardAccount(tx, randomBytes, {
+      const id = insertCardAccount(tx, randomBytes, {
         partnerId,
         companyId,
         product,

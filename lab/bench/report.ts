@@ -1,22 +1,19 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { type Figure, median } from './contest.ts'
-import type { Comparison, Note, Result, Setting } from './measures/measure.ts'
+import type { Comparison, Note, Result } from './measures/measure.ts'
 
 export interface Measured extends Result {
   readonly id: string
   readonly title: string
 }
 
-const FOLDER = new URL('./', import.meta.url)
-
 export const machine = (): string =>
   `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ` +
   `PostgreSQL 18 embedded, load before ${loadavg()[0]!.toFixed(1)}`
 
-const whole = (value: number) => Math.round(value).toLocaleString('en')
+export const whole = (value: number) => Math.round(value).toLocaleString('en')
 const spread = (figures: readonly number[]) => `${whole(Math.min(...figures))}–${whole(Math.max(...figures))}`
-const small = (value: number) => (value >= 100 ? whole(value) : value.toFixed(value >= 10 ? 1 : 2))
+export const small = (value: number) => (value >= 100 ? whole(value) : value.toFixed(value >= 10 ? 1 : 2))
 
 interface Ratio extends Comparison {
   readonly callers: number
@@ -24,7 +21,7 @@ interface Ratio extends Comparison {
 }
 
 /** Of the medians; one for each number of callers. */
-function ratios({ comparisons, figures }: Result): Ratio[] {
+export function ratios({ comparisons, figures }: Result): Ratio[] {
   const find = (contender: string, callers: number) =>
     figures.find((figure) => figure.contender === contender && figure.callers === callers)
   return comparisons.flatMap((comparison) =>
@@ -36,9 +33,9 @@ function ratios({ comparisons, figures }: Result): Ratio[] {
 }
 
 const verdict = (good: boolean) => (good ? 'reached' : '**not reached**')
-const ratioLine = ({ of, to, aim, callers, ratio }: Ratio) =>
+export const ratioLine = ({ of, to, aim, callers, ratio }: Ratio) =>
   `${of} : ${to}, ${callers} callers: ${ratio.toFixed(2)}×${aim === undefined ? '' : ` (aim ${aim}×: ${verdict(ratio >= aim)})`}`
-const noteLine = ({ name, value, unit, atMost }: Note) =>
+export const noteLine = ({ name, value, unit, atMost }: Note) =>
   `${name}: ${small(value)} ${unit}${atMost === undefined ? '' : ` (aim at most ${atMost} ${unit}: ${verdict(value <= atMost)})`}`
 
 function row({ contender, callers, unit, perSecond, cpuMicros, latencyMs }: Figure): string[] {
@@ -66,7 +63,7 @@ export function showMeasure(measured: Measured): void {
   for (const text of left) console.log(`  left out: ${text}`)
 }
 
-function asMarkdown(measured: Measured): string {
+export function asMarkdown(measured: Measured): string {
   const { id, title, figures, notes = [], left = [] } = measured
   const lines = [`## ${title}`, '']
   if (figures.length > 0) {
@@ -84,10 +81,10 @@ function asMarkdown(measured: Measured): string {
   return lines.join('\n')
 }
 
-const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
+export const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`)
 
 /** Bars of the medians with the spread of the rounds, at the largest number of callers that all have. */
-function chart({ title, figures }: Measured): string {
+export function chart({ title, figures }: Measured): string {
   const callers = Math.max(...figures.map((figure) => figure.callers))
   const bars = figures.filter((figure) => figure.callers === callers)
   const most = Math.max(...bars.flatMap(({ perSecond }) => perSecond))
@@ -110,58 +107,4 @@ function chart({ title, figures }: Measured): string {
     `<title>${escaped(title)}</title><rect width="720" height="${height}" rx="6" fill="#f8f9fa"/>` +
     `<text x="14" y="26" font-weight="600">${escaped(title)}: ${bars[0]!.unit} a second, ${callers} callers</text>${body.join('')}</svg>\n`
   )
-}
-
-/** More than these that differ in name only are counted, and told one by one only where they are not reached. */
-const NOTES_MAX = 4
-
-function aimsOf(measured: Measured): string[] {
-  const { title, notes = [] } = measured
-  const aimed = notes.filter(({ atMost }) => atMost !== undefined)
-  const missed = aimed.filter(({ value, atMost }) => value > atMost!)
-  const many = aimed.length > NOTES_MAX
-  return [
-    ...ratios(measured)
-      .filter(({ aim }) => aim !== undefined)
-      .map(ratioLine),
-    ...(many
-      ? [`${aimed.length - missed.length} of ${aimed.length} at most ${aimed[0]!.atMost} ${aimed[0]!.unit}`]
-      : []),
-    ...(many ? missed : aimed).map(noteLine),
-  ].map((line) => `- ${title}: ${line}`)
-}
-
-/** lab/bench/results.json, RESULTS.md and charts/, all made anew. */
-export async function writeResults(all: readonly Measured[], setting: Setting): Promise<void> {
-  const { callers, rounds, seconds, cards } = setting
-  const settings = { callers, rounds, seconds, cards }
-  const described = machine()
-  const json = all.map((measured) => ({ ...measured, ratios: ratios(measured) }))
-  await rm(new URL('charts/', FOLDER), { recursive: true, force: true })
-  await mkdir(new URL('charts/', FOLDER), { recursive: true })
-  await writeFile(
-    new URL('results.json', FOLDER),
-    `${JSON.stringify({ machine: described, settings, measures: json }, null, 1)}\n`,
-  )
-  const aims = all.flatMap(aimsOf)
-  const head = [
-    '# Results',
-    '',
-    `Written by \`npm run bench\`. ${described}. ${rounds} rounds of ${seconds} s, ${cards.toLocaleString('en')} cards.`,
-    'Contenders take turns; medians count. Load, service and PostgreSQL share the cores; commits are durable. Latency is',
-    'taken at 70 % of the measured rate, of growth at half the slowest one’s, from the instant a request was due. Ratios',
-    'travel, absolute figures do not.',
-    '',
-    '## Aims',
-    '',
-    'Why some are not reached, and what it would take: [README.md](README.md).',
-    '',
-    ...aims,
-    '',
-  ]
-  await writeFile(new URL('RESULTS.md', FOLDER), [head.join('\n'), ...all.map(asMarkdown)].join('\n'))
-  for (const measured of all)
-    if (measured.figures.length > 0)
-      await writeFile(new URL(`charts/${measured.id}.svg`, FOLDER), chart(measured))
-  console.log('Written: lab/bench/RESULTS.md, lab/bench/results.json, lab/bench/charts/')
 }

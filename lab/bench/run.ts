@@ -4,6 +4,8 @@
  *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes
  *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards; hours
  *   npm run bench -- --only token,coin-lookup      --list says what there is
+ *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
+ *   npm run bench -- --tail        latency of both at fixed rates; --write keeps the results
  *   npm run bench -- --rounds 5 --seconds 4 --callers 16 --cards 100000
  *
  * Contenders take turns (A B A B …), so that a noisy machine is noisy for all; medians of the rounds count, and only
@@ -11,6 +13,7 @@
  * Writes lab/bench/results.json, lab/bench/RESULTS.md and lab/bench/charts/*.svg; a run of some measures writes nothing.
  */
 import { parseArgs } from 'node:util'
+import { measurePeer, measureTail } from './against-peer.ts'
 import { closeBeds, makeBed } from './bed.ts'
 import { fullSearch, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
@@ -22,7 +25,10 @@ import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { merchantToken } from './measures/token.ts'
-import { type Measured, machine, showMeasure, writeResults } from './report.ts'
+import { storeResults, writeResults } from './pages.ts'
+import { openPair } from './pair.ts'
+import { PEER_OPERATIONS } from './peer-operations.ts'
+import { type Measured, machine, ratios, showMeasure } from './report.ts'
 
 const MEASURES: readonly Measure[] = [
   footprint,
@@ -50,6 +56,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '3' },
     callers: { type: 'string' },
     cards: { type: 'string' },
+    peer: { type: 'boolean', default: false },
+    tail: { type: 'boolean', default: false },
+    /** Connections of the peer. */
+    'peer-pool': { type: 'string', default: '12' },
+    /** Results of --peer and --tail go into RESULTS.md. */
+    write: { type: 'boolean', default: false },
     /** Options of Node for the service, say --cpu-prof. */
     'node-options': { type: 'string', default: '' },
   },
@@ -59,7 +71,9 @@ if (values.list) {
   process.exit()
 }
 const only = values.only?.split(',')
-const unknown = only?.filter((id) => !MEASURES.some((measure) => measure.id === id)) ?? []
+const isAgainstPeer = values.peer || values.tail
+const known: readonly { readonly id: string }[] = isAgainstPeer ? PEER_OPERATIONS : MEASURES
+const unknown = only?.filter((id) => !known.some((measure) => measure.id === id)) ?? []
 if (unknown.length > 0) {
   console.error(`There is no measure ${unknown.join(', ')}. --list says what there is.`)
   process.exit(2)
@@ -68,12 +82,38 @@ if (unknown.length > 0) {
 const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`)
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void closeBeds().finally(() => process.exit(130)))
+if (isAgainstPeer) {
+  console.log(machine())
+  const isWritten = values.write && !only
+  const setting = {
+    callers: Number(values.callers ?? 64),
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    only,
+    progress,
+  }
+  const pair = await openPair(Number(values.cards ?? 100_000), values['peer-pool'], progress)
+  try {
+    if (values.peer) {
+      const measures = await measurePeer(pair, setting)
+      const stored = measures.map((measured) => ({ ...measured, ratios: ratios(measured) }))
+      if (isWritten) await storeResults('peer.json', { setting, measures: stored })
+    }
+    if (values.tail) {
+      const tails = await measureTail(pair, setting)
+      if (isWritten) await storeResults('tail.json', { setting, tails })
+    }
+  } finally {
+    await closeBeds()
+  }
+  process.exit()
+}
 const callers = values.callers?.split(',').map(Number) ?? (values.full ? [1, 16, 64, 256] : [64])
 const startMs = performance.now()
 console.log(machine())
 const bed = await makeBed(values['node-options'].split(' ').filter(Boolean))
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void closeBeds().finally(() => process.exit(130)))
 const setting: Setting = {
   bed,
   callers,

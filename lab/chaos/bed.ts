@@ -49,10 +49,12 @@ export interface Bed extends AnyBed {
 export interface BedOptions {
   readonly processes: number
   readonly groups: number
+  /** Of another version than this one. */
+  readonly program?: string
 }
 
 /** Live mode with three logins and several processes, set up as `docs/guides/operate.md` says. */
-export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
+export async function makeBed({ processes, groups, program }: BedOptions): Promise<Bed> {
   const place = await makePlace()
   const undo: (() => Promise<unknown>)[] = [() => place.remove()]
   const close = async () => {
@@ -97,7 +99,7 @@ export async function makeBed({ processes, groups }: BedOptions): Promise<Bed> {
     const members: Member[] = []
     undo.push(() => Promise.all(members.map((member) => member.stop())))
     for (let n = 0; n < processes; n++)
-      members.push(await Member.open(memberEnv, join(place.logs, `process-${n}`)))
+      members.push(await Member.open(memberEnv, join(place.logs, `process-${n}`), program))
     return { place, server, proxy, members, receiver, railKey, ...tenants, operate, close }
   } catch (error) {
     await close()

@@ -5,6 +5,7 @@ import { FAILOVER_FAULTS } from './failover-faults.ts'
 import { FAULTS } from './faults.ts'
 import { printReport } from './report.ts'
 import { FAILOVER, type Plan, runChaos } from './run.ts'
+import { UPGRADE } from './upgrade.ts'
 
 const HELP = `Crash and fault runs: the service as several processes on a PostgreSQL of its own, under load, while things break.
 
@@ -12,6 +13,7 @@ const HELP = `Crash and fault runs: the service as several processes on a Postgr
   npm run chaos -- --minutes 30                         faults at random for half an hour
   npm run chaos -- --kills 200 --database-kills 50      that many; --cuts N for cuts around COMMIT
   npm run chaos -- --only 'full disk'                   one kind of fault; several: repeat it
+  npm run chaos -- --only upgrade                       the baseline version and this one side by side
   npm run chaos -- --only failover --times 20           a cluster under Patroni that fails over, each fault 20 times
 
   --processes N   of the service (3)      --seed N   of an earlier run's schedule
@@ -37,10 +39,11 @@ function stop(why: string): never {
 
 function checkNames(only: readonly string[]): void {
   const ofCluster = [FAILOVER, ...FAILOVER_FAULTS.map(({ name }) => name)]
-  const known = [...FAULTS.map(({ name }) => name), ...ofCluster]
+  const known = [...FAULTS.map(({ name }) => name), UPGRADE, ...ofCluster]
   const unknown = only.find((name) => !known.includes(name))
   if (unknown !== undefined) stop(`There is no fault ${unknown}; there are: ${known.join(', ')}`)
   const clustered = only.filter((name) => ofCluster.includes(name)).length
+  if (only.includes(UPGRADE) && only.length > 1) stop('The upgrade runs by itself')
   if (clustered > 0 && clustered < only.length) stop('Faults of a cluster run by themselves')
 }
 

@@ -7,8 +7,10 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PROGRAM = join(ROOT, 'bin', 'svc.mjs')
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** A folder with a built program. */
+export const programOf = (root: string): string => join(root, 'bin', 'svc.mjs')
+const PROGRAM = programOf(ROOT)
 export type Environment = Readonly<Record<string, string>>
 
 /** The environment of a program of ours: its settings and no others. */
@@ -39,6 +41,8 @@ export class Member {
   readonly baseUrl: string
   readonly #env: Environment
   readonly #log: WriteStream
+  /** What runs from the next start on. */
+  program: string
   #child: ChildProcess | undefined
   #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }> = new Promise(() => undefined)
   #stopped = false
@@ -49,15 +53,16 @@ export class Member {
   /** Log entries of level error and above, by what they say. */
   readonly errors = new Map<string, number>()
 
-  private constructor(port: number, env: Environment, directory: string) {
+  private constructor(port: number, env: Environment, directory: string, program: string) {
+    this.program = program
     this.baseUrl = `http://127.0.0.1:${port}`
     this.#env = only({ ...env, PORT: String(port), DATA_DIR: directory })
     this.#log = createWriteStream(join(directory, 'svc.log'), { flags: 'a' })
   }
 
-  static async open(env: Environment, directory: string): Promise<Member> {
+  static async open(env: Environment, directory: string, program = PROGRAM): Promise<Member> {
     await mkdir(directory, { recursive: true })
-    const member = new Member(await freePort(), env, directory)
+    const member = new Member(await freePort(), env, directory, program)
     member.#start()
     await member.ready()
     return member
@@ -68,7 +73,7 @@ export class Member {
   }
 
   #start(): void {
-    const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+    const child = spawn(process.execPath, [this.program, 'serve'], {
       env: this.#env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -19,6 +19,8 @@ export class Receiver {
   readonly #secrets = new Map<string, Webhook>()
   /** Numbers of events by their ids, for each tenant. */
   readonly received = new Map<string, Map<string, number>>()
+  /** Headers of traces by the ids of their events. */
+  readonly traceparents = new Map<string, string>()
   deliveries = 0
   forged = 0
 
@@ -69,6 +71,8 @@ export class Receiver {
     try {
       const event = this.#secrets.get(tenantId)!.verify(raw, headers as Record<string, string>) as Event
       this.received.get(tenantId)!.set(event.id, event.sequence)
+      const { traceparent } = headers
+      if (typeof traceparent === 'string') this.traceparents.set(event.id, traceparent)
     } catch {
       this.forged++
     }

@@ -6,6 +6,7 @@ import { FAULTS, type Fault, type Trial } from './faults.ts'
 import { Load } from './load.ts'
 import { quantile } from './quantile.ts'
 import { Random } from './random.ts'
+import { makeUpgradeBed, UPGRADE, UPGRADE_FAULTS } from './upgrade.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 export interface Plan {
@@ -63,6 +64,8 @@ export const FAILOVER = 'failover'
 /** Faults in a random order, in between a moment of quiet, under load all the time; then the verdict. */
 export function runChaos(plan: Plan, report: (line: string) => void): Promise<Report> {
   report(`seed ${plan.seed}: ${plan.processes} processes, ${plan.groups * 4} callers`)
+  if (plan.only?.includes(UPGRADE))
+    return runOn((wanted) => makeUpgradeBed(wanted, report), UPGRADE_FAULTS, plan, report)
   return isFailover(plan)
     ? runOn(makeFailoverBed, FAILOVER_FAULTS, plan, report)
     : runOn(makeBed, FAULTS, plan, report)

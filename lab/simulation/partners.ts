@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
-import { createCompany } from '@svc/core/tenants/company'
+import { insertCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, issueOAuthClient, revokeOAuthClient } from '@svc/core/tenants/partner'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
@@ -30,8 +30,8 @@ export async function newPartner(world: World, product: Partner['product']): Pro
   return database.operate(async (tx) => {
     const made = await createPartner(tx, maker, { name: `Partner ${product}`, products: [product] })
     const { partnerId } = made.partner
-    const companyId = await createCompany(tx, random, partnerId, 'Acme Industries Limited')
-    const cardAccountId = await createCardAccount(tx, random, {
+    const companyId = insertCompany(tx, random, partnerId, 'Acme Industries Limited')
+    const cardAccountId = insertCardAccount(tx, random, {
       partnerId,
       companyId,
       product,

@@ -2,8 +2,9 @@ import { SETTINGS } from '@svc/contract/config'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../harness/client.ts'
+import { drawTrace } from '../harness/collector.ts'
 import { Browser } from '../harness/console.ts'
-import { ELSEWHERE, type Live, METRICS_TOKEN, openLive } from '../harness/live.ts'
+import { ELSEWHERE, type Live, METRICS_TOKEN, openLive, RAIL_KEY } from '../harness/live.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { REDIS } from '../harness/redis.ts'
 import {
@@ -23,8 +24,9 @@ import {
   newMerchant,
   openStream,
   sellWithCodes,
+  TRACE_ID,
 } from './merchants.ts'
-import { awardCoins, issueCards, type LivePartner, newPartner, useCard } from './partners.ts'
+import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
 import { fundAboveLimit, payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
@@ -77,9 +79,45 @@ test('merchants sell with codes; rail, refunds, webhooks and the feed of events'
   await loseStream(live, merchant)
 })
 
+test('a payment is one trace, from the rail’s notice to batch, statements and webhook, and shows no secret', async () => {
+  const { collector, receiver, server } = live
+  const names = () => collector.ofTrace(TRACE_ID).map(({ name }) => name)
+  await expect.poll(names, { timeout: 60_000 }).toContain('webhook delivery')
+  await expect.poll(names, { timeout: 60_000 }).toContain('POST /rails/upi/credits')
+  expect(drawTrace(collector.ofTrace(TRACE_ID))).toMatchInlineSnapshot(`
+    [
+      "POST /rails/upi/credits",
+      "  directory_qr_codes",
+      "  command acceptPayment",
+      "    batch acceptPayment",
+      "      qr_codes_to_pay_wait",
+      "      directory_payments",
+      "      ledger_accounts_lock_wait",
+      "      batch_now",
+      "      qr_codes_update",
+      "      journals_save",
+      "      payments_insert",
+      "      outbox_save",
+      "      COMMIT",
+      "      webhook delivery",
+    ]
+  `)
+  const [event] = await server.query<{ event_id: string }>(
+    "select event_id from outbox where traceparent like '%' || $1 || '%'",
+    [TRACE_ID],
+  )
+  const delivery = collector.ofTrace(TRACE_ID).find(({ name }) => name === 'webhook delivery')
+  expect(receiver.traceparents.get(event!.event_id)).toBe(`00-${TRACE_ID}-${delivery!.spanId}-01`)
+  expect([...collector.tenants]).toEqual(['svc live'])
+  for (const secret of [merchant.apiKey, RAIL_KEY, 'payer@', 'corner.shop', '"Corner'])
+    expect(collector.text).not.toContain(secret)
+  expect(service.written()).toContain(`"traceId":"${TRACE_ID}"`)
+})
+
 test('partners issue cards one by one and in bulk, search them, and award coins', async () => {
   partner = await newPartner(live, client)
   cards = await issueCards(partner)
+  await register(partner)
   await useCard(live, partner, cards.inUse)
   await awardCoins(partner)
 })
@@ -104,6 +142,11 @@ test('operators sign in to the console and see what happened', async () => {
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   await readRecords(browser)
+  const [logged] = await live.server.query<{ request_id: string }>(
+    'select request_id from request_log where trace_id = $1',
+    [TRACE_ID],
+  )
+  expect((await browser.get(`/requests/${logged?.request_id}`)).json.traceId).toBe(TRACE_ID)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
 })

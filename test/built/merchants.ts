@@ -9,6 +9,9 @@ export interface LiveMerchant {
   readonly client: Client
 }
 
+/** Of the rail's notice of a payment. */
+export const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
+
 /** A merchant of the command line, with a webhook endpoint of the receiver and a token. */
 export async function newMerchant({ svc, receiver }: Live, client: Client): Promise<LiveMerchant> {
   const plan = ['--name', 'Corner Shop', '--vpa', 'corner.shop@bank', '--mcc', '5411']
@@ -36,8 +39,9 @@ export async function sellWithCodes(
     qrCodeId,
   ])
   const credit = creditOf(row!.tr, { amount: 75 })
-  const notify = (notice: object) => client.notify('/rails/upi/credits', notice, RAIL_KEY)
-  expect(payloadOf(await notify(credit))).toMatchObject({ status: 'ACCEPTED' })
+  const notify = (notice: object, caller = client) => caller.notify('/rails/upi/credits', notice, RAIL_KEY)
+  const traced = client.with({ traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01` })
+  expect(payloadOf(await notify(credit, traced))).toMatchObject({ status: 'ACCEPTED' })
   expect(payloadOf(await client.get(`${path}/payments`)).data).toHaveLength(1)
   expect(payloadOf(await client.post('/api/v0/qr-code/search', {})).data).toHaveLength(1)
   const [{ paymentId }] = payloadOf(await client.get('/api/v0/payments?referenceNumber=order-1042')).data

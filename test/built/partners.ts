@@ -45,6 +45,21 @@ export async function newPartner({ svc }: Live, client: Client): Promise<LivePar
   return { ...partner, client: await asPartner(client, partner) }
 }
 
+/** What a partner registers by itself: a company with a user, and an account for its cards. */
+export async function register({ client }: LivePartner): Promise<void> {
+  const [companies, users] = ['/api/v0/partner/companies', '/api/v0/partner/users']
+  const { companyId } = payloadOf(await client.post(companies, { name: 'Globex Limited' }))
+  payloadOf(await client.patch(`${companies}/${companyId}`, { name: 'Globex Industries Limited' }))
+  expect(payloadOf(await client.get(`${companies}/${companyId}`)).name).toBe('Globex Industries Limited')
+  expect(payloadOf(await client.get(companies)).data).toHaveLength(2)
+  const { userId } = payloadOf(await client.post(users, { companyId, firstName: 'Vikram' }))
+  payloadOf(await client.patch(`${users}/${userId}`, { mobile: '9876543210' }))
+  expect(payloadOf(await client.get(`${users}/${userId}`)).mobile).toBe('9876543210')
+  expect(payloadOf(await client.get(`${users}?companyId=${companyId}`)).data).toHaveLength(1)
+  const account = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gifts' }
+  payloadOf(await client.post('/api/v0/partner/card-accounts', { companyId, ...account, denomination: 100 }))
+}
+
 /** Single orders and a bulk job; what can be done with a card. Returns a card in use and one that waits to be activated. */
 export async function issueCards(partner: LivePartner): Promise<{ inUse: string; waiting: string }> {
   const { client, companyId, cardAccountId } = partner

@@ -47,6 +47,14 @@ test('what was built starts without development packages', async () => {
   expect(await start()).toContain('"msg":"drained"')
 })
 
+test('OpenTelemetry is in a file of its own, which only a service that exports traces loads', async () => {
+  const files = (await readdir(join(tree, 'dist'))).filter((name) => name.endsWith('.js'))
+  const withIt: string[] = []
+  for (const file of files)
+    if ((await readFile(join(tree, 'dist', file), 'utf8')).includes('BatchSpanProcessor')) withIt.push(file)
+  expect(withIt).toEqual([expect.stringMatching(/^opentelemetry-\w+\.js$/)])
+})
+
 test('what was built starts after an npm that leaves fields of the lock file out, as npm 10 does when it prunes', async () => {
   const file = join(tree, 'package-lock.json')
   const lock = JSON.parse(await readFile(file, 'utf8'))

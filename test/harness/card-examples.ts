@@ -1,4 +1,5 @@
 import { type Client, payloadOf } from './client.ts'
+import { recordCompanies } from './company-examples.ts'
 import { encryptFor, type TestPartner } from './partner.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -15,6 +16,7 @@ const CREATE = '/api/v0/partner/svcCard'
 export async function cardExamples(recorder: Recorder, callers: Callers): Promise<void> {
   await ordersWithReference(recorder, callers)
   await endOfCards(recorder, callers)
+  await recordCompanies(recorder, callers)
   await cardAccounts(recorder, callers)
 }
 

@@ -1,6 +1,6 @@
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { reconcile } from '@svc/core/ledger/reconcile'
-import { createCompany } from '@svc/core/tenants/company'
+import { createCompany } from '@svc/core/tenants/create-company'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import { newPartner, partnerToken, type TestPartner } from './partner.ts'
@@ -22,9 +22,10 @@ export async function newCoinPartner(
 }
 
 export const newCompany = ({ app }: TestService, { partnerId }: TestPartner): Promise<string> =>
-  app.services.database.operate((tx) =>
-    createCompany(tx, app.services.random, partnerId, 'Second Company Limited'),
-  )
+  app.services.commands
+    .open(createCompany)
+    .run({ partnerId, name: 'Second Company Limited' })
+    .then(({ companyId }) => companyId)
 
 /** Users of the partner, in its first company or in another one. */
 export async function newUsers(

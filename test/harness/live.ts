@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 import { Receiver } from '../../lab/chaos/receiver.ts'
 import { DatabaseServer } from '../../lab/chaos/server.ts'
 import type { Json } from './client.ts'
+import { Collector } from './collector.ts'
 import { guideStatements } from './guide-logins.ts'
 import { freePort, runCli } from './processes.ts'
 import { REDIS, RedisServer } from './redis.ts'
@@ -18,6 +19,7 @@ export const METRICS_TOKEN = 'figures-0123456789'
 export interface Live {
   readonly server: DatabaseServer
   readonly receiver: Receiver
+  readonly collector: Collector
   /** A directory for files of the test. */
   readonly folder: string
   /** Every setting, once. */
@@ -62,9 +64,12 @@ export async function openLive(): Promise<Live> {
     if (store) undo.push(() => store.kill())
     const receiver = await Receiver.open(folder)
     undo.push(() => receiver.close())
+    const collector = await Collector.open()
+    undo.push(() => collector.close())
     const settings = {
       ...CHOSEN,
       ...logins,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       PORT: await freePort(),
       DATA_DIR: join(folder, 'data'),
       SVC_MASTER_KEY: [1, 2].map(() => randomBytes(32).toString('base64')).join(),
@@ -81,7 +86,7 @@ export async function openLive(): Promise<Live> {
       return JSON.parse(stdout) as Json
     }
     await svc(['admin', 'migrate'])
-    return { server, receiver, folder, settings, svc, close }
+    return { server, receiver, collector, folder, settings, svc, close }
   } catch (error) {
     await close()
     throw error
@@ -92,6 +97,14 @@ export async function openLive(): Promise<Live> {
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   TLS_CERT_FILE: 'test/service/tls.test.ts',
   TLS_KEY_FILE: 'test/service/tls.test.ts',
+  RAIL_CLIENT_CA_FILE: 'test/built/rail-tls.test.ts',
+  SVC_MASTER_KEY_WRAPPED: 'test/service/vault.test.ts',
+  VAULT_ADDR: 'test/service/vault.test.ts',
+  VAULT_TOKEN: 'test/service/vault.test.ts',
+  VAULT_NAMESPACE: 'test/service/vault.test.ts',
+  VAULT_TRANSIT_MOUNT: 'test/service/vault.test.ts',
+  VAULT_TRANSIT_KEY: 'test/service/vault.test.ts',
+  VAULT_CHECK_SECONDS: 'test/service/vault.test.ts',
 }
 
 /** A value for each setting that is not an address of this very installation: where it can be, another than the default. */
@@ -103,6 +116,10 @@ const CHOSEN: Readonly<Record<string, string>> = {
   DATABASE_READ_WAIT_MS: '2000',
   REPLICATION: 'optional',
   LOG_LEVEL: 'debug',
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=svc%20live',
+  OTEL_SERVICE_NAME: 'svc-live',
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.25',
   METRICS_TOKEN,
   TRUST_PROXY: '1',
   BUSINESS_TIME_ZONE: 'Asia/Dubai',

@@ -1,6 +1,6 @@
 import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
-import { createCompany } from '@svc/core/tenants/company'
+import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
@@ -39,8 +39,8 @@ export async function newPartner(service: TestService, plan: PartnerPlan = {}): 
       products,
     })
     const { partnerId } = partner
-    const companyId = await createCompany(tx, random, partnerId, companyName)
-    const cardAccountId = await createCardAccount(tx, random, {
+    const companyId = insertCompany(tx, random, partnerId, companyName)
+    const cardAccountId = insertCardAccount(tx, random, {
       partnerId,
       companyId,
       product: accountProduct,

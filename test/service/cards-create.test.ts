@@ -1,9 +1,9 @@
 import { reconcile } from '@svc/core/ledger/reconcile'
-import { createCompany } from '@svc/core/tenants/company'
 import { encrypt } from '@svc/jwe/jwe'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectCreatedRecord } from '../harness/card-tables.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
+import { newCompany } from '../harness/coins.ts'
 import {
   asPartner,
   CREATE,
@@ -129,8 +129,7 @@ describe('fields of the request (spec 4.3)', () => {
 
   test('companies and accounts that are not the partner’s are 404, as if they did not exist', async () => {
     const other = await newPartner(service)
-    const { database, random } = service.app.services
-    const empty = await database.operate((tx) => createCompany(tx, random, partner.partnerId, 'Second'))
+    const empty = await newCompany(service, partner)
     for (const [order, error] of [
       [{ companyId: other.companyId }, 'company_not_found'],
       [{ companyId: 'nonsense 🍵' }, 'company_not_found'],

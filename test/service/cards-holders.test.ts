@@ -1,5 +1,5 @@
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
-import { createCompany } from '@svc/core/tenants/company'
+import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { insertCompany } from '@svc/core/tenants/company'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
@@ -27,8 +27,8 @@ async function secondCompany(): Promise<TestPartner> {
   const { database, random, config } = service.app.services
   const maker = { random, timeZone: config.BUSINESS_TIME_ZONE }
   return database.operate(async (tx) => {
-    const companyId = await createCompany(tx, random, partner.partnerId, 'Second')
-    const cardAccountId = await createCardAccount(tx, random, {
+    const companyId = insertCompany(tx, random, partner.partnerId, 'Second')
+    const cardAccountId = insertCardAccount(tx, random, {
       partnerId: partner.partnerId,
       companyId,
       product: 'incentive',

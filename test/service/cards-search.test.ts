@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
-import { createCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount } from '@svc/core/cards/card-account'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectIncentiveRecord, expectReducedRecord } from '../harness/card-tables.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
@@ -107,8 +107,8 @@ test('unknown companies and accounts are 404, unknown cards and those of others 
     programme: 'x',
     denominationPaise: 100n,
   } as const
-  const emptyAccount = await database.operate((tx) =>
-    createCardAccount(tx, random, { ...plan, partnerId, companyId, product: 'employee_rewards' }),
+  const emptyAccount = await database.operate(async (tx) =>
+    insertCardAccount(tx, random, { ...plan, partnerId, companyId, product: 'employee_rewards' }),
   )
   for (const id of [incentive.companyId, 'x', 'a b', '🍵', '']) {
     expect((await search({ ...accountOf(rewards), companyId: id })).error, id).toBe('company_not_found')

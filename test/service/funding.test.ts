@@ -1,4 +1,4 @@
-import { createCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,8 +17,8 @@ afterAll(async () => {
 })
 
 const secondAccount = ({ partnerId, companyId }: TestPartner): Promise<string> =>
-  service.app.services.database.operate((tx) =>
-    createCardAccount(tx, service.app.services.random, {
+  service.app.services.database.operate(async (tx) =>
+    insertCardAccount(tx, service.app.services.random, {
       partnerId,
       companyId,
       product: 'incentive',

@@ -20,9 +20,9 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
   expect(reported).toContain('The books add up.')
 })
 
-test('the guide to QR codes shows what its lines print', async () => {
-  const blocks = await blocksOf('guides/qr-codes.md', 'sh')
-  const printed = await checkout.runGuide('guides/qr-codes.md')
+test.each(['qr-codes', 'companies'])('the guide to %s shows what its lines print', async (guide) => {
+  const blocks = await blocksOf(`guides/${guide}.md`, 'sh')
+  const printed = await checkout.runGuide(`guides/${guide}.md`)
   const shown = blocks.map(({ output = '' }) => output).join('')
   expect(shown).not.toBe('')
   expect(printed).toBe(shown)

@@ -43,6 +43,7 @@ beforeAll(async () => {
   const range = { from: '2020-01-01T00:00:00Z', to: '2021-01-01T00:00:00Z' }
   needs = {
     searchCards: { companyId, cardAccountId },
+    listUsers: { companyId },
     replayWebhookEvents: range,
     'console.replayWebhook': range,
     'console.listQrCodes': { merchantId: shop.merchantId },

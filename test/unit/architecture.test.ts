@@ -158,6 +158,7 @@ test('commands that move money act in an operator’s name: the account of the m
   )
   expect(inNameOfAccount.sort()).toEqual([
     'card-commands.ts',
+    'company-commands.ts',
     'context.ts',
     'money-actor.ts',
     'webhook-commands.ts',

@@ -6,7 +6,11 @@ import { ROOT, startServer } from '../server-process.ts'
 import type { Measure } from './measure.ts'
 
 /** Every caller looks up a configuration of its own, so that coalescing has as many rows to read as there are callers. */
-export async function lookups({ service }: Bed, { headers }: BenchPartner, count: number): Promise<Buffer[]> {
+export async function lookups(
+  { service }: Pick<Bed, 'service'>,
+  { headers }: BenchPartner,
+  count: number,
+): Promise<Buffer[]> {
   const ids: string[] = []
   for (let n = 0; n < count; n++) {
     const response = await fetch(`${service.baseUrl}/api/v0/svc-coins`, {

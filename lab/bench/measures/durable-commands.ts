@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { signNotice } from '@svc/server/http/notice-signature'
 import {
-  type Bed,
   CANCEL_COUNT,
   CANCEL_FROM,
   codeId,
   dropUnnumbered,
   MERCHANTS,
   PAID_CODES,
+  type Side,
   trOf,
 } from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
@@ -20,10 +20,10 @@ const JSON_BODY = { 'content-type': 'application/json' }
 /** Notices are signed beforehand, and good for minutes. */
 const NOTICES_PER_SECOND = 6_000
 
-const merchantTokens = new WeakMap<Bed, Promise<string[]>>()
+const merchantTokens = new WeakMap<Side, Promise<string[]>>()
 
 /** Tokens of all merchants, asked for once. */
-function tokensOf(bed: Bed): Promise<string[]> {
+function tokensOf(bed: Side): Promise<string[]> {
   const known = merchantTokens.get(bed)
   if (known) return known
   const asked = Promise.all(
@@ -39,9 +39,10 @@ function tokensOf(bed: Bed): Promise<string[]> {
   return asked
 }
 
-const ours = ({ service, postmasterPid }: Bed): number[] => [service.pid, postmasterPid]
+const ours = ({ service, postmasterPid }: Side): number[] => [service.pid, postmasterPid]
 
-function credits(bed: Bed, seconds: number): Load {
+/** Credits of as many codes as are paid, each with a UTR of its own. */
+export function credits(bed: Side, seconds: number): Load {
   const run = randomBytes(6).toString('hex')
   const requests = Array.from({ length: Math.ceil(seconds) * NOTICES_PER_SECOND }, (_, n) => {
     const notice = { utr: `S${run}${n}`, tr: trOf(n % PAID_CODES), amount: 10, payerVpa: 'payer@bank' }
@@ -53,7 +54,7 @@ function credits(bed: Bed, seconds: number): Load {
 }
 
 async function merchantLoad(
-  bed: Bed,
+  bed: Side,
   make: (n: number, headers: Record<string, string>) => Buffer | undefined,
 ): Promise<Load> {
   const tokens = await tokensOf(bed)
@@ -61,7 +62,7 @@ async function merchantLoad(
   return { port: bed.service.port, next: (n) => make(n, headers[n % MERCHANTS]!) }
 }
 
-const cancels = (bed: Bed) =>
+export const cancels = (bed: Side) =>
   merchantLoad(bed, (n, headers) => {
     // The n-th code belongs to merchant n modulo their number, counted from code 0.
     const code = CANCEL_FROM + n - (CANCEL_FROM % MERCHANTS) + MERCHANTS
@@ -70,11 +71,11 @@ const cancels = (bed: Bed) =>
       : requestBytes('PATCH', `/api/v0/qr-code/${codeId(code)}/cancel`, headers, '{}')
   })
 
-const creates = (bed: Bed) =>
+export const creates = (bed: Side) =>
   merchantLoad(bed, (_, headers) => requestBytes('POST', '/api/v0/qr-code', headers, '{"qrName":"Table 12"}'))
 
 /** Every phase begins with active codes, no events to number and a clean checkpoint: none pays for the one before. */
-const prepare = (bed: Bed, cancelled: boolean) => {
+export const prepare = (bed: Side, cancelled: boolean) => {
   const { admin } = bed
   return async () => {
     await dropUnnumbered(bed)

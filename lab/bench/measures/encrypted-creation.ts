@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey, randomInt } from 'node:crypto'
 import { decryptJwe, encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
 import { connectionOptions } from '@svc/platform/db/connection-options'
-import { type Bed, type BenchPartner, dropUnnumbered } from '../bed.ts'
+import { type Bed, type BenchPartner, dropUnnumbered, type Side } from '../bed.ts'
 import { type Contender, contest, httpContender } from '../contest.ts'
 import { closedLoop, type Load, requestBytes } from '../load.ts'
 import { peer } from '../peers.ts'
@@ -38,7 +38,7 @@ let holders = 6_000_000_000 + randomInt(1_000_000_000)
 
 /** Orders of new holders, encrypted; partners and accounts in turn. */
 export async function orders(
-  bed: Bed,
+  bed: Pick<Side, 'service'>,
   partners: readonly BenchPartner[],
   keyFor: (partner: BenchPartner) => JweKey,
   seconds: number,

@@ -18,6 +18,7 @@ import { webhookRetentionLoop } from '@svc/core/webhooks/webhook-retention'
 import { inPieces, type RandomBytes } from '@svc/kernel/ids'
 import { type Clock, systemClock } from '@svc/kernel/time'
 import { Commands } from '@svc/platform/command'
+import { type KeyProvider, KeyProviderWatch } from '@svc/platform/crypto/key-provider'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { CommitQueueServices } from '@svc/platform/db/commit-queue'
@@ -32,6 +33,7 @@ import { storeRetention } from '@svc/platform/db/retention'
 import { BoundedWaits, requestLimitMs } from '@svc/platform/deadlines'
 import type { Log } from '@svc/platform/log'
 import { openMetrics } from '@svc/platform/metrics'
+import type { Tracing } from '@svc/platform/tracing'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
 import { API_DOCUMENT } from '@svc/server/api-document'
 import { cardRailAuthenticator } from '@svc/server/cards/authenticate-card-rail'
@@ -49,18 +51,15 @@ import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
 import { dueCommandLoops } from './command-loops.ts'
+import { type Part, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
-
-/** A part of the service that works beside its requests. Stopping waits for the work in progress. */
-interface Part {
-  start(): void
-  stop(): Promise<void>
-}
 
 export interface AppOptions {
   readonly config: Config
   readonly address: DatabaseAddress
   readonly masterKeys: MasterKeys
+  /** Where they come from; it is asked again while the service runs. */
+  readonly keyProvider?: KeyProvider
   /** For a new database, which needs one. */
   readonly rsaKey?: Promise<Buffer>
   readonly log: Log
@@ -68,11 +67,10 @@ export interface AppOptions {
   readonly random?: RandomBytes
   /** How connections to the database are made; the simulation gives its own. */
   readonly Client?: ConnectionClass
+  readonly tracing?: Tracing | undefined
 }
 
 const INSIDE = 'x-svc-inside'
-
-const stopAll = (parts: readonly Part[]) => Promise.all(parts.map((part) => part.stop()))
 
 /** A service that is put together but does not listen yet: composition root of the program, the CLI and the tests. */
 export class App {
@@ -85,6 +83,7 @@ export class App {
   readonly #background: readonly Part[]
   readonly #epoch: EpochWatch
   readonly #partitions: Partitions
+  readonly #keyWatch: KeyProviderWatch
   readonly #drainSteps: readonly (() => Promise<unknown>)[]
   /** Reports that requests should go elsewhere; those that arrive are still served. */
   #leaving = false
@@ -103,9 +102,14 @@ export class App {
     if (config.SVC_MODE === 'sandbox') injectFaults(this.http)
 
     this.#partitions = new Partitions(services)
+    this.#keyWatch = new KeyProviderWatch(options.keyProvider, options.masterKeys, services)
     const purge = purgeLoop(services, config.IDEMPOTENCY_HOURS)
     const keyringRefresh = keyring.refreshLoop(services)
-    const optional = [certificateLoop(this.http, services), services.testClocks?.loop(services)]
+    const optional = [
+      certificateLoop(this.http, services),
+      services.testClocks?.loop(services),
+      this.#keyWatch.loop,
+    ]
     this.#essential = [purge, keyringRefresh, this.#partitions.loop, ...optional.filter((part) => !!part)]
 
     const upiSwitch = config.SVC_MODE === 'sandbox' ? [new UpiSwitch(services).loop()] : []
@@ -167,7 +171,7 @@ export class App {
       publicUrl: () => this.#publicUrl,
       jwes: jweKeys(keyring, database),
       isLeaving: () => this.#leaving,
-      incompletePartitions: () => this.#partitions.incomplete,
+      warnings: () => [...this.#partitions.warnings, ...this.#keyWatch.warnings],
       selfCall: (request) => this.#selfCall(request),
     }
     return {
@@ -191,10 +195,11 @@ export class App {
 
   /** Opens the keyring on a migrated database and mounts every operation of the mode. */
   static async open(options: AppOptions): Promise<App> {
-    const { address, config, log, masterKeys, rsaKey, Client } = options
+    const { address, config, log, masterKeys, rsaKey, Client, tracing } = options
     const requestMs = requestLimitMs(config.COMMAND_TIMEOUT_MS)
     const database = new Database(address, config.DATABASE_POOL_SIZE, log, {
       Client,
+      tracing,
       requestMs,
       durable: config.SVC_MODE === 'live' ? config.REPLICATION : undefined,
       replicaWaitMs: config.DATABASE_READ_WAIT_MS,

@@ -1,10 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Config } from '@svc/contract/config'
 import { hasCluster, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { newRsaKey } from '@svc/jwe/keys'
-import { Secret } from '@svc/kernel/secret'
+import type { KeyProvider } from '@svc/platform/crypto/key-provider'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
 import { type Replication, requireDurable } from '@svc/platform/db/durable'
@@ -12,11 +9,13 @@ import { migrate } from '@svc/platform/db/migrate'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import { requireSessions } from '@svc/platform/db/session'
 import type { Log } from '@svc/platform/log'
+import { keyProviderOf } from './key-provider.ts'
 
 /** A database that is ready for the service, and the keys that open its keyring. */
 export interface Installation {
   readonly address: DatabaseAddress
   readonly masterKeys: MasterKeys
+  readonly keyProvider: KeyProvider
   /** What is used, in words for people. */
   readonly database: string
   /** On its way since the database server was asked for, where the database is new. */
@@ -25,7 +24,7 @@ export interface Installation {
   release(): Promise<void>
 }
 
-type Opened = Omit<Installation, 'masterKeys'>
+type Opened = Omit<Installation, 'masterKeys' | 'keyProvider'>
 
 /** `as it is`: for a backup before an update, by the newer program. */
 export type SchemaWanted = 'newest' | 'as it is'
@@ -51,10 +50,12 @@ export async function openInstallation(
       await requireSessions(connectionOptions(opened.address, undefined, 'svc_service'))
     if (config.SVC_MODE === 'live') await refuseUnsafe(config.DATABASE_URL!.reveal(), config.REPLICATION)
     const run = schema === 'newest' ? await migrate(opened.address) : []
+    const keyProvider = keyProviderOf(config)
     if (run.length > 0) log.info({ migrations: run }, 'the schema was brought up to date')
     return {
       ...opened,
-      masterKeys: new MasterKeys(config.SVC_MASTER_KEY ?? [await sandboxMasterKey(config.DATA_DIR)]),
+      keyProvider,
+      masterKeys: new MasterKeys(await keyProvider.masterKeys()),
     }
   } catch (error) {
     await opened.release()
@@ -149,16 +150,4 @@ async function refuseUnsafe(url: string, replication: Replication): Promise<void
   } finally {
     await client.end()
   }
-}
-
-/** The sandbox's own master key, made on first use and kept beside its data. */
-async function sandboxMasterKey(dataDir: string): Promise<Secret> {
-  const file = join(dataDir, 'master.key')
-  await mkdir(dataDir, { recursive: true })
-  try {
-    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  return new Secret((await readFile(file, 'utf8')).trim())
 }

@@ -1,5 +1,6 @@
-import { readConfig, requireOperatorUrl } from '@svc/contract/config'
+import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
 import { openLog } from '@svc/platform/log'
+import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
 import { openInstallation } from './installation.ts'
 import type { End } from './serve-until.ts'
@@ -17,14 +18,28 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const opening = openInstallation(config, log, (message) =>
     terminal ? console.log(`  ${message} …`) : log.info(message),
   )
-  const [installation, { serveUntil }] = await Promise.all([opening, import('./serve-until.ts')])
+  const [installation, { serveUntil }, tracing] = await Promise.all([
+    opening,
+    import('./serve-until.ts'),
+    tracingOf(config),
+  ])
   try {
     process.once('uncaughtException', (error) => signalled.crash(error))
     process.once('unhandledRejection', (error) => signalled.crash(error))
-    return await serveUntil(signalled.signal, { config, installation, log, terminal })
+    return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing })
   } finally {
-    await installation.release()
+    await Promise.all([installation.release(), tracing?.close(LAST_EXPORT_MS)])
   }
+}
+
+/** How long the last traces may take to be sent. */
+const LAST_EXPORT_MS = 2_000
+
+/** Nothing of OpenTelemetry is loaded while it is off. */
+async function tracingOf(config: Config): Promise<Tracing | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config
+  if (endpoint === undefined) return undefined
+  return (await import('@svc/platform/opentelemetry')).openTracing(config, endpoint)
 }
 
 /** The first SIGTERM, SIGINT or SIGHUP asks for an orderly end; another SIGTERM or SIGINT ends the process at once. */

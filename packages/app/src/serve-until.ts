@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '@svc/contract/config'
 import type { Log } from '@svc/platform/log'
+import type { Tracing } from '@svc/platform/tracing'
 import { listenError } from '@svc/server/http/listening'
 import { banner } from '@svc/server/sandbox/banner'
 import { prepareDemo, type SandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
@@ -22,19 +23,20 @@ interface Start {
   readonly installation: Installation
   readonly log: Log
   readonly terminal: boolean
+  readonly tracing: Tracing | undefined
 }
 
 /** Serves, on a database that is ready, until the end comes. Resolves to the exit code. */
 export async function serveUntil(
   ending: Promise<End>,
-  { config, installation, log, terminal }: Start,
+  { config, installation, log, terminal, tracing }: Start,
 ): Promise<number> {
   let settings = config
   // For the database that was new at the start; data that comes in its place gets a key of its own.
   let { rsaKey } = installation
   // The first time is counted from the start of the process.
   for (let startedAtMs = 0; ; startedAtMs = performance.now()) {
-    const app = await openApp(settings, { ...installation, rsaKey }, log)
+    const app = await openApp(settings, { ...installation, rsaKey }, log, tracing)
     rsaKey = undefined
     try {
       const baseUrl = await listen(app, settings)
@@ -55,8 +57,13 @@ export async function serveUntil(
   }
 }
 
-const openApp = (config: Config, { address, masterKeys, rsaKey }: Installation, log: Log): Promise<App> =>
-  App.open({ config, address, masterKeys, log, ...(rsaKey && { rsaKey }) })
+const openApp = (
+  config: Config,
+  { address, masterKeys, keyProvider, rsaKey }: Installation,
+  log: Log,
+  tracing: Tracing | undefined,
+): Promise<App> =>
+  App.open({ config, address, masterKeys, keyProvider, log, tracing, ...(rsaKey && { rsaKey }) })
 
 export const keyMaker = ({ services: { keyring, random, config } }: App) =>
   ({ keyring, random, mode: config.SVC_MODE === 'live' ? 'live' : 'test' }) as const

@@ -1,4 +1,5 @@
-import { ACCOUNT_TYPES, type AccountType, createCardAccount } from '@svc/core/cards/card-account'
+import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/card-account'
+import { createCardAccount } from '@svc/core/cards/create-card-account'
 import {
   findCompany,
   findFundedAccount,
@@ -6,13 +7,16 @@ import {
   listCompanies,
   listUsers,
 } from '@svc/core/cards/list-onboarded'
-import { createCompany } from '@svc/core/tenants/company'
+import type { Company } from '@svc/core/tenants/company'
+import { createCompany } from '@svc/core/tenants/create-company'
+import { createUser as createUserCommand } from '@svc/core/tenants/create-user'
 import { PRODUCTS } from '@svc/core/tenants/partner'
-import { newUser, newUserId, type User, users } from '@svc/core/tenants/user'
+import type { User } from '@svc/core/tenants/user'
 import { required } from '@svc/kernel/invariant'
-import { sqlState, type Tx } from '@svc/platform/db/database'
+import { paise } from '@svc/kernel/money'
+import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
+import { cliActor, withInstallation } from './context.ts'
 import { fund, shownAccount } from './fund-account.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
@@ -42,12 +46,11 @@ export function addCompanyCommands(program: Command): void {
     )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
-      const created = await withInstallation(({ database, keyMaker }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return requireCompany(tx, await createCompany(tx, keyMaker.random, partnerId, name))
-        }),
-      )
+      const created = await withInstallation(async ({ commands, database }) => {
+        await database.operate((tx) => requirePartner(tx, partnerId))
+        const audit = { actor: cliActor(), target: (made: Company) => made.companyId, tenantId: partnerId }
+        return commands.open(createCompany).run({ partnerId, name }, audit)
+      })
       printRecord(created, json)
     })
   company
@@ -127,18 +130,17 @@ async function createUser(companyId: string, { json = false, ...profile }: UserO
     throw new UsageError('--email must be an e-mail address')
   if (Object.keys(profile).length === 0)
     throw new UsageError('Say who it is: --first-name, --last-name, --mobile or --email')
-  const user = await withInstallation(({ database, keyMaker }) =>
-    database.operate(async (tx) => {
-      const { partnerId } = await requireCompany(tx, companyId)
-      const userId = newUserId(Date.now(), keyMaker.random)
-      const created = newUser({ userId, partnerId, companyId, profile })
-      users.insert(tx, [created])
-      return created
-    }),
-  ).catch((error: unknown) => {
-    if (sqlState(error) === '23505')
-      throw new UsageError('Another user of the company has this mobile or e-mail')
-    throw error
+  const user = await withInstallation(async ({ commands, database }) => {
+    const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))
+    return commands.open(createUserCommand).run(
+      { partnerId, companyId, profile },
+      {
+        actor: cliActor(),
+        action: 'user.created',
+        target: (made: User) => made.userId,
+        tenantId: partnerId,
+      },
+    )
   })
   printRecord(shownUser(user), json)
 }
@@ -219,28 +221,17 @@ async function createAccount(companyId: string, options: AccountOptions): Promis
   ]
   if (!product || !accountType || !denomination || faults.length > 0) throw new UsageError(faults.join('\n'))
   requireName(programme, '--programme')
-  const created = await withInstallation(({ config, database, keyMaker: { random } }) => {
-    if (denomination > BigInt(config.CARD_LOAD_MAX_RUPEES))
-      throw new UsageError(
-        `--denomination must be at most ${config.CARD_LOAD_MAX_RUPEES}, the largest load of a card (CARD_LOAD_MAX_RUPEES)`,
-      )
-    return database.operate(async (tx) => {
-      const { partnerId } = await requireCompany(tx, companyId)
-      const { products } = await requirePartner(tx, partnerId)
-      if (!products.includes(product))
-        throw new UsageError(`Partner ${partnerId} does not use ${product}; it uses ${products.join(', ')}`)
-      const plan = {
-        partnerId,
-        companyId,
-        product,
-        accountType,
-        binType,
-        programme,
-        denominationPaise: denomination * 100n,
-      }
-      const created = await findFundedAccount(tx, await createCardAccount(tx, random, plan))
-      return required(created, 'a new card account is found')
+  const created = await withInstallation(async ({ commands, database }) => {
+    const { partnerId } = await database.operate((tx) => requireCompany(tx, companyId))
+    const denominationPaise = paise(denomination * 100n)
+    const plan = { partnerId, companyId, product, accountType, binType, programme, denominationPaise }
+    const { cardAccountId } = await commands.open(createCardAccount).run(plan, {
+      actor: cliActor(),
+      target: (made: { cardAccountId: string }) => made.cardAccountId,
+      tenantId: partnerId,
     })
+    const found = await database.operate((tx) => findFundedAccount(tx, cardAccountId))
+    return required(found, 'a new card account is found')
   })
   printRecord(shownAccount(created), json)
 }

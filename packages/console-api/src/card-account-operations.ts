@@ -6,23 +6,22 @@ import {
   type CardAccount,
   type CardProduct,
   cardAccounts,
-  createCardAccount,
   FUNDING_MAX_PAISE,
   findCardAccount,
   fundingAudit,
 } from '@svc/core/cards/card-account'
+import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { findCompany } from '@svc/core/cards/list-onboarded'
 import { accountId } from '@svc/core/ledger/accounts'
-import { findPartner, PRODUCTS } from '@svc/core/tenants/partner'
-import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import { PRODUCTS } from '@svc/core/tenants/partner'
+import { formatRupees, type Paise, paise, parseRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
-import { actorOf, asOperator, auditOf } from './as-operator.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -194,30 +193,26 @@ export const createCardAccountInConsole = query({
   result: CardAccountRecord,
   errors: ['company_not_found', 'load_over_limit'],
   mount(services) {
-    const { config, random } = services
+    const { commands, config, database } = services
+    const { run } = commands.open(createCardAccount)
     return async (input) => {
       const { companyId, programme, binType, denomination } = input.body
-      const product = input.body.product as CardProduct
-      if (denomination > config.CARD_LOAD_MAX_RUPEES)
-        fail('load_over_limit', {
-          description: `denomination: must be at most ${config.CARD_LOAD_MAX_RUPEES}, the largest load of a card`,
-        })
-      const account = await asOperator(services, input, async (tx) => {
-        const { partnerId } = (await findCompany(tx, companyId)) ?? fail('company_not_found')
-        const { products } = required(await findPartner(tx, partnerId), 'a company has a partner')
-        if (!products.includes(product))
-          failField('product', 'not_allowed', `must be one that the partner uses: ${products.join(', ')}`)
-        const id = await createCardAccount(tx, random, {
-          partnerId,
-          companyId,
-          product,
-          accountType: input.body.accountType as AccountType,
-          binType,
-          programme,
-          denominationPaise: BigInt(denomination) * 100n,
-        })
-        return findOne(tx, id, config.BUSINESS_TIME_ZONE)
-      })
+      const company = await database.operate((tx) => findCompany(tx, companyId))
+      const { partnerId } = company ?? fail('company_not_found')
+      const plan = {
+        partnerId,
+        companyId,
+        product: input.body.product as CardProduct,
+        accountType: input.body.accountType as AccountType,
+        binType,
+        programme,
+        denominationPaise: paise(BigInt(denomination) * 100n),
+      }
+      const { cardAccountId } = await run(
+        plan,
+        auditOf(partnerId, input, { target: (made) => made.cardAccountId }),
+      )
+      const account = await database.operate((tx) => findOne(tx, cardAccountId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(account) }
     }
   },

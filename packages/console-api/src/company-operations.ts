@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { createCompany } from '@svc/core/tenants/company'
+import { createCompany } from '@svc/core/tenants/create-company'
 import { findPartner } from '@svc/core/tenants/partner'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { asOperator } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import { CardAccountRecord, readCardAccounts } from './card-account-operations.ts'
 import {
   BY_TIME_OR_NAME,
@@ -151,13 +151,16 @@ export const createCompanyInConsole = query({
   result: CompanyRecord,
   errors: ['partner_not_found'],
   mount(services) {
-    const { config, random } = services
+    const { commands, config, database } = services
+    const { run } = commands.open(createCompany)
     return async (input) => {
       const { partnerId, name } = input.body
-      const company = await asOperator(services, input, async (tx) => {
-        if (!(await findPartner(tx, partnerId))) fail('partner_not_found')
-        return findOne(tx, await createCompany(tx, random, partnerId, name), config.BUSINESS_TIME_ZONE)
-      })
+      if (!(await database.operate((tx) => findPartner(tx, partnerId)))) fail('partner_not_found')
+      const { companyId } = await run(
+        { partnerId, name },
+        auditOf(partnerId, input, { target: (made) => made.companyId }),
+      )
+      const company = await database.operate((tx) => findOne(tx, companyId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(company) }
     }
   },

@@ -1,4 +1,5 @@
-import { HANDED_ON, type ServerOptions } from '@svc/server/http/server'
+import { HANDED_ON } from '@svc/server/http/observe'
+import type { ServerOptions } from '@svc/server/http/server'
 import type { FastifyInstance } from 'fastify'
 
 /**

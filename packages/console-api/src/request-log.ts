@@ -33,6 +33,7 @@ interface Entry {
   readonly body: unknown
   readonly jwe: JweSummary | undefined
   readonly made: readonly string[]
+  readonly traceId: string | undefined
 }
 
 interface JweSummary {
@@ -47,13 +48,13 @@ interface JweSummary {
 const INSERT = statement(
   'request_log_insert',
   `insert into request_log (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error,
-     description, address, body_bytes, body, jwe, objects)
+     description, address, body_bytes, body, jwe, objects, trace_id)
    select request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error, description, address,
-     body_bytes, body, jwe, string_to_array(objects, ' ')
+     body_bytes, body, jwe, string_to_array(objects, ' '), trace_id
    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
      $8::smallint[], $9::real[], $10::text[], $11::text[], $12::text[], $13::integer[], $14::jsonb[], $15::jsonb[],
-     $16::text[]) as r (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error,
-     description, address, body_bytes, body, jwe, objects)
+     $16::text[], $17::text[]) as r (request_id, tenant_id, at, operation, kind, method, path, status, duration_ms, error,
+     description, address, body_bytes, body, jwe, objects, trace_id)
    order by request_id on conflict do nothing`,
 )
 const ADD = statement(
@@ -221,6 +222,7 @@ function entryOf(
     body: body !== null && typeof body === 'object' && !Buffer.isBuffer(body) ? body : undefined,
     jwe: encrypted && rawBody ? jweOf(rawBody, failure, request.ciphertextHash !== undefined) : undefined,
     made: response === undefined ? [] : idsIn(response.slice(0, 600)),
+    traceId: request.span?.traceId,
   }
 }
 
@@ -274,5 +276,6 @@ function rowsOf(entries: readonly Entry[]): unknown[][] {
     (row) => row.shown,
     (row) => row.jwe && JSON.stringify(row.jwe),
     (row) => row.objects.join(' '),
+    (row) => row.traceId ?? null,
   )
 }

@@ -67,12 +67,13 @@ interface DetailRow extends RequestRow {
     explanation?: string
   } | null
   objects: string[]
+  trace_id: string | null
 }
 
 const COLUMNS = `r.request_id, r.tenant_id, r.at, r.operation, r.kind, r.method, r.path, r.status, r.duration_ms, r.error`
 const FIND = statement<DetailRow>(
   'console_request',
-  `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.jwe, r.objects from request_log r
+  `select ${COLUMNS}, r.description, r.address, r.body_bytes, r.body, r.jwe, r.objects, r.trace_id from request_log r
    where r.request_id = $1`,
 )
 
@@ -225,6 +226,7 @@ export const showRequest = query({
       }),
       { description: 'What it named or made; link them' },
     ),
+    traceId: maybe('Of its OpenTelemetry trace; absent while tracing is off'),
     help: Type.Optional(
       record('ErrorHelp', {
         description: text(),
@@ -247,6 +249,7 @@ export const showRequest = query({
           body: row.body ?? undefined,
           jwe: row.jwe ?? undefined,
           objects: row.objects.map((id) => ({ kind: objectKind(id), id })),
+          traceId: row.trace_id ?? undefined,
           help: row.error && row.error in FAILURES ? helpWith(row.error) : undefined,
         }),
       }

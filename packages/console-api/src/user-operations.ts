@@ -1,11 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { findCompany } from '@svc/core/cards/list-onboarded'
-import { insertUsers, newUserId } from '@svc/core/tenants/user'
+import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
-import { sqlState, type Tx } from '@svc/platform/db/database'
+import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { asOperator } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -185,7 +185,8 @@ export const createUserInConsole = query({
   result: UserRecord,
   errors: ['company_not_found', 'already_exists'],
   mount(services) {
-    const { config, random } = services
+    const { commands, config, database } = services
+    const { run } = commands.open(createUser)
     return async (input) => {
       const { companyId, ...given } = input.body
       const profile = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
@@ -193,16 +194,13 @@ export const createUserInConsole = query({
         fail('validation_failed', {
           description: 'One of firstName, lastName, mobile and email is required',
         })
-      const userId = newUserId(Date.now(), random)
-      const user = await asOperator(services, input, async (tx) => {
-        const { partnerId } = (await findCompany(tx, companyId)) ?? fail('company_not_found')
-        insertUsers(tx, [{ userId, partnerId, companyId, profile }])
-        return findOne(tx, userId, config.BUSINESS_TIME_ZONE)
-      }).catch((error: unknown) => {
-        if (sqlState(error) === '23505')
-          fail('already_exists', { description: 'Another user of the company has this mobile or e-mail' })
-        throw error
-      })
+      const company = await database.operate((tx) => findCompany(tx, companyId))
+      const { partnerId } = company ?? fail('company_not_found')
+      const { userId } = await run(
+        { partnerId, companyId, profile },
+        auditOf(partnerId, input, { action: 'user.created', target: (made) => made.userId }),
+      )
+      const user = await database.operate((tx) => findOne(tx, userId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(user) }
     }
   },

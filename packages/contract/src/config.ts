@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { CARD_SETTINGS } from './card-settings.ts'
+import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import { PAYOUT_SETTINGS } from './payout-settings.ts'
 import {
@@ -21,6 +22,8 @@ import {
   trustedProxies,
   whole,
 } from './setting.ts'
+import { TRACING_SETTINGS } from './tracing-settings.ts'
+import { VAULT_SETTINGS } from './vault-settings.ts'
 
 export type { AmountCaps, Network, TrustedProxies } from './setting.ts'
 
@@ -45,6 +48,10 @@ export const SETTINGS = {
     'Certificate chain in PEM, the service’s own first. With `TLS_KEY_FILE` the service itself speaks TLS (1.2 and 1.3) on `PORT`; without both it speaks plain HTTP, for a proxy in front. Changed files are put to use within seconds, without a restart.',
   ),
   TLS_KEY_FILE: text(undefined, 'Private key of `TLS_CERT_FILE` in PEM.'),
+  RAIL_CLIENT_CA_FILE: text(
+    undefined,
+    'Certificates in PEM of the clients that may call `/rails/*`, or of the authorities that issue them. With it a request to a rail needs one of these client certificates besides its signature; other requests need none. Needs `TLS_CERT_FILE`: the service itself must speak TLS.',
+  ),
   DATA_DIR: text('data', 'Directory of the embedded database, `sandbox.json` and the sandbox’s master key.'),
   DATABASE_URL: database(
     PRIMARY,
@@ -75,11 +82,13 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_SIZE: whole(12, 4, 500, 'Connections to the database per process.'),
   SVC_MASTER_KEY: masterKeys,
+  ...VAULT_SETTINGS,
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
     'Least level that is logged.',
   ),
+  ...TRACING_SETTINGS,
   METRICS_TOKEN: hidden(
     text(
       undefined,
@@ -162,48 +171,7 @@ export const SETTINGS = {
     1_000_000,
     'Failed requests a second of one address without an authenticated caller, in live mode. Over it, requests of that address are refused with 429 before their token is verified, unless it was verified before; 0 for no limit.',
   ),
-  CONSOLE: oneOf(
-    ['on', 'off'],
-    'on',
-    'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc admin operator create`.',
-  ),
-  CONSOLE_SESSION_HOURS: whole(12, 1, 168, 'Longest time that an operator stays signed in to the console.'),
-  CONSOLE_IDLE_MINUTES: whole(
-    30,
-    5,
-    1_440,
-    'An operator who asks for nothing for so long is signed out of the console.',
-  ),
-  SIGN_IN_FAILURES_PER_MINUTE: whole(
-    10,
-    1,
-    10_000,
-    'Wrong passwords per minute, for each address and each name, before every further attempt waits its turn, one a second for an address.',
-  ),
-  REQUEST_LOG_DAYS: whole(
-    7,
-    1,
-    365,
-    'How long entries of the console’s request log are kept, unless `REQUEST_LOG_ROWS_MAX` deletes them earlier.',
-  ),
-  REQUEST_LOG_ROWS_MAX: whole(
-    2_000_000,
-    1_000,
-    1_000_000_000,
-    'Most entries of the request log. The oldest beyond it are deleted, also before `REQUEST_LOG_DAYS` are over: 2,000,000 are 67 minutes at 500 entries a second. Counted once an hour; the log and the console say since when the request log is complete.',
-  ),
-  REQUEST_LOG_PER_SECOND: whole(
-    500,
-    0,
-    100_000,
-    'Most requests that a process enters in the request log in a second, failures first; 0 for none. What is beyond is counted in `svc_request_log_dropped_total`.',
-  ),
-  REQUEST_LOG_READ_SAMPLE: whole(
-    100,
-    1,
-    1_000_000,
-    'Of so many successful reads one is entered in the request log.',
-  ),
+  ...CONSOLE_SETTINGS,
   BODY_BYTES_MAX: whole(65_536, 1_024, 16_777_216, 'Largest request body in bytes.'),
   HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
   HEADERS_TIMEOUT_MS: whole(5_000, 500, 60_000, 'Time for the headers of a request to arrive.'),
@@ -302,11 +270,19 @@ export function readConfig(environment: Environment): Config {
   if (config.SVC_MODE === 'live') {
     if (!isGiven(environment, 'DATABASE_URL'))
       faults.push('DATABASE_URL is needed in live mode, such as postgresql://user:password@host/database')
-    if (!isGiven(environment, 'SVC_MASTER_KEY'))
+    if (!isGiven(environment, 'SVC_MASTER_KEY') && !isGiven(environment, 'SVC_MASTER_KEY_WRAPPED'))
       faults.push('SVC_MASTER_KEY is needed in live mode; make one with: openssl rand -base64 32')
+  }
+  if (isGiven(environment, 'SVC_MASTER_KEY_WRAPPED')) {
+    if (isGiven(environment, 'SVC_MASTER_KEY'))
+      faults.push('SVC_MASTER_KEY must not be set beside SVC_MASTER_KEY_WRAPPED')
+    for (const name of ['VAULT_ADDR', 'VAULT_TOKEN'])
+      if (!isGiven(environment, name)) faults.push(`${name} is needed with SVC_MASTER_KEY_WRAPPED`)
   }
   if ((config.TLS_CERT_FILE === undefined) !== (config.TLS_KEY_FILE === undefined))
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  if (config.RAIL_CLIENT_CA_FILE !== undefined && config.TLS_CERT_FILE === undefined)
+    faults.push('RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS')
   if (faults.length > 0) throw new ConfigError(faults)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })

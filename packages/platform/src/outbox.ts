@@ -1,7 +1,7 @@
 import type { EventType } from '@svc/contract/events'
 import type { Tx, Writes } from './db/database.ts'
 import { columns, statement } from './db/statement.ts'
-import { instant, json, type NewRowOf, type RowOf, table, text, textOf } from './db/table.ts'
+import { instant, json, type NewRowOf, nullable, type RowOf, table, text, textOf } from './db/table.ts'
 
 /** Events, each written in the transaction of its cause. Inserted as given: of one object the order counts (decision E1). */
 export const outbox = table(
@@ -17,10 +17,13 @@ export const outbox = table(
     /** The record as the API returns it: never a secret, never a card number. */
     payload: json<unknown>(),
     createdAt: instant,
+    /** Of the trace in which it was written: its webhooks go on with it. */
+    traceparent: nullable(text),
   },
   [],
 )
-export type OutboxEvent = NewRowOf<typeof outbox>
+/** `traceparent` is the transaction's. */
+export type OutboxEvent = Omit<NewRowOf<typeof outbox>, 'traceparent'>
 /** `sequence`: its number in the tenant’s feed, given after commit. */
 export type NumberedEvent = RowOf<typeof outbox> & { readonly sequence: bigint }
 
@@ -75,5 +78,7 @@ const SAVE = statement(
 
 /** Writes events, and queues them for their numbers. */
 export function saveEvents(tx: Writes, events: readonly OutboxEvent[]): void {
-  if (events.length > 0) tx.write(SAVE, outbox.insertValues(events))
+  if (events.length === 0) return
+  const { traceparent = null } = tx
+  tx.write(SAVE, outbox.insertValues(events.map((event) => ({ ...event, traceparent }))))
 }

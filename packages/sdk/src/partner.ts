@@ -2,6 +2,7 @@ import type { JWK } from 'jose'
 import { Api } from './api.ts'
 import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
+import { CardAccounts, Companies, Users } from './companies.ts'
 import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
 import { Events } from './events.ts'
 import { Requests } from './requests.ts'
@@ -23,8 +24,11 @@ export interface PartnerOptions extends TransportOptions {
   readonly decryptResponsesWith?: JWK
 }
 
-/** Everything a card or rewards partner does: cards, coins, events and webhooks. One instance serves a whole process. */
+/** Everything a card or rewards partner does: companies and their users, card accounts, cards, coins, events and webhooks. One instance serves a whole process. */
 export class Partner {
+  readonly companies: Companies
+  readonly users: Users
+  readonly cardAccounts: CardAccounts
   readonly cards: Cards
   readonly coins: Coins
   readonly events: Events
@@ -53,6 +57,9 @@ export class Partner {
       return ((await response.json()) as { keys: JWK[] }).keys
     })
     this.cards = new Cards(this.api, encrypter, decryptResponsesWith && new Opener(decryptResponsesWith))
+    this.companies = new Companies(this.api)
+    this.users = new Users(this.api)
+    this.cardAccounts = new CardAccounts(this.api)
     this.coins = new Coins(this.api)
     this.events = new Events(this.api)
     this.webhooks = new Webhooks(this.api)

@@ -6,7 +6,12 @@ import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
 import { getCardAccountStatement } from './cards/card-account-statement.ts'
-import { getCardAccount, listCardAccounts, updateCardAccountOperation } from './cards/card-accounts.ts'
+import {
+  createCardAccountOperation,
+  getCardAccount,
+  listCardAccounts,
+  updateCardAccountOperation,
+} from './cards/card-accounts.ts'
 import {
   activateCardOperation,
   changeCardStatusOperation,
@@ -61,6 +66,13 @@ import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import { advanceTestClock, type ClockServices, getTestClock } from './sandbox/test-clock.ts'
 import {
+  createCompanyOperation,
+  getCompany,
+  listCompanies,
+  updateCompanyOperation,
+} from './tenants/companies.ts'
+import { createUserOperation, getUser, listUsers, updateUserOperation } from './tenants/users.ts'
+import {
   createEndpointOperation,
   deleteEndpointOperation,
   replayEventsOperation,
@@ -114,6 +126,15 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   returnCardOperation,
   getCardEnd,
   getCardBalance,
+  listCompanies,
+  getCompany,
+  createCompanyOperation,
+  updateCompanyOperation,
+  listUsers,
+  getUser,
+  createUserOperation,
+  updateUserOperation,
+  createCardAccountOperation,
   listCardAccounts,
   getCardAccount,
   updateCardAccountOperation,

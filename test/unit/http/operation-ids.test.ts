@@ -1,5 +1,5 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
-import { HANDED_ON } from '@svc/server/http/server'
+import { HANDED_ON } from '@svc/server/http/observe'
 import { OPERATIONS } from '@svc/server/operations'
 import { expect, test } from 'vitest'
 

@@ -131,7 +131,7 @@ function Touched({ request: { objects, requestId } }: { readonly request: Detail
 }
 
 function About({ request }: { readonly request: Detail }) {
-  const { at, method, path, durationMs, tenantId, address, bodyBytes, kind } = request
+  const { at, method, path, durationMs, tenantId, address, bodyBytes, kind, traceId } = request
   return (
     <Section title="About">
       <Facts
@@ -151,6 +151,7 @@ function About({ request }: { readonly request: Detail }) {
           },
           { label: 'Took', value: `${durationMs.toFixed(1)} ms` },
           { label: 'From', value: address },
+          { label: 'Trace', value: traceId && <Id id={traceId} what="trace id" /> },
           { label: 'Kind', value: kind === 'command' ? 'Command' : 'Read' },
           {
             label: 'Body',

@@ -1,8 +1,10 @@
 import { statfs } from 'node:fs/promises'
+import { KeyProviderFailed } from '@svc/platform/crypto/key-provider'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { Login } from '@svc/platform/db/connection-options'
 import { NotDurable, requireDurable } from '@svc/platform/db/durable'
 import { migrationNames } from '@svc/platform/db/migration-files'
+import { keyProviderOf } from '../key-provider.ts'
 import { ALWAYS, type Check, fail, type Patient, pass, rowsOf, warn } from './finding.ts'
 
 const SETTING: Readonly<Record<string, string>> = {
@@ -132,8 +134,14 @@ export const keys: Check = {
   stages: ['running'],
   async examine({ config, connect }) {
     // The sandbox keeps its master key itself.
-    if (!config.SVC_MASTER_KEY) return [pass('the sandbox’s master key')]
-    const known = new MasterKeys(config.SVC_MASTER_KEY).ids
+    if (!config.SVC_MASTER_KEY && !config.SVC_MASTER_KEY_WRAPPED) return [pass('the sandbox’s master key')]
+    let known: readonly string[]
+    try {
+      known = new MasterKeys(await keyProviderOf(config).masterKeys()).ids
+    } catch (error) {
+      if (!(error instanceof KeyProviderFailed)) throw error
+      return [fail(error.message)]
+    }
     const rows = await rowsOf<{ wrapped_by: string; count: number }>(
       await connect('svc_service'),
       'select wrapped_by, count(*)::int as count from svc.keyring group by 1 order by 1',

@@ -5,13 +5,11 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
-  generated,
   instant,
   type NewRowOf,
   nullable,
   paise as paiseColumn,
   type RowOf,
-  stamped,
   table,
   text,
   textOf,
@@ -44,8 +42,8 @@ export const cardAccounts = table('card_accounts', 'a', ['partnerId', 'cardAccou
   /** Load of a card whose request names none (decision C6), whole rupees in paise. */
   denominationPaise: paiseColumn,
   /** The partner is notified when a load brings the balance below it. */
-  lowBalancePaise: generated(nullable(paiseColumn)),
-  createdAt: stamped(instant),
+  lowBalancePaise: nullable(paiseColumn),
+  createdAt: instant,
 })
 export type CardAccount = RowOf<typeof cardAccounts> & {
   /** Legal name of the company. */
@@ -66,18 +64,19 @@ const LOCK_FUNDING = statement(
 )
 
 export interface NewCardAccount
-  extends Omit<NewRowOf<typeof cardAccounts>, 'cardAccountId' | 'denominationPaise'> {
+  extends Omit<
+    NewRowOf<typeof cardAccounts>,
+    'cardAccountId' | 'denominationPaise' | 'lowBalancePaise' | 'createdAt'
+  > {
   readonly denominationPaise: bigint
 }
 
-/** Opens a card account with its funding account in the ledger, empty; returns its id. */
-export async function createCardAccount(
-  tx: Writes,
-  random: RandomBytes,
-  plan: NewCardAccount,
-): Promise<string> {
+/** Puts an empty card account under a new partner, in its transaction. Everybody else runs `createCardAccount`. */
+export function insertCardAccount(tx: Writes, random: RandomBytes, plan: NewCardAccount): string {
   const cardAccountId = newId('acc', Date.now(), random)
-  cardAccounts.insert(tx, [{ ...plan, cardAccountId, denominationPaise: paise(plan.denominationPaise) }])
+  const denominationPaise = paise(plan.denominationPaise)
+  const opened = { ...plan, cardAccountId, denominationPaise, lowBalancePaise: null, createdAt: new Date() }
+  cardAccounts.insert(tx, [opened])
   openAccounts(tx, [account('card_funding', plan.partnerId, cardAccountId)])
   return cardAccountId
 }

@@ -190,7 +190,7 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
   const cardAccount = state.accounts.get(order.cardAccountId)
   if (cardAccount?.companyId !== order.companyId) return fail('card_account_not_found')
   const known = knownUser(state, order)
-  const user = known ?? userOf(command)
+  const user = known ?? userOf(command, now)
   const loadPaise = order.loadPaise ?? cardAccount.denominationPaise
   requireWithinLimit(loadPaise, command.loadMaxPaise)
   const funding = accountId('card_funding', order.cardAccountId)
@@ -237,8 +237,8 @@ function knownUser(
   )
 }
 
-function userOf({ partnerId, order: { companyId, holder }, ids }: PreparedGiftCard): User {
-  return newUser({ userId: ids.user, partnerId, companyId, profile: holder })
+function userOf({ partnerId, order: { companyId, holder }, ids }: PreparedGiftCard, createdAt: Date): User {
+  return newUser({ userId: ids.user, partnerId, companyId, profile: holder, createdAt })
 }
 
 interface Facts {

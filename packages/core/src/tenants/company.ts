@@ -3,7 +3,7 @@ import { type ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { instant, type RowOf, stamped, table, text } from '@svc/platform/db/table'
+import { instant, type RowOf, table, text } from '@svc/platform/db/table'
 
 /** Customers of a partner, whose employees hold cards. */
 export const companies = table('companies', 'co', ['partnerId', 'companyId'], {
@@ -11,19 +11,14 @@ export const companies = table('companies', 'co', ['partnerId', 'companyId'], {
   partnerId: text,
   /** Legal name. */
   name: text,
-  createdAt: stamped(instant),
+  createdAt: instant,
 })
 export type Company = RowOf<typeof companies>
 
-/** Registers a company under a partner; returns its id. */
-export async function createCompany(
-  tx: Writes,
-  random: RandomBytes,
-  partnerId: string,
-  name: string,
-): Promise<string> {
+/** Puts a company under a new partner, in its transaction; returns its id. Everybody else runs `createCompany`. */
+export function insertCompany(tx: Writes, random: RandomBytes, partnerId: string, name: string): string {
   const companyId = newId('com', Date.now(), random)
-  companies.insert(tx, [{ companyId, partnerId, name }])
+  companies.insert(tx, [{ companyId, partnerId, name, createdAt: new Date() }])
   return companyId
 }
 

@@ -3,7 +3,7 @@ import { type ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { instant, type NewRowOf, nullable, stamped, table, text } from '@svc/platform/db/table'
+import { instant, type NewRowOf, nullable, table, text } from '@svc/platform/db/table'
 
 /** Holders of cards: employees of a company of a partner. */
 export const users = table('users', 'u', ['partnerId', 'userId'], {
@@ -19,7 +19,7 @@ export const users = table('users', 'u', ['partnerId', 'userId'], {
   gender: nullable(text),
   specialDate: nullable(text),
   taxPan: nullable(text),
-  createdAt: stamped(instant),
+  createdAt: instant,
 })
 export type User = NewRowOf<typeof users>
 
@@ -37,11 +37,11 @@ export interface Profile {
   readonly pan?: string
 }
 
-export interface NewUser extends Pick<User, 'userId' | 'partnerId' | 'companyId'> {
+export interface NewUser extends Pick<User, 'userId' | 'partnerId' | 'companyId' | 'createdAt'> {
   readonly profile: Profile
 }
 
-export const newUser = ({ userId, partnerId, companyId, profile }: NewUser): User => ({
+export const newUser = ({ userId, partnerId, companyId, profile, createdAt }: NewUser): User => ({
   userId,
   partnerId,
   companyId,
@@ -54,10 +54,15 @@ export const newUser = ({ userId, partnerId, companyId, profile }: NewUser): Use
   gender: profile.gender ?? null,
   specialDate: profile.specialDate ?? null,
   taxPan: profile.pan ?? null,
+  createdAt,
 })
 
-export const insertUsers = (tx: Writes, created: readonly NewUser[]): void =>
-  users.insert(tx, created.map(newUser))
+/** Puts users under a new partner, in its transaction. Everybody else runs `createUser`. */
+export const insertUsers = (tx: Writes, created: readonly Omit<NewUser, 'createdAt'>[]): void =>
+  users.insert(
+    tx,
+    created.map((user) => newUser({ ...user, createdAt: new Date() })),
+  )
 
 const PROFILE = [
   'email',

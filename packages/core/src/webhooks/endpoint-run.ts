@@ -154,7 +154,7 @@ export class EndpointRun {
         'content-type': 'application/json',
         ...signed,
       }
-      const sent = await sender.post(body, headers)
+      const sent = await this.#send(delivery, sender, body, headers)
       // Broken off by us: it counts for nothing, and the row is still in the queue.
       if (sender.closed) return this.#giveBack(delivery)
       this.#failures = succeeded(sent) ? 0 : this.#failures + 1
@@ -170,6 +170,33 @@ export class EndpointRun {
         this.#tools.onRoom()
       }
     }
+  }
+
+  /** Sends, in the trace of the event while tracing is on. */
+  async #send(
+    { eventId, traceparent, type, attempts, tenantId }: Delivery,
+    sender: Sender,
+    body: Buffer,
+    headers: Record<string, string>,
+  ): Promise<Sent> {
+    const { tracing } = this.#tools.services.database
+    if (!tracing || traceparent === null) return sender.post(body, headers)
+    const span = tracing.start('webhook delivery', {
+      kind: 'client',
+      remote: { traceparent },
+      attributes: {
+        'svc.event.id': eventId,
+        'svc.event.type': type,
+        'svc.tenant_id': tenantId,
+        'svc.endpoint_id': this.#lease.endpointId,
+        'http.request.method': 'POST',
+        'http.request.resend_count': attempts,
+      },
+    })
+    const sent = await sender.post(body, { ...headers, traceparent: span.traceparent })
+    span.set({ 'http.response.status_code': sent.status })
+    span.end(succeeded(sent) ? undefined : { code: String(sent.status ?? 'no_response') })
+    return sent
   }
 
   #giveBack(delivery: Delivery): void {

@@ -1,7 +1,8 @@
 import { idsByTenant } from '@svc/kernel/by-tenant'
 import { invariant } from '@svc/kernel/invariant'
 import type pg from 'pg'
-import { ClientTx } from './database.ts'
+import type { Tracing } from '../tracing.ts'
+import { ClientTx } from './client-tx.ts'
 import type { RowLock } from './row-lock.ts'
 import { type Statement, statement } from './statement.ts'
 
@@ -15,8 +16,8 @@ export class BatchTx extends ClientTx {
   #asked = 0
   #closed = false
 
-  constructor(client: pg.PoolClient, mode: LockMode) {
-    super(client)
+  constructor(client: pg.PoolClient, mode: LockMode, tracing: Tracing | undefined) {
+    super(client, tracing)
     this.#mode = mode
   }
 

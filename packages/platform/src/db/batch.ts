@@ -3,7 +3,6 @@ import { fail } from '@svc/contract/errors'
 import { sortableId } from '@svc/kernel/ids'
 import { invariant } from '@svc/kernel/invariant'
 import type { Clock } from '@svc/kernel/time'
-import type pg from 'pg'
 import { recordActs } from '../audit.ts'
 import { BatchTx, type LockMode } from './batch-tx.ts'
 import type { CommandSpec, Entry, Outcome, PreparedCommand } from './command-spec.ts'
@@ -66,7 +65,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   const { client, release } = await database.lease(entries.some(({ command }) => command.audit !== undefined))
   // The wait for an abandoned transaction ends before the connection does.
   const settleMs = Math.min(SETTLE_WAIT_MS, Math.ceil(database.requestMs / 2))
-  const tx = new BatchTx(client, mode)
+  const tx = new BatchTx(client, mode, database.tracing)
   let broken: Error | undefined
   let beginFailed: Error | undefined
   let inDoubt: BatchResult<C> | undefined
@@ -110,7 +109,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
     if (keep.length > 0) responses.save(tx, keep, now)
     recordActs(tx, audits)
     inDoubt = result
-    await commit(client, tx, sent)
+    await commit(tx, sent)
     return result
   } catch (error) {
     // A statement that the server refused took the COMMIT behind it along: nothing happened, for sure.
@@ -183,8 +182,8 @@ function beginText(batchId: string, entries: readonly Entry[], lockWaitMs: numbe
  * Sends COMMIT behind the writes, in one packet. Never cancels it: when the limit of the connection ends the wait, the
  * outcome is unknown, and the batch settles by its id.
  */
-async function commit(client: pg.PoolClient, tx: BatchTx, sent: () => void): Promise<void> {
-  const committing = client.query('commit')
+async function commit(tx: BatchTx, sent: () => void): Promise<void> {
+  const committing = tx.commit()
   committing.catch(() => undefined)
   tx.close()
   sent()

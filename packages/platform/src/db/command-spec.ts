@@ -1,6 +1,7 @@
 import type { Failure } from '@svc/contract/errors'
 import type { ByTenant } from '@svc/kernel/by-tenant'
 import type { CommandAudit } from '../audit.ts'
+import type { Span } from '../tracing.ts'
 import type { BatchTx } from './batch-tx.ts'
 import type { Writes } from './database.ts'
 import type { ResponseKey } from './idempotency-store.ts'
@@ -55,6 +56,11 @@ export interface Entry<C extends PreparedCommand = PreparedCommand> {
   /** Its caller has a response. A command that has not been decided by then is not carried out. */
   readonly isSettled: boolean
   readonly settle: (outcome: Outcome) => void
+  /** While tracing is on, of a command whose caller is in a trace. */
+  readonly span?: Span | undefined
 }
+
+export const unsettled = <E extends Entry>(entries: readonly E[]): E[] =>
+  entries.filter(({ isSettled }) => !isSettled)
 
 export type Outcome = { readonly result: unknown } | { readonly failure: Error }

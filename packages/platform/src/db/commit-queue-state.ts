@@ -10,3 +10,7 @@ export interface CommitQueueState {
   /** How long the batch under way has had no outcome; 0 where there is none. */
   readonly batchAgeMs: number
 }
+
+export interface OpenCommitQueue extends CommitQueueState {
+  drain(): Promise<void>
+}

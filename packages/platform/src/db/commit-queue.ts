@@ -19,7 +19,9 @@ import {
   runBatch,
   UnknownOutcome,
 } from './batch.ts'
-import type { CommitQueueState } from './commit-queue-state.ts'
+import { commandSpan, withBatchSpan } from './batch-span.ts'
+import { unsettled } from './command-spec.ts'
+import type { OpenCommitQueue } from './commit-queue-state.ts'
 import type { Database } from './database.ts'
 import type { HttpResponse, IdempotencyStore, ResponseKey } from './idempotency-store.ts'
 import { TenantQueues } from './tenant-queues.ts'
@@ -33,10 +35,6 @@ export interface CommitQueueServices {
   readonly limits: { readonly commandTimeoutMs: number; readonly tenantQueueMax: number }
   /** Every lane of the process, for draining, probes and metrics. */
   readonly open: Set<OpenCommitQueue>
-}
-
-export interface OpenCommitQueue extends CommitQueueState {
-  drain(): Promise<void>
 }
 
 const BATCH_COMMANDS_MAX = 256
@@ -101,7 +99,9 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   ): Promise<R> {
     return new Promise((resolve, reject) => {
       const { tenantId } = command
+      const span = commandSpan(this.#services.database.tracing, this.name, tenantId)
       const entry = {
+        span,
         command,
         tenantId,
         retry,
@@ -111,11 +111,13 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
         settle: (outcome: Outcome) => {
           entry.isSettled = true
           this.#open.delete(entry)
+          span?.end('failure' in outcome ? outcome.failure : undefined)
           if ('result' in outcome) resolve(outcome.result as R)
           else reject(outcome.failure)
         },
       }
-      if (!this.#queues.add(entry)) return reject(new Failure('overloaded', { retryAfterSeconds: 1 }))
+      if (!this.#queues.add(entry))
+        return entry.settle({ failure: new Failure('overloaded', { retryAfterSeconds: 1 }) })
       this.#open.add(entry)
       this.#pump()
     })
@@ -241,8 +243,9 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     const queue = this.#spec.name
     const end = metrics.batchSeconds.startTimer({ queue })
     metrics.batchCommands.observe({ queue }, run.entries.length)
+    const work = () => runBatch(database, replies, clock, this.#spec, run)
     try {
-      return await runBatch(database, replies, clock, this.#spec, run)
+      return await (database.tracing ? withBatchSpan(database.tracing, { queue, ...run }, work) : work())
     } finally {
       end()
     }
@@ -307,6 +310,3 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     return held
   }
 }
-
-const unsettled = <C extends PreparedCommand>(entries: readonly Entry<C>[]): Entry<C>[] =>
-  entries.filter(({ isSettled }) => !isSettled)

@@ -1,5 +1,7 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
+import type { Tracing } from '../tracing.ts'
+import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
 import { ConnectionPool, DatabaseUnavailable, type Lease, type Limit } from './connection-pool.ts'
 import { NotDurable, type Replication, requireDurable } from './durable.ts'
@@ -7,6 +9,8 @@ import { POSITION, Replica } from './replica.ts'
 import { DatabaseClient } from './server-locator.ts'
 import { setSession } from './session.ts'
 import { type Statement, statement } from './statement.ts'
+
+export { ClientTx, type Tx, type Writes } from './client-tx.ts'
 
 /** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
 export interface AuditedBy {
@@ -16,17 +20,6 @@ export interface AuditedBy {
 
 /** Makes connections, as `pg.Client` does. */
 export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
-
-/** Takes statements whose rows are not read. */
-export interface Writes {
-  /** Not waited for: it travels with what follows, in this order. When it fails the transaction fails at its end. */
-  write(statement: Statement, values?: readonly unknown[]): void
-}
-
-/** A transaction of the service or the operator. Rows come back typed as the statement says. */
-export interface Tx extends Writes {
-  query<Row>(statement: Statement<Row>, values?: readonly unknown[]): Promise<Row[]>
-}
 
 /** SQLSTATE of a wait for a row that took too long. */
 export const LOCK_TIMEOUT = '55P03'
@@ -101,42 +94,6 @@ const READ = 'begin read only'
 const DISK_FULL = '53100'
 const REQUIRE_ROOM = statement('require_room', 'select require_room()')
 
-/** Statements of one transaction, which may travel together; remembers the failure that the others are echoes of. */
-export class ClientTx implements Tx {
-  readonly #client: pg.PoolClient
-  readonly #writing: Promise<unknown>[] = []
-  #firstFailure: unknown
-
-  constructor(client: pg.PoolClient) {
-    this.#client = client
-  }
-
-  /** The first failure of a statement: those that travelled with it only say that the transaction is aborted. */
-  get firstFailure(): unknown {
-    return this.#firstFailure
-  }
-
-  async query<Row>({ name, text }: Statement<Row>, values: readonly unknown[] = []): Promise<Row[]> {
-    try {
-      return (await this.#client.query({ name, text, values: values as unknown[] })).rows as Row[]
-    } catch (error) {
-      this.#firstFailure ??= error
-      throw error
-    }
-  }
-
-  write(statement: Statement, values: readonly unknown[] = []): void {
-    const writing = this.query(statement, values)
-    writing.catch(() => undefined)
-    this.#writing.push(writing)
-  }
-
-  /** Resolves once every write is done; rejects when one has failed. */
-  async written(): Promise<void> {
-    await Promise.all(this.#writing.splice(0))
-  }
-}
-
 export interface DatabaseOptions {
   /** Whom the audit names for transactions of the operator that do not say whose they are. */
   readonly actor?: string
@@ -148,6 +105,8 @@ export interface DatabaseOptions {
   readonly replicaWaitMs?: number
   /** Longest time for one transaction that a request waits for, with its connection, in milliseconds. */
   readonly requestMs?: number
+  /** Statements are spans of it, inside a span of a request or a batch. */
+  readonly tracing?: Tracing | undefined
 }
 
 const REQUEST_MS = 30_000
@@ -162,6 +121,7 @@ export class Database {
   readonly address: DatabaseAddress
   /** Longest time for one transaction that a request waits for. */
   readonly requestMs: number
+  readonly tracing: Tracing | undefined
   readonly #log: Log
   readonly #poolSize: number
   readonly #Client: ConnectionClass
@@ -187,6 +147,7 @@ export class Database {
       requestMs = REQUEST_MS,
       durable,
       replicaWaitMs = REPLICA_WAIT_MS,
+      tracing,
     }: DatabaseOptions = {},
   ) {
     this.address = address
@@ -196,6 +157,7 @@ export class Database {
     this.#actor = actor
     this.requestMs = requestMs
     this.#durable = durable
+    this.tracing = tracing
     this.#service = this.#pool('svc_service', poolSize)
     if ('url' in address && address.replicaUrl !== undefined)
       this.replica = new Replica((role) => this.#replicaPool(role, replicaWaitMs), replicaWaitMs, log)
@@ -276,8 +238,9 @@ export class Database {
   ): Promise<Row[]> {
     const { client, release } = await this.#service.lease(limit)
     let broken: Error | undefined
+    const query = () => client.query({ name, text, values: values as unknown[] })
     try {
-      return (await client.query({ name, text, values: values as unknown[] })).rows as Row[]
+      return (await tracedStatement(this.tracing, name, query)).rows as Row[]
     } catch (error) {
       broken = error as Error
       throw error
@@ -352,7 +315,7 @@ export class Database {
   }
 
   async #transaction<T>({ client, release }: Lease, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const tx = new ClientTx(client)
+    const tx = new ClientTx(client, this.tracing)
     let broken: Error | undefined
     try {
       // Not awaited: it travels in the same packet as the first statement, whose failure would show it too.
@@ -363,7 +326,7 @@ export class Database {
       await begun
       // A reader need not wait for the end of its transaction: the next user of the connection queues behind it.
       if (begin.startsWith(READ)) client.query('commit').catch(() => undefined)
-      else await client.query('commit')
+      else await tx.commit()
       return result
     } catch (error) {
       this.noteFailure(tx.firstFailure ?? error)

@@ -65,8 +65,8 @@ export class Partitions {
   }
 
   /** Tables that lack partitions of today or of the days ahead. */
-  get incomplete(): readonly string[] {
-    return this.#incomplete
+  get warnings(): readonly string[] {
+    return this.#incomplete.map((table) => `The table ${table} lacks partitions for the days ahead`)
   }
 
   /** One step, each in a transaction of its own. Returns whether there may be more. */

@@ -1,5 +1,11 @@
 import { fail } from '@svc/contract/errors'
-import { ACCOUNT_TYPES, CARD_ACCOUNT_SELECT, type CardAccount } from '@svc/core/cards/card-account'
+import {
+  ACCOUNT_TYPES,
+  type AccountType,
+  CARD_ACCOUNT_SELECT,
+  type CardAccount,
+} from '@svc/core/cards/card-account'
+import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
 import { accountId } from '@svc/core/ledger/accounts'
 import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
@@ -28,6 +34,11 @@ const settings = {
     }),
   ),
 }
+
+const Denomination = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' })
+const LowBalance = Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null()], {
+  description: 'Rupees; `null` for no threshold',
+})
 
 const AccountSettings = Type.Object(
   { cardAccountId: Type.String(), ...settings },
@@ -152,6 +163,48 @@ export const getCardAccount = query({
 })
 
 /** Not in the specification. */
+export const createCardAccountOperation = operation({
+  id: 'createCardAccount',
+  method: 'POST',
+  path: ACCOUNTS,
+  tag: ACCOUNTS_TAG,
+  summary: 'Create card account, empty',
+  description:
+    'An account of a company, from which its cards are loaded. The operator enters what you pay in, by the reference of your bank.',
+  auth: 'partner',
+  scope: 'cards:write',
+  envelope: 'code',
+  body: Type.Object(
+    {
+      companyId: Type.String({ maxLength: 64, description: 'One of your companies' }),
+      product: Type.Enum([...PRODUCTS], { description: 'One that you use' }),
+      accountType: Type.Enum(Object.keys(ACCOUNT_TYPES) as AccountType[], {
+        description: '`EMPLOYEE_REWARDS` for the product `employee_rewards`',
+      }),
+      binType: Type.String({
+        pattern: '^[A-Z][A-Z_]{0,39}$',
+        'x-rule': 'must be capital letters and underscores, 40 at most',
+      }),
+      cardProgramme: Type.String({ minLength: 1, maxLength: 100 }),
+      denomination: Denomination,
+      lowBalance: Type.Optional(LowBalance),
+    },
+    { additionalProperties: false },
+  ),
+  result: AccountRecord,
+  errors: ['company_not_found', 'load_over_limit'],
+  run: createCardAccount,
+  ask: ({ caller, body: { cardProgramme, denomination, lowBalance, ...rest } }) => ({
+    ...rest,
+    partnerId: caller.tenantId,
+    programme: cardProgramme,
+    denominationPaise: paise(BigInt(denomination) * 100n),
+    lowBalancePaise: readLow(lowBalance),
+  }),
+  reply: (account, { timeZone }) => okWithCode(toWire({ ...account, balancePaise: paise(0n) }, timeZone)),
+})
+
+/** Not in the specification. */
 export const updateCardAccountOperation = operation({
   id: 'updateCardAccount',
   method: 'PATCH',
@@ -164,14 +217,8 @@ export const updateCardAccountOperation = operation({
   params: AccountParams,
   body: Type.Object(
     {
-      denomination: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Whole rupees' }),
-      ),
-      lowBalance: Type.Optional(
-        Type.Union([Rupees({ minimum: 0, maximum: 1e12 }), Type.Null()], {
-          description: 'Rupees; `null` for no threshold',
-        }),
-      ),
+      denomination: Type.Optional(Denomination),
+      lowBalance: Type.Optional(LowBalance),
     },
     { additionalProperties: false },
   ),

@@ -16,6 +16,7 @@ import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
 import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
 import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
+import { requireClientCertificate } from './tls.ts'
 
 const PUBLIC: Caller = { tenantId: 'house' }
 const EMPTY: Buffer = Buffer.alloc(0)
@@ -89,6 +90,7 @@ function mountOperation<S extends Services>(
       ...(mustDecrypt && { isEncrypted: true }),
       ...(operation.takesAccessKeyAlone && { takesAccessKeyAlone: true }),
       ...(operation.scope && { scope: operation.scope }),
+      ...(operation.tag !== HEALTH && { isTraced: true }),
     },
     schema: routeSchema(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
@@ -96,6 +98,7 @@ function mountOperation<S extends Services>(
       ...(deprecated ? [announce(deprecated, services)] : []),
       // Probes are served however much load there is.
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
+      ...(isRail(operation) && services.config.RAIL_CLIENT_CA_FILE !== undefined ? [clientCertificate] : []),
       ...(authenticator?.needs === 'headers' ? [authenticate] : []),
       (request, _, done) => {
         if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
@@ -138,6 +141,13 @@ const absentFields =
     removeAbsentFields(schema, request.body)
     done()
   }
+
+const isRail = ({ auth }: Operation): boolean => auth === 'rail' || auth === 'cardRail'
+
+const clientCertificate: onRequestHookHandler = (request, _, done) => {
+  requireClientCertificate(request)
+  done()
+}
 
 const NUL = '\u0000'
 

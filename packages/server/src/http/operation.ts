@@ -18,8 +18,8 @@ import type { Envelope } from './failure-body.ts'
 export interface Services extends CoreServices {
   /** Whether requests should go elsewhere, since this process is about to end. */
   readonly isLeaving: () => boolean
-  /** Tables that lack partitions of today or of the days ahead (decision X26). */
-  readonly incompletePartitions: () => readonly string[]
+  /** What an operator should mend although requests are served, in words for `/readyz`. */
+  readonly warnings: () => readonly string[]
   /** A request to ourselves, through the whole HTTP stack but without a socket. */
   readonly selfCall: (request: SelfCall) => Promise<{
     readonly status: number

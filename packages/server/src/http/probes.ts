@@ -46,7 +46,7 @@ export const readyz = query({
   envelope: 'bare',
   result: Ready,
   errors: ['temporarily_unavailable'],
-  mount({ database, incompletePartitions, isLeaving, queues: lanes, waits }) {
+  mount({ database, warnings, isLeaving, queues: lanes, waits }) {
     const probe = async () => {
       await database.directory(ALIVE, [], PROBE_MS)
       await database.expectRoom()
@@ -66,10 +66,8 @@ export const readyz = query({
             queue: name,
             batchAgeMs,
           })
-      const warnings = incompletePartitions().map(
-        (table) => `The table ${table} lacks partitions for the days ahead`,
-      )
-      return { body: JSON.stringify({ status: 'ready', ...(warnings.length > 0 && { warnings }) }) }
+      const found = warnings()
+      return { body: JSON.stringify({ status: 'ready', ...(found.length > 0 && { warnings: found }) }) }
     }
   },
 })

@@ -7,6 +7,7 @@ import { failField } from '@svc/contract/fail-fields'
 import type { Scope } from '@svc/contract/scopes'
 import { sortableId } from '@svc/kernel/ids'
 import { isUnavailable } from '@svc/platform/db/database'
+import type { Span } from '@svc/platform/tracing'
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -17,8 +18,10 @@ import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
 import { followExchanges, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
+import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
 import type { OverloadLog } from './overload-log.ts'
+import { traceRequests } from './request-span.ts'
 import { tlsOptions } from './tls.ts'
 import { invalidFields } from './validation.ts'
 import { lazyValidators } from './validator.ts'
@@ -34,6 +37,8 @@ declare module 'fastify' {
     failure: Failure | undefined
     /** Where it is counted among the requests in progress. */
     admitted: Admitted | undefined
+    /** While tracing is on. */
+    span: Span | undefined
     /** Of a command: the text of its response. */
     response: string | undefined
   }
@@ -50,6 +55,8 @@ declare module 'fastify' {
     takesAccessKeyAlone?: true
     /** Scope that a partner's token must have. */
     scope?: Scope
+    /** Each of its requests is a span. */
+    isTraced?: true
     /** Of a route that serves a page to browsers: everything else is guarded as an API. */
     isPage?: true
   }
@@ -96,7 +103,7 @@ function listener(config: Config): { http: ServerLimits } {
 
 /** An HTTP server with the service's limits, body reader and failure envelope, and no operation yet. */
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { config, random, clock } = options.services
+  const { config, random, clock, database } = options.services
   const app = fastify({
     bodyLimit: config.BODY_BYTES_MAX,
     trustProxy: trusted(config.TRUST_PROXY),
@@ -125,7 +132,9 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('failure', undefined)
   app.decorateRequest('response', undefined)
   app.decorateRequest('admitted', undefined)
+  app.decorateRequest('span', undefined)
   readBodies(app)
+  if (database.tracing) traceRequests(app, database.tracing)
   // Hooks of every request call back: an async function would cost each of them a promise and a turn of the queue.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -139,7 +148,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     if (options.services.isLeaving()) reply.header('connection', 'close')
     done(null, payload)
   })
-  observe(app, options)
+  observe(app, options.services, options.responded)
   app.setErrorHandler((error: FastifyError, request, reply) => sendFailure(options, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
     sendFailure(options, new Failure('route_not_found'), request, reply),
@@ -205,27 +214,6 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
   }
 }
 
-/** Of a route that hands its requests on to another server, which observes them itself. */
-export const HANDED_ON = 'handed on'
-
-function observe(
-  app: FastifyInstance,
-  { responded: answered, services: { metrics, log } }: ServerOptions,
-): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    done()
-    const operation = request.routeOptions.config?.operation ?? 'none'
-    if (operation === HANDED_ON) return
-    answered?.(request, reply)
-    metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1_000)
-    if (log.isLevelEnabled('debug'))
-      log.debug(
-        { requestId: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-        'request',
-      )
-  })
-}
-
 const BY_CODE: Record<string, () => Failure> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Failure('payload_too_large', { headers: { connection: 'close' } }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new Failure('bad_request', { headers: { connection: 'close' } }),
@@ -261,7 +249,13 @@ function sendFailure(
   if (failure.word === 'overloaded') overloadLog.rejected(operation)
   else if (failure.status >= 500 && !failure.isOrderly)
     log.error(
-      { err: failure.cause ?? failure, requestId: request.id, operation, error: failure.word },
+      {
+        err: failure.cause ?? failure,
+        requestId: request.id,
+        traceId: request.span?.traceId,
+        operation,
+        error: failure.word,
+      },
       'a request failed',
     )
   const problem = envelope === 'problem' || (request.headers.accept?.includes(PROBLEM_JSON) ?? false)

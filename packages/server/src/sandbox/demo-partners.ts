@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto'
-import { createCardAccount, findCardAccount, fundCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
-import { createCompany } from '@svc/core/tenants/company'
+import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, issueOAuthClient, type NewPartner, secretDigest } from '@svc/core/tenants/partner'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
@@ -133,8 +133,8 @@ async function newDemoPartner(
 ): Promise<DemoPartner> {
   const { partner, client } = await createPartner(tx, maker, wanted)
   const { partnerId } = partner
-  const companyId = await createCompany(tx, maker.random, partnerId, company)
-  const cardAccountId = await createCardAccount(tx, maker.random, {
+  const companyId = insertCompany(tx, maker.random, partnerId, company)
+  const cardAccountId = insertCardAccount(tx, maker.random, {
     partnerId,
     companyId,
     product: partner.products[0]!,

@@ -5,6 +5,7 @@ import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
 import { disputeRequests, disputesForReference } from './live-disputes.ts'
+import { partnerRequests } from './live-partner.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
 import { cardMessages, signedExamples } from './signed-examples.ts'
 
@@ -262,12 +263,7 @@ export class LiveExamples {
         headers: { 'Idempotency-Key': order.slice(-20) },
       },
       bulkIssueGiftCards: { body: lines },
-      activateCard: { params: { svcCardId: props.physicalCardId } },
-      updateCardAccount: { body: { lowBalance: 5000 } },
-      getCardAccountStatement: { query: {} },
-      replaceCard: { params: { svcCardId: props.lostCardId }, body: { reason: 'Lost' } },
-      returnCard: { params: { svcCardId: props.unwantedCardId }, body: { consentReference: 'letter' } },
-      changeCardStatus: { params: { svcCardId: props.lockedCardId } },
+      ...partnerRequests(demo, props, now),
       updateCoinConfig: { headers: { 'If-Match': '*' } },
       createCoinConfig: {
         body: { event: `order.${now}`, amount: 100, title: 'Thank you', perUserDailyLimit: 250 },

@@ -1,0 +1,105 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { withSpeed } from '../../scripts/speed.ts'
+import type { PeerSetting, Tail } from './against-peer.ts'
+import type { Setting } from './measures/measure.ts'
+import { peerChart, peerSection, tailSection } from './peer-pages.ts'
+import { asMarkdown, chart, type Measured, machine, noteLine, ratioLine, ratios } from './report.ts'
+import { ROOT } from './server-process.ts'
+
+const FOLDER = new URL('./', import.meta.url)
+
+interface Stored {
+  readonly machine: string
+}
+interface StoredMeasures extends Stored {
+  readonly settings: Pick<Setting, 'callers' | 'rounds' | 'seconds' | 'cards'>
+  readonly measures: readonly Measured[]
+}
+export interface StoredPeer extends Stored {
+  readonly setting: Pick<PeerSetting, 'callers' | 'rounds' | 'seconds'>
+  readonly measures: readonly Measured[]
+}
+export interface StoredTail extends Stored {
+  readonly setting: Pick<PeerSetting, 'callers' | 'rounds' | 'seconds'>
+  readonly tails: readonly Tail[]
+}
+
+const read = async <T>(file: string): Promise<T | undefined> => {
+  const text = await readFile(new URL(file, FOLDER), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+/** Keeps the results of a run, and writes the pages again. */
+export async function storeResults(file: 'results.json' | 'peer.json' | 'tail.json', results: object) {
+  const text = JSON.stringify({ machine: machine(), ...results }, null, 1)
+  await writeFile(new URL(file, FOLDER), `${text}\n`)
+  await writePages()
+}
+
+export async function writeResults(all: readonly Measured[], setting: Setting): Promise<void> {
+  const { callers, rounds, seconds, cards } = setting
+  const measures = all.map((measured) => ({ ...measured, ratios: ratios(measured) }))
+  await storeResults('results.json', { settings: { callers, rounds, seconds, cards }, measures })
+}
+
+/** More than these that differ in name only are counted, and told one by one only where they are not reached. */
+const NOTES_MAX = 4
+
+function aimsOf(measured: Measured): string[] {
+  const { title, notes = [] } = measured
+  const aimed = notes.filter(({ atMost }) => atMost !== undefined)
+  const missed = aimed.filter(({ value, atMost }) => value > atMost!)
+  const many = aimed.length > NOTES_MAX
+  return [
+    ...ratios(measured)
+      .filter(({ aim }) => aim !== undefined)
+      .map(ratioLine),
+    ...(many
+      ? [`${aimed.length - missed.length} of ${aimed.length} at most ${aimed[0]!.atMost} ${aimed[0]!.unit}`]
+      : []),
+    ...(many ? missed : aimed).map(noteLine),
+  ].map((line) => `- ${title}: ${line}`)
+}
+
+function head({ machine: described, settings, measures }: StoredMeasures): string {
+  const { rounds, seconds, cards } = settings
+  return [
+    '## Against limits and other servers',
+    '',
+    `Written by \`npm run bench\`. ${described}. ${rounds} rounds of ${seconds} s, ${cards.toLocaleString('en')} cards.`,
+    'Contenders take turns; medians count. Load, service and PostgreSQL share the cores; commits are durable. Latency is',
+    'taken at 70 % of the measured rate, of growth at half the slowest one’s, from the instant a request was due. Ratios',
+    'travel, absolute figures do not.',
+    '',
+    '## Aims',
+    '',
+    'Why some are not reached, and what it would take: [README.md](README.md).',
+    '',
+    ...measures.flatMap(aimsOf),
+    '',
+  ].join('\n')
+}
+
+/** RESULTS.md and charts/, from the results that are stored. */
+export async function writePages(): Promise<void> {
+  const stored = await read<StoredMeasures>('results.json')
+  const peer = await read<StoredPeer>('peer.json')
+  const tail = await read<StoredTail>('tail.json')
+  await rm(new URL('charts/', FOLDER), { recursive: true, force: true })
+  await mkdir(new URL('charts/', FOLDER), { recursive: true })
+  const parts = ['# Results\n']
+  if (peer) {
+    await writeFile(new URL('charts/peer.svg', FOLDER), peerChart(peer, tail))
+    parts.push(peerSection(peer))
+  }
+  if (tail) parts.push(tailSection(tail))
+  if (stored) {
+    parts.push(head(stored), ...stored.measures.map(asMarkdown))
+    for (const measured of stored.measures)
+      if (measured.figures.length > 0)
+        await writeFile(new URL(`charts/${measured.id}.svg`, FOLDER), chart(measured))
+  }
+  await writeFile(new URL('RESULTS.md', FOLDER), parts.join('\n'))
+  await writeFile(new URL('../../README.md', FOLDER), withSpeed(ROOT))
+  console.log('Written: README.md, lab/bench/RESULTS.md and lab/bench/charts/')
+}

@@ -1,0 +1,122 @@
+import { PEER, percentiles, SVC } from './against-peer.ts'
+import { type Figure, median } from './contest.ts'
+import type { StoredPeer, StoredTail } from './pages.ts'
+import { escaped, type Measured, ratios, small, whole } from './report.ts'
+
+interface Row {
+  readonly title: string
+  readonly svc: Figure
+  readonly peer: Figure
+  readonly ratio: number
+  readonly aim: number | undefined
+}
+
+/** Measures that have both. */
+const rowsOf = (measures: readonly Measured[]): Row[] =>
+  measures.flatMap((measured) => {
+    const [compared] = ratios(measured)
+    const find = (name: string) => measured.figures.find(({ contender }) => contender === name)
+    const [svc, peer] = [find(SVC), find(PEER)]
+    return compared && svc && peer
+      ? [{ title: measured.title, svc, peer, ratio: compared.ratio, aim: compared.aim }]
+      : []
+  })
+
+const rateOf = ({ perSecond }: Figure): string => whole(median(perSecond))
+const cpuOf = ({ cpuMicros }: Figure): string => `${small(median(cpuMicros))} µs`
+const latencyOf = ({ latencyMs }: Figure): string =>
+  latencyMs ? `${small(latencyMs.p50)} / ${small(latencyMs.p99)}` : ''
+
+/** Megabytes after the last operation. */
+const memoryOf = (measures: readonly Measured[], name: string): string => {
+  const note = measures.at(-1)?.notes?.find((one) => one.name.startsWith(`${name}:`))
+  return note ? `${whole(note.value)} MB` : 'unknown'
+}
+
+const aimOf = ({ ratio, aim }: Row): string =>
+  aim === undefined ? '' : `${aim} ×: ${ratio >= aim ? 'reached' : '**not reached**'}`
+
+/** What the service is compared with first: the same operations as a team would write them. */
+export function peerSection({ machine, setting, measures }: StoredPeer): string {
+  const { callers, rounds, seconds } = setting
+  return [
+    '![How many times as many requests svc serves as the same operations written by hand](charts/peer.svg)',
+    '',
+    '## Against the same operations written by hand',
+    '',
+    `Written by \`npm run bench -- --peer --write\`. ${machine}. ${callers} callers, ${rounds} rounds of ${seconds} s in turn.`,
+    'Both are built programs in live mode, each with a login and a database of its own on one PostgreSQL server, with the',
+    'same schema and durable commits. CPU is of the server and of PostgreSQL. Latency is of both at half the rate of the',
+    'slower one. What the peer is, how it was tuned and what it lacks: [peers/handwritten](peers/handwritten/README.md).',
+    '',
+    `| | svc, requests/s | by hand, requests/s | ratio | aim | CPU each, svc | by hand | p50 / p99 ms, svc | by hand |`,
+    '|---|---|---|---|---|---|---|---|---|',
+    ...rowsOf(measures).map(
+      (row) =>
+        `| ${row.title} | ${rateOf(row.svc)} | ${rateOf(row.peer)} | ${row.ratio.toFixed(2)} × | ${aimOf(row)} | ${cpuOf(row.svc)} | ${cpuOf(row.peer)} | ${latencyOf(row.svc)} | ${latencyOf(row.peer)} |`,
+    ),
+    '',
+    `Resident memory of the process after all of it: svc ${memoryOf(measures, SVC)}, by hand ${memoryOf(measures, PEER)}.`,
+    '',
+  ].join('\n')
+}
+
+/** Latency at fixed rates. */
+export function tailSection({ machine, setting, tails }: StoredTail): string {
+  const { rounds, seconds, callers } = setting
+  return [
+    '## The tail, at rates that both can serve',
+    '',
+    `Written by \`npm run bench -- --tail --write\`. ${machine}. ${rounds} rounds of ${seconds} s in turn, medians, ${callers} connections.`,
+    'Requests arrive at fixed times whatever became of the earlier ones, and are timed from when they were due, so that a',
+    'server that stalls is charged for all that waited. Rates are shares of the most that the peer serves.',
+    '',
+    '| | rate | svc: p50 / p99 / p99.9 ms | by hand: p50 / p99 / p99.9 ms |',
+    '|---|---|---|---|',
+    ...tails.flatMap(({ title, points }) =>
+      points.map(
+        ({ share, perSecond, svc, peer }) =>
+          `| ${title} | ${share * 100} %: ${whole(perSecond)}/s | ${percentiles(svc)} | ${percentiles(peer)} |`,
+      ),
+    ),
+    '',
+  ].join('\n')
+}
+
+const [LEFT, WIDTH, STEP, TOP] = [275, 280, 34, 60]
+
+/** Of one operation: a bar of the ratio over the peer's, which is 1, and the tail at the highest rate. */
+function bar(row: Row, index: number, most: number, tail: string): string {
+  const y = TOP + index * STEP
+  const length = (ratio: number) => ((ratio / most) * WIDTH).toFixed(1)
+  return (
+    `<text x="${LEFT - 10}" y="${y + 15}" text-anchor="end">${escaped(row.title)}</text>` +
+    `<rect x="${LEFT}" y="${y}" width="${length(row.ratio)}" height="13" rx="2" fill="#4263eb"/>` +
+    `<rect x="${LEFT}" y="${y + 14}" width="${length(1)}" height="7" rx="2" fill="#adb5bd"/>` +
+    `<text x="${LEFT + Number(length(row.ratio)) + 7}" y="${y + 12}" font-weight="600">${row.ratio.toFixed(1)} ×</text>` +
+    `<text x="612" y="${y + 12}">${rateOf(row.svc)} <tspan fill="#868e96">: ${rateOf(row.peer)}</tspan></text>` +
+    `<text x="762" y="${y + 12}">${tail}</text>`
+  )
+}
+
+/** One chart of everything, readable at a glance. */
+export function peerChart({ measures }: StoredPeer, tail: StoredTail | undefined): string {
+  const rows = rowsOf(measures)
+  const most = Math.max(1, ...rows.map(({ ratio }) => ratio)) * 1.15
+  const tailOf = (title: string) => {
+    const point = tail?.tails.find((one) => one.title === title)?.points.at(-1)
+    return point ? `${small(point.svc.p99)} <tspan fill="#868e96">: ${small(point.peer.p99)}</tspan>` : ''
+  }
+  const bars = rows.map((row, i) => bar(row, i, most, tailOf(row.title)))
+  const height = TOP + rows.length * STEP + 12
+  const title =
+    'svc and the same operations written by hand (Fastify, pg, jose, qrcode), same machine, same run'
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 ${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#495057">` +
+    `<title>${escaped(title)}</title><rect width="900" height="${height}" rx="6" fill="#f8f9fa"/>` +
+    `<text x="14" y="24" font-weight="600">${escaped(title)}</text>` +
+    `<g font-size="11"><text x="${LEFT}" y="48"><tspan fill="#4263eb">■</tspan> svc <tspan fill="#adb5bd">■</tspan> by hand = 1 ×</text>` +
+    `<text x="612" y="48">requests/s</text>${tail ? '<text x="762" y="48">p99 ms at 75 %</text>' : ''}</g>` +
+    `${bars.join('')}</svg>\n`
+  )
+}

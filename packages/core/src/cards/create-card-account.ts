@@ -1,0 +1,92 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
+import type { Paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { account, openAccounts } from '../ledger/accounts.ts'
+import type { Company } from '../tenants/company.ts'
+import { companies } from '../tenants/company.ts'
+import { type Product } from '../tenants/partner.ts'
+import { type CardAccount, cardAccounts } from './card-account.ts'
+import { requireWithinLimit } from './create-gift-card.ts'
+
+export interface CreateCardAccount
+  extends Pick<
+    CardAccount,
+    'partnerId' | 'companyId' | 'product' | 'accountType' | 'binType' | 'programme' | 'denominationPaise'
+  > {
+  readonly lowBalancePaise?: Paise | null | undefined
+}
+
+interface Prepared extends CreateCardAccount {
+  readonly tenantId: string
+  readonly cardAccountId: string
+  readonly loadMaxPaise: Paise
+}
+
+type Customer = Pick<Company, 'partnerId' | 'companyId' | 'name'> & { readonly products: readonly Product[] }
+
+const CUSTOMERS = statement<Customer>(
+  'card_account_customers',
+  `select co.partner_id as "partnerId", co.company_id as "companyId", co.name, p.products
+   from companies co join partners p on p.partner_id = co.partner_id
+   where (co.partner_id, co.company_id) in (select * from unnest($1::text[], $2::text[]))`,
+)
+
+/** Opens a card account of a company with its funding account in the ledger, empty. */
+export const createCardAccount = command({
+  name: 'createCardAccount',
+
+  prepare:
+    ({ config, newId }) =>
+    (ask: CreateCardAccount): Prepared => ({
+      ...ask,
+      tenantId: ask.partnerId,
+      cardAccountId: newId('acc'),
+      loadMaxPaise: (BigInt(config.CARD_LOAD_MAX_RUPEES) * 100n) as Paise,
+    }),
+
+  lock,
+
+  decide(customers: Map<string, Customer>, create, createdAt): CardAccount {
+    const { tenantId: _, loadMaxPaise, lowBalancePaise = null, ...plan } = create
+    const customer = customers.get(plan.companyId) ?? fail('company_not_found')
+    if (!customer.products.includes(plan.product))
+      failField(
+        'product',
+        'not_allowed',
+        `must be one that the partner uses: ${customer.products.join(', ')}`,
+      )
+    requireWithinLimit(plan.denominationPaise, loadMaxPaise)
+    return { ...plan, lowBalancePaise, companyName: customer.name, createdAt }
+  },
+
+  apply: () => undefined,
+
+  save(tx, made) {
+    cardAccounts.insert(tx, made)
+    openAccounts(
+      tx,
+      made.map(({ partnerId, cardAccountId }) => account('card_funding', partnerId, cardAccountId)),
+    )
+  },
+})
+
+async function lock(tx: BatchTx, creates: readonly Prepared[]): Promise<ByTenant<Map<string, Customer>>> {
+  const found = await tx.query(
+    CUSTOMERS,
+    columns(
+      creates,
+      ({ partnerId }) => partnerId,
+      ({ companyId }) => companyId,
+    ),
+  )
+  return byTenant(
+    found,
+    ({ partnerId }) => partnerId,
+    ({ companyId }) => companyId,
+    (customer) => customer,
+  )
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Services } from './operation.ts'
+
+/** Of a route that hands its requests on to another server, which observes them itself. */
+export const HANDED_ON = 'handed on'
+
+/** Counts and logs every response, and hands it to `responded`. */
+export function observe(
+  app: FastifyInstance,
+  { metrics, log }: Services,
+  responded?: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    done()
+    const operation = request.routeOptions.config?.operation ?? 'none'
+    if (operation === HANDED_ON) return
+    responded?.(request, reply)
+    metrics.observeRequest(operation, reply.statusCode, reply.elapsedTime / 1_000)
+    if (log.isLevelEnabled('debug'))
+      log.debug(
+        {
+          requestId: request.id,
+          traceId: request.span?.traceId,
+          operation,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      )
+  })
+}

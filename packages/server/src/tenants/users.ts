@@ -1,0 +1,188 @@
+import { fail } from '@svc/contract/errors'
+import { failField } from '@svc/contract/fail-fields'
+import { createUser } from '@svc/core/tenants/create-user'
+import { updateUser } from '@svc/core/tenants/update-user'
+import { type Profile, type User, users } from '@svc/core/tenants/user'
+import { rfc3339 } from '@svc/kernel/time'
+import type { CommandAudit } from '@svc/platform/audit'
+import { statement } from '@svc/platform/db/statement'
+import { type Static, type TSchema, Type } from 'typebox'
+import { GiftCardRequest } from '../cards/gift-card-order.ts'
+import { okWithCode, operation, query, succeedWithCode } from '../http/operation.ts'
+import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
+
+const USERS = '/api/v0/partner/users'
+const TAG = 'Companies and users'
+const UserParams = Type.Object({
+  userId: Type.String({ maxLength: 64, description: 'One of the users of your companies' }),
+})
+
+/** The same rules as for the holder in an order of a card. */
+const { email, mobile, title, firstName, middleName, lastName, gender, specialDate } =
+  GiftCardRequest.properties
+const PROFILE = { email, mobile, title, firstName, middleName, lastName, gender, specialDate }
+const NAMES = Object.keys(PROFILE) as (keyof typeof PROFILE)[]
+
+const known = Type.Optional(Type.String())
+const UserRecord = Type.Object(
+  {
+    userId: Type.String(),
+    companyId: Type.String(),
+    ...(Object.fromEntries(NAMES.map((name) => [name, known])) as Record<keyof typeof PROFILE, typeof known>),
+    createdOn: Type.String({ description: 'RFC 3339' }),
+  },
+  { title: 'PartnerUser', description: 'What is not known is absent', additionalProperties: false },
+)
+
+const toWire = (user: User, timeZone: string) => ({
+  userId: user.userId,
+  companyId: user.companyId,
+  ...Object.fromEntries(NAMES.flatMap((name) => (user[name] === null ? [] : [[name, user[name]]]))),
+  createdOn: rfc3339(user.createdAt, timeZone),
+})
+
+// On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
+const LIST = statement<User>(
+  'partner_users',
+  `select ${users.columns} from users u
+   where u.partner_id = $1 and u.company_id || '' = $2 and ($3::text is null or u.user_id < $3)
+   order by u.user_id desc limit $4`,
+)
+
+/** Not in the specification. */
+export const listUsers = query({
+  id: 'listUsers',
+  method: 'GET',
+  path: USERS,
+  tag: TAG,
+  summary: 'List users of a company',
+  description: 'Newest first; pass `next` back as `after` for the next page.',
+  auth: 'partner',
+  scope: 'cards:read',
+  envelope: 'code',
+  query: Type.Object(
+    { ...PAGE_IN_QUERY, companyId: Type.String({ maxLength: 64, description: 'One of your companies' }) },
+    { additionalProperties: false },
+  ),
+  result: PageOf(UserRecord),
+  errors: [],
+  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    return async ({ caller: { tenantId }, query }) => {
+      const { limit, after } = readPage(query)
+      const rows = await database.read([tenantId], (tx) =>
+        tx.query(LIST, [tenantId, query.companyId, after?.id, limit + 1]),
+      )
+      const positionOf = ({ createdAt, userId }: User) => ({ at: createdAt, id: userId })
+      return { body: succeedWithCode(page(rows, limit, positionOf, (user) => toWire(user, timeZone))) }
+    }
+  },
+})
+
+/** Not in the specification. */
+export const getUser = query({
+  id: 'getUser',
+  method: 'GET',
+  path: `${USERS}/:userId`,
+  tag: TAG,
+  summary: 'Get user',
+  auth: 'partner',
+  scope: 'cards:read',
+  envelope: 'code',
+  params: UserParams,
+  result: UserRecord,
+  errors: ['user_not_found'],
+  mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    return async ({ caller: { tenantId: partnerId }, params: { userId } }) => {
+      const [user] = await database.read([partnerId], (tx) =>
+        tx.query(users.find, users.keys([{ partnerId, userId }])),
+      )
+      return { body: succeedWithCode(toWire(user ?? fail('user_not_found'), timeZone)) }
+    }
+  },
+})
+
+/** People are registered by somebody: the audit says by whom, and never what is known of them. */
+const audited =
+  (action: string) =>
+  ({ partnerId }: { readonly partnerId: string }): CommandAudit<User> => ({
+    actor: `tenant ${partnerId}`,
+    action,
+    target: ({ userId }) => userId,
+    tenantId: partnerId,
+  })
+
+/** Not in the specification. */
+export const createUserOperation = operation({
+  id: 'createUser',
+  method: 'POST',
+  path: USERS,
+  tag: TAG,
+  summary: 'Create user of a company',
+  description:
+    'An employee of the company, who holds its cards and coins. Mobile number and e-mail address name one user of a company each. An order of a card creates its holder by itself where the holder has no user yet.',
+  auth: 'partner',
+  scope: 'cards:write',
+  envelope: 'code',
+  body: Type.Object(
+    {
+      companyId: Type.String({ maxLength: 64, description: 'One of your companies' }),
+      ...PROFILE,
+    },
+    { additionalProperties: false },
+  ),
+  result: UserRecord,
+  errors: ['company_not_found', 'already_exists'],
+  run: createUser,
+  ask: ({ caller, body: { companyId, ...profile } }) => ({
+    partnerId: caller.tenantId,
+    companyId,
+    profile: requireSomething(profile),
+  }),
+  audit: audited('user.created'),
+  reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
+})
+
+function requireSomething(given: Profile): Profile {
+  const profile = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  if (Object.keys(profile).length === 0)
+    failField('mobile', 'required', 'is required, or another field that says who it is')
+  return profile
+}
+
+/** RFC 7396: `null` removes the field. */
+const removable = <T extends TSchema & { type: string }>(field: T) =>
+  Type.Optional(Type.Unsafe<Static<T> | null>({ ...field, type: [field.type, 'null'] }))
+
+/** Not in the specification. */
+export const updateUserOperation = operation({
+  id: 'updateUser',
+  method: 'PATCH',
+  path: `${USERS}/:userId`,
+  tag: TAG,
+  summary: 'Update user',
+  description:
+    'Merge patch: what is absent stays as it is, `null` removes. Cards that were issued before keep their holder as ordered.',
+  auth: 'partner',
+  scope: 'cards:write',
+  envelope: 'code',
+  params: UserParams,
+  body: Type.Object(
+    {
+      email: removable(email),
+      mobile: removable(mobile),
+      title: removable(title),
+      firstName: removable(firstName),
+      middleName: removable(middleName),
+      lastName: removable(lastName),
+      gender: removable(gender),
+      specialDate: removable(specialDate),
+    },
+    { additionalProperties: false },
+  ),
+  result: UserRecord,
+  errors: ['user_not_found', 'already_exists'],
+  run: updateUser,
+  ask: ({ caller, params: { userId }, body }) => ({ partnerId: caller.tenantId, userId, changes: body }),
+  audit: audited('user.changed'),
+  reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
+})

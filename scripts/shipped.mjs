@@ -1,0 +1,79 @@
+// What is shipped, by the lock file: all that the workspaces depend on, and what the console bundles into its page.
+// npm's own flags do not say it: fastify, for one, is a development package of the root besides.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const CONSOLE = 'apps/console'
+/** Of the console's development packages, those that build it; the others are in its page. */
+const BUILDS_CONSOLE = /^(?:vite|@vitejs\/.*|@types\/.*)$/
+
+/**
+ * @typedef {object} Entry
+ * @property {string} [version]
+ * @property {string} [license]
+ * @property {boolean} [link]
+ * @property {Record<string, string>} [dependencies]
+ * @property {Record<string, string>} [devDependencies]
+ * @property {Record<string, string>} [optionalDependencies]
+ * @property {Record<string, string>} [peerDependencies]
+ */
+/** @typedef {{ name: string, version: string, packages: Record<string, Entry> }} Lock */
+
+/** @returns {Lock} */
+export const readLock = () => JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+
+/** @param {string} path */
+export const isInstalled = (path) => path.includes('node_modules/')
+
+/**
+ * The entry without development packages, but those that the console's page has.
+ * @param {string} path
+ * @param {Entry} entry
+ * @returns {Entry}
+ */
+export function withoutDevelopment(path, { devDependencies = {}, dependencies, ...rest }) {
+  const inPage =
+    path === CONSOLE ? Object.entries(devDependencies).filter(([name]) => !BUILDS_CONSOLE.test(name)) : []
+  return { ...rest, dependencies: { ...dependencies, ...Object.fromEntries(inPage) } }
+}
+
+/**
+ * Where node finds a package that another one names.
+ * @param {Lock['packages']} packages
+ * @param {string} from
+ * @param {string} name
+ * @returns {string | undefined}
+ */
+function resolve(packages, from, name) {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+    if (path in packages) return path
+    if (folder === '') return undefined
+  }
+}
+
+/**
+ * Paths of all shipped packages in the lock file, the workspaces not among them.
+ * @param {Lock} lock
+ * @returns {Set<string>}
+ */
+export function shippedPaths({ packages }) {
+  const waiting = Object.keys(packages).filter((path) => !isInstalled(path))
+  /** @type {Set<string>} */
+  const found = new Set()
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const entry = packages[path] ?? {}
+    const { dependencies, optionalDependencies, peerDependencies } = isInstalled(path)
+      ? entry
+      : withoutDevelopment(path, entry)
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const next = resolve(packages, path, name)
+      if (next === undefined || found.has(next) || packages[next]?.link) continue
+      found.add(next)
+      waiting.push(next)
+    }
+  }
+  return found
+}
