@@ -220,32 +220,30 @@ test('what nobody claims is announced 45, 15 and 1 days before, and returns afte
 test('an operator puts money back on the card as long as it waits; it is announced again before it is unclaimed', async () => {
   const settings = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
   const svc = async (...args: string[]): Promise<Json> => {
-    const { code, stdout, stderr } = await runHere([...args, '--json'], settings)
+    const { code, stdout, stderr } = await runHere(['admin', 'cards', ...args, '--json'], settings)
     return code === 0 ? JSON.parse(stdout) : stderr
   }
   const { svcCardId } = await newCard()
   await block(svcCardId)
   await passDays(svcCardId, 1_095)
   await sweep()
-  const [waiting] = await svc('admin', 'cards', 'returns', '--card', svcCardId, '--waiting')
-  const reversed = await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'holder found')
+  const [waiting] = await svc('returns', '--card', svcCardId, '--waiting')
+  const reversed = await svc('reverse-return', waiting.returnId, '--reason', 'holder found')
   expect(reversed).toMatchObject({ status: 'REVERSED', reversalReason: 'holder found', amount: '500.00' })
-  expect(await svc('admin', 'cards', 'reverse-return', waiting.returnId, '--reason', 'again')).toEqual(
-    reversed,
-  )
+  expect(await svc('reverse-return', waiting.returnId, '--reason', 'again')).toEqual(reversed)
   expect((await card(svcCardId)).accountBalance).toBe(500)
   await sweep()
   expect((await typesOf(svcCardId)).slice(-2)).toEqual(['card.return_reversed', 'card.unclaimed_soon'])
   expect((await end(svcCardId)).returns).toHaveLength(1)
-  const made = await svc('admin', 'cards', 'replace', svcCardId, '--reason', 'holder found')
+  const made = await svc('replace', svcCardId, '--reason', 'holder found')
   expect(made).toMatchObject({ replaces: svcCardId, balance: '500.00' })
-  await svc('admin', 'cards', 'block', made.svcCardId, '--reason', 'gives up')
-  const consented = await svc('admin', 'cards', 'return', made.svcCardId, '--consent', 'letter-9')
+  await svc('block', made.svcCardId, '--reason', 'gives up')
+  const consented = await svc('return', made.svcCardId, '--consent', 'letter-9')
   expect(consented).toMatchObject({ status: 'WAITING', basis: 'consent', amount: '500.00' })
   await returnWaits(made.svcCardId)
   await wake(made.svcCardId)
   await sweep()
-  expect(await svc('admin', 'cards', 'reverse-return', consented.returnId, '--reason', 'too late')).toContain(
+  expect(await svc('reverse-return', consented.returnId, '--reason', 'too late')).toContain(
     'has been returned',
   )
 })

@@ -154,7 +154,7 @@ test('resources have names: QR codes and payments of a merchant, cards and coins
   expect(await svc('cards', 'search', ...found)).toEqual([])
   const { coinUserId } = from.sandbox
   const profile = ['--profile', 'cards']
-  expect((await svc('coins', 'balance', coinUserId, ...profile)).balance).toBeGreaterThan(0)
+  expect((await svc('coins', 'balance', coinUserId, ...profile)).active).toBeGreaterThan(0)
   expect((await svc('coins', 'history', coinUserId, '--limit', '1', ...profile)).length).toBe(1)
 })
 

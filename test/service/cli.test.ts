@@ -38,6 +38,7 @@ async function svc(...args: string[]): Promise<Json> {
   expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }
+const admin = (...args: string[]): Promise<Json> => svc('admin', ...args)
 const refusal = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await runHere(args, env)
   expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
@@ -50,16 +51,12 @@ const file = async (name: string, text: string): Promise<string> => {
 
 const PAID = ['--reference', 'AXIS-N 0042', '--reason', 'first float']
 
-const admin = (...args: string[]) => svc('admin', ...args)
-const words = (text: string): string[] => text.split(' ')
-
 test('a partner that was on-boarded by the command line issues a card with an order that it encrypted', async () => {
-  const { partnerId, clientId, clientSecret } = await admin(
-    ...words('partner create --product incentive --name'),
-    'Gift House',
-  )
+  const plan = ['--name', 'Gift House', '--product', 'incentive']
+  const { partnerId, clientId, clientSecret } = await admin('partner', 'create', ...plan)
   const { companyId } = await admin('company', 'create', partnerId, '--name', 'Acme Industries')
-  const { userId } = await admin(...words('user create --first-name Asha --mobile 9876543210'), companyId)
+  const person = ['--first-name', 'Asha', '--mobile', '9876543210']
+  const { userId } = await admin('user', 'create', companyId, ...person)
   const { cardAccountId } = await admin(
     'card-account',
     'create',
@@ -189,6 +186,7 @@ test('mistakes are told in a line that says what to do', async () => {
   expect(await refusal('admin', 'user', 'create', 'com_nope', '--mobile', '123')).toContain('10 digits')
   expect(
     await refusal(
+      'admin',
       'card-account',
       'fund',
       'acc_nope',

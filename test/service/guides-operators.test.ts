@@ -82,8 +82,8 @@ const NOT_RUN: Readonly<Record<string, number>> = {
   // ... and the other outcome of the refund.
   'guides/upi-rail.md': 2,
   'tutorial/first-token-and-qr-code.md': 1,
-  // A command that listens until it is stopped.
-  'guides/command-line.md': 1,
+  // Commands that listen until they are stopped.
+  'guides/command-line.md': 2,
   // A run of ten thousand deliveries.
   'guides/webhooks.md': 1,
 }

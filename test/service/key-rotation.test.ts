@@ -176,7 +176,7 @@ test.concurrent('a rotation of the published keys: new tokens and JWEs use the n
   payloadOf(
     await before.get(`/api/v0/partner/svcCard/${payloadOf(await createCard(before, partner)).svcCardId}`),
   )
-  expect(await refusal('keys', 'retire', rsa.keyId)).toContain('the key that encrypts')
+  expect(await refusal('admin', 'keys', 'retire', rsa.keyId)).toContain('the key that encrypts')
 
   await svc('admin', 'keys', 'retire', rsa.kept)
   await svc('admin', 'keys', 'retire', signing.kept)

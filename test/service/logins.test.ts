@@ -41,7 +41,7 @@ afterAll(async () => {
 
 /** A command of the command line with these settings; what it prints as JSON. */
 async function svc(settings: Env, ...args: string[]) {
-  const { code, stdout, stderr } = await runHere([...args, '--json'], settings)
+  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], settings)
   expect([args, code], stderr).toEqual([args, 0])
   return JSON.parse(stdout)
 }

@@ -32,7 +32,7 @@ const envOf = (masterKey: string) => ({
 })
 
 async function svc(masterKey: string, ...args: string[]): Promise<Json> {
-  const { code, stdout, stderr } = await runHere([...args, '--json'], envOf(masterKey))
+  const { code, stdout, stderr } = await runHere(['admin', ...args, '--json'], envOf(masterKey))
   expect(code, `svc ${args.join(' ')}: ${stderr}`).toBe(0)
   return JSON.parse(stdout)
 }

@@ -161,7 +161,7 @@ test('a backup has the rows of all partitions, and a restore puts them into the 
       [database, 'backup'],
       [copy, 'restore'],
     ] as const) {
-      const done = await runHere([command, file], {
+      const done = await runHere(['admin', command, file], {
         DATABASE_URL: url,
         SVC_MASTER_KEY: MASTER_KEY,
         DATA_DIR: dir,

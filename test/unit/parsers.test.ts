@@ -92,9 +92,9 @@ function readsDateByEngine(node: ts.Node): boolean {
   return ts.isCallExpression(node) && node.expression.getText() === 'Date.parse' && isText(node.arguments[0])
 }
 
-/** The parser itself; our own text; RFC 9110's dates in `Retry-After`; certificates'; the kit, which reads other servers'. */
+/** The parser itself; our own text; RFC 9110's dates in `Retry-After`; certificates'; the kit and the SDK, which read what servers send. */
 const MAY_READ =
-  /^(?:kernel\/src\/time|console-api\/src\/overview-operations|core\/src\/webhooks\/retry-schedule|server\/src\/http\/tls|conformance\/src\/.*)\.ts:/
+  /^(?:kernel\/src\/time|console-api\/src\/overview-operations|core\/src\/webhooks\/retry-schedule|server\/src\/http\/tls|conformance\/src\/.*|sdk\/src\/.*)\.ts:/
 
 test('only the parser of RFC 3339 reads instants from text', { timeout: 300_000 }, () => {
   const { planted, sources } = broken(readsDateByEngine)

@@ -68,13 +68,13 @@ export function addBankFileCommands<Row>(of: Command, file: BankFile<Row>): void
         .argParser(columnReader(names)),
     )
     .option('--json', 'print JSON instead of CSV')
-    .addHelpText('after', `\nExample:\n  svc ${name} export --columns ${example} > ${name}s.csv`)
+    .addHelpText('after', `\nExample:\n  svc admin ${name} export --columns ${example} > ${name}s.csv`)
     .action((options: ExportOptions) => printRun(file, options))
   of.command('runs')
     .description(`list runs of ${name}s to the bank, newest first`)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .addHelpText('after', `\nExample:\n  svc ${name} runs`)
+    .addHelpText('after', `\nExample:\n  svc admin ${name} runs`)
     .action(async ({ limit, json = false }: { limit: number; json?: boolean }) => {
       const runs = await withInstallation((context) => file.runs(context, limit))
       printRows(
@@ -97,11 +97,11 @@ async function printRun<Row>(
     const runId = run ?? (await send(context))
     const sent = await ofRun(context, runId)
     if (run !== undefined && sent.length === 0)
-      throw new UsageError(`There is no run ${run}. List them with: svc ${name} runs`)
+      throw new UsageError(`There is no run ${run}. List them with: svc admin ${name} runs`)
     const note =
       sent.length === 0
         ? `No ${name} is ${waiting}.`
-        : `${sent.length} ${name}s in run ${runId}. Print it again with: svc ${name} export --run ${runId}`
+        : `${sent.length} ${name}s in run ${runId}. Print it again with: svc admin ${name} export --run ${runId}`
     process.stderr.write(`${note}\n`)
     return sent
   })
