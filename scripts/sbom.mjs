@@ -27,7 +27,7 @@ try {
       const manifest = JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))
       write(join(path, 'package.json'), withoutDevelopment(path, manifest))
     } else if (entry.link || shipped.has(path))
-      packages[path] = { ...entry, ...{ dev: undefined, devOptional: undefined, peer: undefined } }
+      packages[path] = Object.assign({}, entry, { dev: undefined, devOptional: undefined, peer: undefined })
   write('package-lock.json', { ...lock, packages })
   const args = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application']
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: folder, maxBuffer: 67_108_864 })
