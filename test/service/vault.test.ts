@@ -42,12 +42,13 @@ test('the service serves with a master key that Vault has unwrapped', async () =
 
 test('while Vault is sealed the service goes on; the log and /readyz explain it until Vault is back', async () => {
   vault.sealed = true
-  const why = `The service runs, but could not start again: Vault at ${vault.address} does not unwrap the master key: it is sealed (Vault is sealed)`
+  const why =
+    'The service runs, but could not start again: Vault does not unwrap the master key: its state is `sealed`; the log has details'
   await expect.poll(ready, { timeout: 60_000 }).toEqual({
     status: 200,
     body: { status: 'ready', warnings: [why] },
   })
-  expect(service.written()).toMatch(/it is sealed.*"loop":"key_provider"/)
+  expect(service.written()).toMatch(/its state is `sealed` \(Vault is sealed\).*"loop":"key_provider"/)
   vault.sealed = false
   await expect.poll(async () => (await ready()).body.warnings, { timeout: 60_000 }).toBeUndefined()
 })

@@ -12,9 +12,16 @@ export interface KeyProvider {
   readonly checkMs?: number
 }
 
-/** The master keys cannot be had. Its message is for people, and has no secret. */
+/** The master keys cannot be had. Its message is for operators; it has addresses, but no secret. */
 export class KeyProviderFailed extends Error {
   override name = 'KeyProviderFailed'
+  /** What any caller may read of it, such as callers of `/readyz`. */
+  readonly summary: string
+
+  constructor(message: string, summary: string, cause?: unknown) {
+    super(message, { cause })
+    this.summary = summary
+  }
 }
 
 /** The keys of the setting, whose value came from the environment or from a file. */
@@ -40,17 +47,20 @@ export class KeyProviderWatch {
   /** What an operator should mend. */
   get warnings(): readonly string[] {
     if (this.#failure === undefined) return []
-    return [`The service runs, but could not start again: ${this.#failure}`]
+    return [`The service runs, but could not start again: ${this.#failure}; the log has details`]
   }
 
   async #check(provider: KeyProvider, ids: readonly string[]): Promise<void> {
     try {
       const now = new MasterKeys(await provider.masterKeys()).ids
       if (now.join() !== ids.join())
-        throw new KeyProviderFailed(`${provider.name} has other master keys than the service runs with`)
+        throw new KeyProviderFailed(
+          `${provider.name} has other master keys than the service runs with`,
+          'the key provider has other master keys',
+        )
       this.#failure = undefined
     } catch (error) {
-      this.#failure = (error as Error).message
+      this.#failure = error instanceof KeyProviderFailed ? error.summary : 'the key provider fails'
       throw error
     }
   }

@@ -67,15 +67,21 @@ const MEANINGS: Readonly<Record<number, string>> = {
   472: 'the node is a secondary of a recovery cluster',
   473: 'the node is a performance standby',
   501: 'it is not initialised',
-  503: 'it is locked, as after a restart: see `vault status`',
+  503: 'its state is `sealed`',
 }
 
 function refused(vault: VaultTransit, status: number, body: unknown): KeyProviderFailed {
   const { errors } = (body ?? {}) as { errors?: unknown }
   const said = Array.isArray(errors) ? errors.filter((error) => typeof error === 'string').join('; ') : ''
   const meaning = MEANINGS[status] ?? `it returned status ${status}`
-  return failed(vault, said === '' ? meaning : `${meaning} (${said.slice(0, 200)})`)
+  return failed(vault, meaning, undefined, said === '' ? '' : ` (${said.slice(0, 200)})`)
 }
 
-const failed = ({ address }: VaultTransit, why: string, cause?: unknown): KeyProviderFailed =>
-  new KeyProviderFailed(`Vault at ${address} does not unwrap the master key: ${why}`, { cause })
+/** `detail`: for operators only. */
+function failed({ address }: VaultTransit, why: string, cause?: unknown, detail = ''): KeyProviderFailed {
+  return new KeyProviderFailed(
+    `Vault at ${address} does not unwrap the master key: ${why}${detail}`,
+    `Vault does not unwrap the master key: ${why}`,
+    cause,
+  )
+}
