@@ -2,7 +2,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { withSpeed } from '../../scripts/speed.ts'
 import type { PeerSetting, Tail } from './against-peer.ts'
 import type { Setting } from './measures/measure.ts'
-import { peerChart, peerSection, tailSection } from './peer-pages.ts'
+import type { Mixed } from './mixed.ts'
+import { mixedSection, peerChart, peerSection, tailSection } from './peer-pages.ts'
 import { asMarkdown, chart, type Measured, machine, noteLine, ratioLine, ratios } from './report.ts'
 import { ROOT } from './server-process.ts'
 
@@ -23,6 +24,10 @@ export interface StoredTail extends Stored {
   readonly setting: Pick<PeerSetting, 'callers' | 'rounds' | 'seconds'>
   readonly tails: readonly Tail[]
 }
+export interface StoredMixed extends Stored {
+  readonly setting: Pick<PeerSetting, 'rounds' | 'seconds'>
+  readonly mixed: Mixed
+}
 
 const read = async <T>(file: string): Promise<T | undefined> => {
   const text = await readFile(new URL(file, FOLDER), 'utf8').catch(() => undefined)
@@ -30,7 +35,10 @@ const read = async <T>(file: string): Promise<T | undefined> => {
 }
 
 /** Keeps the results of a run, and writes the pages again. */
-export async function storeResults(file: 'results.json' | 'peer.json' | 'tail.json', results: object) {
+export async function storeResults(
+  file: 'results.json' | 'peer.json' | 'tail.json' | 'mixed.json',
+  results: object,
+) {
   const text = JSON.stringify({ machine: machine(), ...results }, null, 1)
   await writeFile(new URL(file, FOLDER), `${text}\n`)
   await writePages()
@@ -85,6 +93,7 @@ export async function writePages(): Promise<void> {
   const stored = await read<StoredMeasures>('results.json')
   const peer = await read<StoredPeer>('peer.json')
   const tail = await read<StoredTail>('tail.json')
+  const mixed = await read<StoredMixed>('mixed.json')
   await rm(new URL('charts/', FOLDER), { recursive: true, force: true })
   await mkdir(new URL('charts/', FOLDER), { recursive: true })
   const parts = ['# Results\n']
@@ -93,6 +102,7 @@ export async function writePages(): Promise<void> {
     parts.push(peerSection(peer))
   }
   if (tail) parts.push(tailSection(tail))
+  if (mixed) parts.push(mixedSection(mixed))
   if (stored) {
     parts.push(head(stored), ...stored.measures.map(asMarkdown))
     for (const measured of stored.measures)

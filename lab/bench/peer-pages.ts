@@ -1,6 +1,6 @@
 import { PEER, percentiles, SVC } from './against-peer.ts'
 import { type Figure, median } from './contest.ts'
-import type { StoredPeer, StoredTail } from './pages.ts'
+import type { StoredMixed, StoredPeer, StoredTail } from './pages.ts'
 import { escaped, type Measured, ratios, small, whole } from './report.ts'
 
 interface Row {
@@ -79,6 +79,25 @@ export function tailSection({ machine, setting, tails }: StoredTail): string {
           `| ${title} | ${share * 100} %: ${whole(perSecond)}/s | ${percentiles(svc)} | ${percentiles(peer)} |`,
       ),
     ),
+    '',
+  ].join('\n')
+}
+
+/** Payments alone and among everything else. */
+export function mixedSection({ machine, setting, mixed }: StoredMixed): string {
+  const { quiet, busy, webhooks, exports, bulkRows } = mixed
+  return [
+    '## Payments among everything else',
+    '',
+    `Written by \`npm run bench -- --mixed --write\`. ${machine}. ${setting.rounds} rounds of ${setting.seconds} s, medians.`,
+    '200 payments/s alone, then together with 700 reads/s and 100 new QR codes/s, while a bulk job issues cards, a client',
+    'exports payments as CSV without a pause, events are numbered and webhooks are delivered. In such a phase:',
+    `${whole(bulkRows)} cards, ${whole(exports)} exports, ${whole(webhooks)} webhooks.`,
+    '',
+    '| payments | p50 / p99 / p99.9 ms |',
+    '|---|---|',
+    `| alone | ${percentiles(quiet)} |`,
+    `| among everything else | ${percentiles(busy)} |`,
     '',
   ].join('\n')
 }

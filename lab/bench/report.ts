@@ -7,9 +7,11 @@ export interface Measured extends Result {
   readonly title: string
 }
 
+const [loadBefore = 0] = loadavg()
+
 export const machine = (): string =>
   `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ` +
-  `PostgreSQL 18 embedded, load before ${loadavg()[0]!.toFixed(1)}`
+  `PostgreSQL 18 embedded, load before ${loadBefore.toFixed(1)}`
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en')
 const spread = (figures: readonly number[]) => `${whole(Math.min(...figures))}–${whole(Math.max(...figures))}`

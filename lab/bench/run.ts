@@ -6,6 +6,7 @@
  *   npm run bench -- --only token,coin-lookup      --list says what there is
  *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
  *   npm run bench -- --tail        latency of both at fixed rates; --write keeps the results
+ *   npm run bench -- --mixed       latency of payments beside a bulk job, exports, webhooks and other requests
  *   npm run bench -- --rounds 5 --seconds 4 --callers 16 --cards 100000
  *
  * Contenders take turns (A B A B …), so that a noisy machine is noisy for all; medians of the rounds count, and only
@@ -25,6 +26,7 @@ import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { merchantToken } from './measures/token.ts'
+import { measureMixed, showMixed } from './mixed.ts'
 import { storeResults, writeResults } from './pages.ts'
 import { openPair } from './pair.ts'
 import { PEER_OPERATIONS } from './peer-operations.ts'
@@ -58,6 +60,7 @@ const { values } = parseArgs({
     cards: { type: 'string' },
     peer: { type: 'boolean', default: false },
     tail: { type: 'boolean', default: false },
+    mixed: { type: 'boolean', default: false },
     /** Connections of the peer. */
     'peer-pool': { type: 'string', default: '12' },
     /** Results of --peer and --tail go into RESULTS.md. */
@@ -71,7 +74,7 @@ if (values.list) {
   process.exit()
 }
 const only = values.only?.split(',')
-const isAgainstPeer = values.peer || values.tail
+const isAgainstPeer = values.peer || values.tail || values.mixed
 const known: readonly { readonly id: string }[] = isAgainstPeer ? PEER_OPERATIONS : MEASURES
 const unknown = only?.filter((id) => !known.some((measure) => measure.id === id)) ?? []
 if (unknown.length > 0) {
@@ -93,6 +96,22 @@ if (isAgainstPeer) {
     seconds: Number(values.seconds),
     only,
     progress,
+  }
+  if (values.mixed) {
+    const bed = await makeBed()
+    try {
+      const mixed = await measureMixed(bed, {
+        ...setting,
+        callers: 64,
+        seconds: Math.max(setting.seconds, 5),
+      })
+      progress('')
+      showMixed(mixed)
+      if (isWritten) await storeResults('mixed.json', { setting, mixed })
+    } finally {
+      await closeBeds()
+    }
+    process.exit()
   }
   const pair = await openPair(Number(values.cards ?? 100_000), values['peer-pool'], progress)
   try {

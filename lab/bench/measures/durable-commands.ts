@@ -23,7 +23,7 @@ const NOTICES_PER_SECOND = 6_000
 const merchantTokens = new WeakMap<Side, Promise<string[]>>()
 
 /** Tokens of all merchants, asked for once. */
-function tokensOf(bed: Side): Promise<string[]> {
+export function tokensOf(bed: Side): Promise<string[]> {
   const known = merchantTokens.get(bed)
   if (known) return known
   const asked = Promise.all(
