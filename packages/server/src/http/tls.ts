@@ -66,7 +66,9 @@ function clientCa({ RAIL_CLIENT_CA_FILE: file }: Files): ReturnType<typeof trust
 /** Node accepts a text without any certificate, which trusts none. */
 function expectCertificates(pem: Buffer): Buffer {
   createSecureContext({ ca: pem })
-  return new X509Certificate(pem) && pem
+  const { subject } = new X509Certificate(pem)
+  if (subject === undefined) throw new Error('its first certificate has no subject')
+  return pem
 }
 
 /**
