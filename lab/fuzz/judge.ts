@@ -43,7 +43,9 @@ export class Judge {
   foreignFaultOf({ tenantId, linkedPartnerId }: Tenant, text: string): string | undefined {
     // A dry run that is refused repeats the request, and says nothing of what the ids in it name.
     if (text.includes('"outcome":"WOULD_REFUSE"')) return undefined
-    for (const [id] of text.matchAll(ID)) {
+    // The log of its own requests repeats the paths that the tenant sent, with whatever ids were in them.
+    const shown = text.includes('"receivedOn"') ? text.replace(/"path":"[^"]*"/g, '') : text
+    for (const [id] of shown.matchAll(ID)) {
       const owner = this.#owners.get(id)
       if (owner === undefined) this.#owners.set(id, tenantId)
       else if (owner !== tenantId && owner !== linkedPartnerId)

@@ -20,9 +20,9 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
   expect(reported).toContain('The books add up.')
 })
 
-test.each(['qr-codes', 'companies'])('the guide to %s shows what its lines print', async (guide) => {
-  const blocks = await blocksOf(`guides/${guide}.md`, 'sh')
-  const printed = await checkout.runGuide(`guides/${guide}.md`)
+test.each(['guides/qr-codes.md', 'guides/companies.md'])('%s shows what its lines print', async (guide) => {
+  const blocks = await blocksOf(guide, 'sh')
+  const printed = await checkout.runGuide(guide)
   const shown = blocks.map(({ output = '' }) => output).join('')
   expect(shown).not.toBe('')
   expect(printed).toBe(shown)

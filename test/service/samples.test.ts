@@ -35,7 +35,9 @@ test.each(GIFT_CARD_SAMPLES)(
   async ({ lang, source }) => {
     // The program as it stands in this tree, where a reader has the installed one.
     const program = `${process.execPath} --import tsx ${join(ROOT, 'packages/cli/src/cli.ts')}`
-    const env = { ...process.env, DATA_DIR: join(place, 'data') }
+    // Where the packages of this tree lie, which is not the folder that the example runs in.
+    const TSX_TSCONFIG_PATH = join(ROOT, 'tsconfig.base.json')
+    const env = { ...process.env, TSX_TSCONFIG_PATH, DATA_DIR: join(place, 'data') }
     const { stdout } =
       lang === 'Shell'
         ? await run('bash', ['-c', source.replaceAll('npx svc', program)], { cwd: place, env })
