@@ -26,6 +26,7 @@ const ONCE = process.env['EVERY_ENGINE']
       'cli-remote',
       'coins-model',
       'coins-races',
+      'companies',
       'conformance',
       'conformance-drift',
       'conformance-faithful',

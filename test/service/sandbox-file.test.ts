@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { type SandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
+import { findFundedAccount } from '@svc/core/cards/list-onboarded'
+import { listApprovals } from '@svc/core/ledger/approvals'
+import { prepareDemo, type SandboxFile, sandboxFile } from '@svc/server/sandbox/demo'
 import { CompactEncrypt, importJWK, type JWK } from 'jose'
-import { afterAll, beforeAll, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { openSandbox, type SandboxService } from '../harness/conformance.ts'
 import { CREATE, JOSE, partnerToken } from '../harness/partner.ts'
+import { brokenIn } from '../harness/refunds.ts'
 
 let sandbox: SandboxService
 
@@ -30,3 +33,25 @@ test.each(PARTNERS)(
     payloadOf(await sandbox.service.client.send('POST', CREATE, jwe, headers))
   },
 )
+
+test('a sandbox with a limit of postings starts: its demo accounts are funded by two persons, once', async () => {
+  const { service } = await openSandbox({ APPROVAL_ABOVE_RUPEES: '1' })
+  try {
+    const { services } = service.app
+    const maker = { keyring: services.keyring, random: services.random, mode: 'test' as const }
+    const again = await prepareDemo(services, maker)
+    for (const name of PARTNERS) {
+      const { cardAccountId, partnerId } = again[name]
+      const found = await services.database.operate((tx) => findFundedAccount(tx, cardAccountId))
+      // Less what the demo cards were loaded with: funded twice, it would be above.
+      const isOnce = found!.balancePaise > 9_000_000_00n && found!.balancePaise <= 10_000_000_00n
+      expect([found!.partnerId, isOnce], name).toEqual([partnerId, true])
+    }
+    const approvals = await services.database.operate((tx) => listApprovals(tx, false, 10))
+    expect(approvals).toHaveLength(PARTNERS.length)
+    for (const { requestedBy, decidedBy } of approvals) expect(requestedBy).not.toBe(decidedBy)
+    expect(await brokenIn(service)).toEqual([])
+  } finally {
+    await service.close()
+  }
+})

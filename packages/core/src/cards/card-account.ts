@@ -123,7 +123,7 @@ export const fundingAudit = (
   details: { amount: formatRupees(amountPaise), ...given },
 })
 
-/** Enters money without a bank's reference: for demo data and measurements. Operators use the command `fundAccount`. */
+/** Enters money without a bank's reference: for tests and measurements. Everybody else runs the command `fundAccount`. */
 export async function fundCardAccount(
   tx: Tx,
   { random, timeZone }: { readonly random: RandomBytes; readonly timeZone: string },

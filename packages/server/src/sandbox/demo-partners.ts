@@ -1,13 +1,12 @@
 import { createSecretKey } from 'node:crypto'
-import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { insertCardAccount } from '@svc/core/cards/card-account'
 import type { KeyMaker } from '@svc/core/tenants/api-key'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, issueOAuthClient, type NewPartner, secretDigest } from '@svc/core/tenants/partner'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
 import { encrypt } from '@svc/jwe/jwe'
-import { invariant, required } from '@svc/kernel/invariant'
-import { paise } from '@svc/kernel/money'
+import { invariant } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '../http/operation.ts'
@@ -40,13 +39,7 @@ interface Plan {
   }
 }
 
-const FUNDS_PAISE = paise(10_000_000_00n)
 const DENOMINATION_PAISE = 500_00n
-
-/** Makes keys and books entries of the demo tenants. */
-export interface DemoMaker extends KeyMaker {
-  readonly timeZone: string
-}
 
 const gift = { accountType: 'GIFT', binType: 'GIFT', programme: 'Gift cards' } as const
 export const DEMO_PARTNERS = {
@@ -99,7 +92,7 @@ const HAS_CARDS = statement<{ found: boolean }>(
 /** The demo partner of a plan: as the previous file has it, else with new credentials, else new altogether. */
 export async function demoPartner(
   tx: Tx,
-  maker: DemoMaker,
+  maker: KeyMaker,
   plan: Plan,
   former: DemoPartner | undefined,
 ): Promise<DemoPartner> {
@@ -128,7 +121,7 @@ export async function demoPartner(
 
 async function newDemoPartner(
   tx: Tx,
-  maker: DemoMaker,
+  maker: KeyMaker,
   { partner: wanted, company, account, user }: Plan,
 ): Promise<DemoPartner> {
   const { partner, client } = await createPartner(tx, maker, wanted)
@@ -141,8 +134,6 @@ async function newDemoPartner(
     ...account,
     denominationPaise: DENOMINATION_PAISE,
   })
-  const funded = required(await findCardAccount(tx, cardAccountId), 'a new card account is found')
-  await fundCardAccount(tx, maker, funded, FUNDS_PAISE)
   const userId = newUserId(Date.now(), maker.random)
   insertUsers(tx, [{ userId, partnerId, companyId, profile: user }])
   const sharedKey = plainKey(await issueSharedKey(tx, maker, partnerId))

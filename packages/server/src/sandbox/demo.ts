@@ -9,6 +9,7 @@ import { statement } from '@svc/platform/db/statement'
 import { writeWhole } from '@svc/platform/write-whole'
 import type { Services } from '../http/operation.ts'
 import { type DemoCoins, demoCoins } from './demo-coins.ts'
+import { fundDemo } from './demo-funds.ts'
 import { DEMO_PARTNERS, type DemoPartners, demoCards, demoPartner } from './demo-partners.ts'
 
 interface DemoMerchant {
@@ -57,16 +58,15 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | un
 export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
   const { config, database, publicUrl } = services
   const former = await readSandboxFile(config.DATA_DIR)
-  const partnerMaker = { ...maker, timeZone: config.BUSINESS_TIME_ZONE }
   const tenants = await database.operate(async (tx) => {
     await tx.query(LOCK)
     const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
     const made = {
       merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
       otherMerchant: await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
-      incentivePartner: await demoPartner(tx, partnerMaker, incentivePartner, former?.incentivePartner),
-      rewardsPartner: await demoPartner(tx, partnerMaker, rewardsPartner, former?.rewardsPartner),
-      otherPartner: await demoPartner(tx, partnerMaker, otherPartner, former?.otherPartner),
+      incentivePartner: await demoPartner(tx, maker, incentivePartner, former?.incentivePartner),
+      rewardsPartner: await demoPartner(tx, maker, rewardsPartner, former?.rewardsPartner),
+      otherPartner: await demoPartner(tx, maker, otherPartner, former?.otherPartner),
     }
     for (const { merchantId } of [made.merchant, made.otherMerchant])
       if (!(await findPayoutDetails(tx, merchantId)))
@@ -74,6 +74,8 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
     await linkMerchant(tx, made.merchant.merchantId, made.incentivePartner.partnerId)
     return made
   })
+  for (const partner of [tenants.incentivePartner, tenants.rewardsPartner, tenants.otherPartner])
+    await fundDemo(services, partner)
   const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
   await demoCards(services, tenants.rewardsPartner)
   const coins = await demoCoins(services, tenants.incentivePartner)
