@@ -42,6 +42,8 @@ const BATCH_COMMANDS_MAX = 256
 const HELD_PAUSE_MS = 25
 /** Longest time that a response waits for the next batch, whose rows may be held. */
 const RESPONSE_WAIT_MS = 20
+/** So few responses are written before the next batch begins: they would wait longer for it than it waits for them. */
+const AT_ONCE_MAX = 16
 
 /**
  * The write path of one kind of command. Commands that arrive while a transaction is under way wait for it and go
@@ -154,10 +156,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   #resolveDrained(): void {
     if (this.#running || this.#queues.size > 0) return
     // Behind the responses of the last batch.
-    const idle = this.#idle.splice(0)
-    setImmediate(() => {
-      for (const resolve of idle) resolve()
-    })
+    for (const resolve of this.#idle.splice(0)) setImmediate(resolve)
   }
 
   #pump(): void {
@@ -256,13 +255,14 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     this.#inDoubt = this.#broken = undefined
     for (const { tenantId } of outcomes.keys()) this.#queues.release(tenantId)
     this.#unsettled.push(...outcomes)
-    setTimeout(this.#report, RESPONSE_WAIT_MS)
+    if (this.#unsettled.length <= AT_ONCE_MAX) this.#report()
+    else setTimeout(this.#report, RESPONSE_WAIT_MS)
     return entries.filter((entry) => heldTenants.has(entry.tenantId))
   }
 
   /**
-   * Sends the responses of batches that have ended. Called when the next one is sent: while the database carries it out, this
-   * process has the time to write responses and to read the requests that they bring. Before that, the database waits.
+   * Sends the responses of batches that have ended. Many wait until the next batch is sent: while the database carries it
+   * out, this process has the time to write responses and to read the requests that they bring.
    */
   readonly #report = (): void => {
     for (const [entry, outcome] of this.#unsettled.splice(0)) if (!entry.isSettled) entry.settle(outcome)
@@ -299,8 +299,8 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     this.#trouble('split')
     const byTenant = groupBy(entries, (entry) => entry.tenantId)
     const middle = Math.ceil(entries.length / 2)
-    const parts =
-      byTenant.size > 1 ? [...byTenant.values()] : [entries.slice(0, middle), entries.slice(middle)]
+    const halves = [entries.slice(0, middle), entries.slice(middle)]
+    const parts = byTenant.size > 1 ? [...byTenant.values()] : halves
     const held: Entry<C>[] = []
     for (const part of parts) {
       // The second half of a tenant must not overtake its first half.
