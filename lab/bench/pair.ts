@@ -80,7 +80,7 @@ async function install(host: string, port: number, dataDir: string): Promise<Ins
   }
   const { PATH = '', HOME = '' } = process.env
   const options = { cwd: ROOT, env: { PATH, HOME, ...settings } }
-  await promisify(execFile)(process.execPath, ['bin/svc.mjs', 'migrate'], options)
+  await promisify(execFile)(process.execPath, ['bin/svc.mjs', 'admin', 'migrate'], options)
   return { host, port, settings, masterKey, railKey }
 }
 
