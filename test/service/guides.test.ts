@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { blocksOf, type Checkout, openCheckout, works } from '../harness/guides.ts'
@@ -112,4 +113,10 @@ test('the guide to encryption shows how to debug an encrypted request', async ()
       .join('\n'),
   )
   expect(printed).toContain('"companyId"')
+})
+
+test('a client written from the specification alone performs its five operations, and finds each as specified', async () => {
+  const program = fileURLToPath(new URL('../../lab/seed-client/perform.ts', import.meta.url))
+  const printed = await checkout.run(process.execPath, ['--import', 'tsx', program, 'data/sandbox.json'])
+  expect(printed).toBe('All five operations are as specified.\n')
 })
