@@ -85,7 +85,7 @@ function messagesOf(chance: Chance, references: References, count: number, loadP
 }
 
 function purchase(chance: Chance, loadPaise: number): Draft[] {
-  const amountPaise = chance.whole(1, Math.ceil(loadPaise * 0.06))
+  const amountPaise = chance.whole(1, Math.ceil(loadPaise * 0.1))
   const part = chance.whole(1, Math.max(1, amountPaise - 1))
   const authorization: Draft = { kind: 'authorizations', amountPaise }
   const capture = (amount: number, isFinal = false): Draft => ({

@@ -60,6 +60,7 @@ test.skipIf(!works('jq', '--version'))(
 
 const java = works('javac', '--version')
 const go = works('go', 'version')
+const php = works('php', '-r', 'exit(function_exists("openssl_encrypt") ? 0 : 1);')
 const python = ['/usr/bin/python3', 'python3'].find((name) => works(name, '-c', 'import jwcrypto'))
 const shell = works('jose', 'alg') && works('jq', '--version')
 
@@ -90,6 +91,7 @@ const PROGRAMS: readonly Program[] = [
   },
   { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java },
   { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go },
+  { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php },
 ]
 
 for (const { language, block, file, with: command, runs } of PROGRAMS)
