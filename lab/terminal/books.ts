@@ -5,7 +5,7 @@ import { heldOn } from './reckoning.ts'
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>
 
 /** What the database has of the messages and of the cards' money, held against what the terminal was told. */
-export interface Books {
+interface Books {
   readonly acknowledged: number
   readonly recorded: number
   /** Acknowledged and not there. */

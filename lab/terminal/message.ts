@@ -1,5 +1,5 @@
 /** Operations of the card rail, as their paths end. */
-export type Kind = 'authorizations' | 'captures' | 'voids' | 'refunds' | 'advices' | 'balance-inquiries'
+type Kind = 'authorizations' | 'captures' | 'voids' | 'refunds' | 'advices' | 'balance-inquiries'
 
 /** What a card network sends about one card. Amounts in paise. */
 export interface Message {
@@ -19,7 +19,7 @@ export interface Reference {
   readonly transmissionTime: string
 }
 
-export const ACQUIRER = '400123'
+const ACQUIRER = '400123'
 
 /** A reference as a key of a map. */
 export const keyOf = ({ stan, transmissionTime }: Reference): string => `${stan} ${transmissionTime}`

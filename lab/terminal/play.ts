@@ -16,7 +16,7 @@ export interface PlayedCard {
 }
 
 /** A message with a response: a repeat must get the same bytes. */
-export interface Acknowledged {
+interface Acknowledged {
   readonly played: PlayedCard
   readonly message: Message
   readonly digest: string
