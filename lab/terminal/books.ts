@@ -4,7 +4,7 @@ import { heldOn } from './reckoning.ts'
 /** Rows of a statement on the installation's database. */
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>
 
-/** What the database has of the messages and of the cards' money, held against what the terminal was told. */
+/** What the database has of the messages and of the cards' money, held against what the terminal received. */
 interface Books {
   readonly acknowledged: number
   readonly recorded: number
@@ -48,12 +48,12 @@ export async function compareBooks(
   cards: readonly PlayedCard[],
 ): Promise<Books> {
   const ids = cards.map(({ svcCardId }) => svcCardId)
-  const told = new Set([...play.acknowledged.values()].map(({ messageId }) => messageId))
+  const received = new Set([...play.acknowledged.values()].map(({ messageId }) => messageId))
   const found = (await query<{ id: string }>(MESSAGES, [ids])).map(({ id }) => id)
   const there = new Set(found)
-  const lost = [...told].filter((id) => !there.has(id)).length
-  const doubled = found.length - there.size + [...there].filter((id) => !told.has(id)).length
-  const sameResponse = play.acknowledged.size - told.size
+  const lost = [...received].filter((id) => !there.has(id)).length
+  const doubled = found.length - there.size + [...there].filter((id) => !received.has(id)).length
+  const sameResponse = play.acknowledged.size - received.size
   const broken = [
     ...(lost > 0 ? [`${lost} acknowledged messages are lost`] : []),
     ...(doubled > 0 ? [`${doubled} messages are there twice or were never acknowledged`] : []),

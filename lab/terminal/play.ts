@@ -25,7 +25,7 @@ interface Acknowledged {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
 
-/** Plays the scripts of cards; keeps what the terminal was told, outside of the service. */
+/** Plays the scripts of cards; keeps what the terminal received, outside of the service. */
 export class Play {
   readonly #send: Send
   readonly #overCapturePercent: number
