@@ -51,10 +51,12 @@ export interface BedOptions {
   readonly groups: number
   /** Of another version than this one. */
   readonly program?: string
+  /** Of the service, besides those of every run. */
+  readonly settings?: Environment
 }
 
 /** Live mode with three logins and several processes, set up as `docs/guides/operate.md` says. */
-export async function makeBed({ processes, groups, program }: BedOptions): Promise<Bed> {
+export async function makeBed({ processes, groups, program, settings }: BedOptions): Promise<Bed> {
   const place = await makePlace()
   const undo: (() => Promise<unknown>)[] = [() => place.remove()]
   const close = async () => {
@@ -95,6 +97,7 @@ export async function makeBed({ processes, groups, program }: BedOptions): Promi
       PUBLIC_URL: 'https://svc.example.com',
       RATE_LIMIT_PER_SECOND: '0',
       NODE_EXTRA_CA_CERTS: receiver.certificate,
+      ...settings,
     }
     const members: Member[] = []
     undo.push(() => Promise.all(members.map((member) => member.stop())))

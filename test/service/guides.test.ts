@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { blocksOf, type Checkout, openCheckout, works } from '../harness/guides.ts'
@@ -59,6 +60,7 @@ test.skipIf(!works('jq', '--version'))(
 
 const java = works('javac', '--version')
 const go = works('go', 'version')
+const php = works('php', '-r', 'exit(function_exists("openssl_encrypt") ? 0 : 1);')
 const python = ['/usr/bin/python3', 'python3'].find((name) => works(name, '-c', 'import jwcrypto'))
 const shell = works('jose', 'alg') && works('jq', '--version')
 
@@ -89,6 +91,7 @@ const PROGRAMS: readonly Program[] = [
   },
   { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java },
   { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go },
+  { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php },
 ]
 
 for (const { language, block, file, with: command, runs } of PROGRAMS)
@@ -112,4 +115,10 @@ test('the guide to encryption shows how to debug an encrypted request', async ()
       .join('\n'),
   )
   expect(printed).toContain('"companyId"')
+})
+
+test('a client written from the specification alone performs its five operations, and finds each as specified', async () => {
+  const program = fileURLToPath(new URL('../../lab/seed-client/perform.ts', import.meta.url))
+  const printed = await checkout.run(process.execPath, ['--import', 'tsx', program, 'data/sandbox.json'])
+  expect(printed).toBe('All five operations are as specified.\n')
 })
