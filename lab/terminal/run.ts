@@ -52,7 +52,7 @@ const CARDS_PATH = '/api/v0/partner/svcCard'
 export async function runTerminal(plan: Plan, say: (line: string) => void): Promise<Report> {
   const railKey = randomBytes(24).toString('hex')
   const settings = { CARD_RAIL_KEYS: railKey, CARD_OVER_CAPTURE_PERCENT: String(OVER_CAPTURE_PERCENT) }
-  const bed = await makeBed({ processes: plan.processes, groups: 1, settings })
+  const bed = await makeBed({ processes: plan.processes, groups: 1, settings, webhooks: false })
   const attempts = new Attempts()
   const balancer = new Balancer(bed.members, plan.callers * 2)
   const caller = new Caller(balancer, attempts)
@@ -68,10 +68,8 @@ export async function runTerminal(plan: Plan, say: (line: string) => void): Prom
     const play = new Play(send, OVER_CAPTURE_PERCENT)
     const retriedBefore = attempts.retried
     const begunMs = performance.now()
-    const playing = play.play(cards, plan.callers)
     const killing = kill(bed, plan, () => responses, say)
-    await playing
-    killing.stop()
+    await play.play(cards, plan.callers).finally(killing.stop)
     const killed = await killing.done
     const seconds = Math.round((performance.now() - begunMs) / 1_000)
     say(`${play.sent} messages sent in ${seconds} s; repeating ${play.acknowledged.size}`)
@@ -156,7 +154,7 @@ function kill(bed: Bed, plan: Plan, responses: () => number, say: (line: string)
     }
     return { kills, databaseKills }
   }
-  return { done: loop(), stop: () => (isOver = true) }
+  return { done: loop(), stop: () => void (isOver = true) }
 }
 
 async function brokenInvariants({ operate }: Bed): Promise<string[]> {

@@ -71,6 +71,7 @@ interface Program {
   /** Command and arguments before the file. */
   readonly with: readonly string[]
   readonly runs: boolean
+  readonly needs: string
 }
 
 const PROGRAMS: readonly Program[] = [
@@ -80,22 +81,25 @@ const PROGRAMS: readonly Program[] = [
     file: 'encrypt.mts',
     with: [process.execPath, '--import', 'tsx'],
     runs: true,
+    needs: 'tsx',
   },
-  { language: 'shell', block: 'sh', file: 'encrypt.sh', with: ['bash'], runs: shell },
+  { language: 'shell', block: 'sh', file: 'encrypt.sh', with: ['bash'], runs: shell, needs: 'jose and jq' },
   {
     language: 'Python',
     block: 'python',
     file: 'encrypt.py',
     with: [python ?? ''],
     runs: python !== undefined,
+    needs: 'python3 with jwcrypto',
   },
-  { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java },
-  { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go },
-  { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php },
+  { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java, needs: 'a JDK' },
+  { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go, needs: 'go' },
+  { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php, needs: 'php with openssl' },
 ]
 
-for (const { language, block, file, with: command, runs } of PROGRAMS)
-  test.skipIf(!runs)(`the guide’s program in ${language} issues a card by an encrypted request`, async () => {
+for (const { language, block, file, with: command, runs, needs } of PROGRAMS)
+  test(`the guide’s program in ${language} issues a card by an encrypted request`, async ({ skip }) => {
+    skip(!runs, `needs ${needs}`)
     const [first] = await blocksOf('guides/encrypt-a-request.md', block)
     await writeFile(join(checkout.folder, file), first!.code)
     const reported = await checkout.run(command[0]!, [...command.slice(1), file])
