@@ -14,6 +14,33 @@ create constraint trigger audited after insert or update or delete on operators 
   for each row execute function audit_change('operator', 'operator_id', '', 'name,role,disabled_at');
 grant select, insert, update on operators to svc_operator;
 
+-- People who are to become operators (decision O2): the link that they get has a token of which this is a keyed digest.
+create table operator_invitations (
+  invitation_id text collate "C" not null,
+  name          text collate "C" not null check (name ~ '^[a-z0-9][a-z0-9._@-]{1,63}$'),
+  role          text not null check (role in ('viewer', 'operator', 'admin')),
+  digest        bytea not null unique check (length(digest) = 32),
+  created_at    timestamptz not null,
+  -- as the audit names them
+  created_by    text not null,
+  -- the operator who invited, whose role bounds the invitation; null for the command line
+  invited_by    text collate "C" references operators,
+  expires_at    timestamptz not null check (expires_at > created_at),
+  accepted_at   timestamptz,
+  revoked_at    timestamptz,
+  -- who the invited person became
+  operator_id   text collate "C" unique references operators,
+  check ((accepted_at is null) = (operator_id is null)),
+  check (accepted_at is null or revoked_at is null),
+  check (accepted_at < expires_at)
+);
+alter table operator_invitations add primary key (invitation_id);
+create unique index operator_invitations_open on operator_invitations (name)
+  where accepted_at is null and revoked_at is null;
+create constraint trigger audited after insert or update or delete on operator_invitations deferrable initially deferred
+  for each row execute function audit_change('invitation', 'invitation_id', '', 'name,role,expires_at,accepted_at,revoked_at');
+grant select, insert, update on operator_invitations to svc_operator;
+
 -- Who is signed in. Read with every request, so that a session that ends here ends in every process at once.
 create table operator_sessions (
   digest      bytea not null,

@@ -39,7 +39,13 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     if (path.startsWith(`${API}/operators`)) expect([id, role]).toEqual([id, 'admin'])
   }
   const open = CONSOLE_OPERATIONS.filter(({ auth }) => auth !== 'operator').map(({ id }) => id)
-  expect(open.sort()).toEqual(['console.showAbout', 'console.signIn', 'console.signInToSandbox'])
+  expect(open.sort()).toEqual([
+    'console.acceptInvitation',
+    'console.showAbout',
+    'console.showInvitation',
+    'console.signIn',
+    'console.signInToSandbox',
+  ])
 })
 
 test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {

@@ -23,6 +23,12 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 })
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'AcceptInvitation'),
+})
+
 /** Everything behind the sign-in; an operator without a session goes there first and comes back to the requested page. */
 const inside = createRoute({
   getParentRoute: () => root,
@@ -51,6 +57,7 @@ const page = <Path extends string>(path: Path, importer: Importer, name: string)
 
 const routeTree = root.addChildren([
   signIn,
+  invitation,
   inside.addChildren([
     page('/', () => import('./pages/overview.tsx'), 'Overview'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),

@@ -15,6 +15,8 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
+import { addInvitationCommands } from './invitation-commands.ts'
+import { readRole } from './operator-role.ts'
 import { printRecord, printRows } from './print.ts'
 import { readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
@@ -84,6 +86,7 @@ Examples:
       `\nExamples:\n  svc admin operator reset-password asha\n  svc admin operator reset-password asha ${EXAMPLE_STDIN}`,
     )
     .action(resetPassword)
+  addInvitationCommands(operator)
 }
 
 const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: OperatorAccount) => ({
@@ -94,12 +97,6 @@ const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: 
   lastSignInAt,
   status: disabledAt ? 'disabled' : 'active',
 })
-
-function readRole(text: string): Role {
-  const role = ROLES.find((known) => known === text)
-  if (!role) throw new UsageError(`The role must be one of ${ROLES.join(', ')}`)
-  return role
-}
 
 /** Never an argument: arguments are seen by everybody on the machine and kept in the shell's history. */
 async function newPassword(fromStdin: boolean): Promise<string> {

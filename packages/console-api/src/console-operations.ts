@@ -9,6 +9,7 @@ import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import * as invitations from './invitation-operations.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
@@ -138,6 +139,11 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.createOperator,
   operators.changeOperator,
   operators.resetOperatorPassword,
+  invitations.listInvitations,
+  invitations.inviteOperator,
+  invitations.revokeInvitation,
+  invitations.showInvitation,
+  invitations.acceptInvitation,
 ]
 
 const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.test(id)

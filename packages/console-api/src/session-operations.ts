@@ -21,7 +21,7 @@ import type { Session } from './sessions.ts'
 
 const TAG = 'Session'
 
-const SessionRecord = record('Session', {
+export const SessionRecord = record('Session', {
   operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
@@ -75,7 +75,8 @@ interface Asked {
   readonly requestId: string
 }
 
-async function begin(
+/** Signs an operator in. */
+export async function beginSession(
   services: ConsoleServices,
   operator: OperatorAccount,
   { address, headers, requestId }: Asked,
@@ -149,7 +150,7 @@ export const signIn = query({
         requestId,
       } as const
       const operator = await checkPassword(services, attempt, password)
-      return begin(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId })
     }
   },
 })
@@ -190,7 +191,7 @@ export const signInToSandbox = query({
           description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
         })
       }
-      return begin(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId })
     }
   },
 })

@@ -24,6 +24,7 @@ export const ID_KINDS = {
   dsp: { of: 'dispute of a payment', fields: ['disputeId'] },
   dk: { of: 'data key', fields: [] },
   evt: { of: 'event', fields: ['id', 'eventId'] },
+  inv: { of: 'invitation of an operator', fields: ['invitationId'] },
   jrn: { of: 'journal', fields: [] },
   key: { of: 'API key', fields: ['apiKeyId'] },
   mak: { of: 'access key of a merchant (decision A6)', fields: ['merchantAccessKey'] },

@@ -26,4 +26,34 @@ export const OPERATOR_FAILURES = {
     'The notice is not in quarantine',
     'It was assigned before, or repeats a credit that is recorded.',
   ),
+  invitation_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Invitation not found',
+    'The link may be incomplete: copy it whole. Otherwise ask an administrator for a new invitation.',
+  ),
+  invitation_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The invitation was used before',
+    'Sign in with the name and password that were chosen then. If that was not you, report it to an administrator at once.',
+  ),
+  invitation_revoked: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The invitation was revoked',
+    'Ask an administrator for a new invitation.',
+  ),
+  invitation_expired: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The invitation has expired',
+    'Ask an administrator for a new invitation: links work for a limited time.',
+  ),
+  too_many_invitations: kind(
+    409,
+    'CONFLICT_ERROR',
+    'Too many invitations are open',
+    'Revoke those that are no longer needed.',
+  ),
 } as const satisfies Record<string, FailureKind>
