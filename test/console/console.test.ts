@@ -6,6 +6,7 @@ import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
+import { newcomers } from './newcomers.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
@@ -36,6 +37,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     journals(bed)
     status(bed)
     people(bed)
+    newcomers(bed)
     tenants(bed)
     webhooks(bed)
     resilience(bed)

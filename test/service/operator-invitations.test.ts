@@ -41,7 +41,11 @@ test('an invited person chooses a password, is signed in with the offered role, 
   expect(await openOnes()).toContainEqual(expect.objectContaining({ invitationId, name, status: 'open' }))
   const browser = new Browser(service)
   const offer = await browser.post('/invitation', { token })
-  expect(offer.json).toMatchObject({ name, role: 'operator', invitedBy: expect.stringMatching(/^operator admin/) })
+  expect(offer.json).toMatchObject({
+    name,
+    role: 'operator',
+    invitedBy: expect.stringMatching(/^operator admin/),
+  })
   const { json, status } = await accept(token, browser)
   expect([status, json.operator]).toMatchObject([200, { name, role: 'operator' }])
   expect((await browser.get('/session')).json.operator.name).toBe(name)
@@ -82,7 +86,10 @@ test('an invitation ends with the rights of the administrator who made it', asyn
     const maker = await newOperator(service, 'admin')
     const browser = new Browser(service)
     await browser.signIn(maker.name)
-    const [same, lower] = [await invite({ role: 'admin' }, browser), await invite({ role: 'viewer' }, browser)]
+    const [same, lower] = [
+      await invite({ role: 'admin' }, browser),
+      await invite({ role: 'viewer' }, browser),
+    ]
     expect((await admin.send('PATCH', `/operators/${maker.operatorId}`, change)).status).toBe(200)
     expect(await errorsOf(same.token)).toEqual(['invitation_revoked', 'invitation_revoked'])
     // What the demoted one could still offer stays; the disabled one can offer nothing.

@@ -174,7 +174,9 @@ export async function insertInvitation(
   const [former] = await tx.query(LOCK_OPEN, [name])
   if (former) {
     if (stateOf(toInvitation(former), now) === 'open')
-      fail('already_exists', { description: `name: ${name} is invited already; revoke that invitation first` })
+      fail('already_exists', {
+        description: `name: ${name} is invited already; revoke that invitation first`,
+      })
     await tx.query(REVOKE, [former.invitation_id, now])
   }
   const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)

@@ -49,9 +49,7 @@ export function AcceptInvitation() {
             <Ended title={asCallFailed(offered.error).message} advice={ended} />
           ) : (
             <Loaded query={about}>
-              {() => (
-                <Loaded query={offered}>{(offer) => <Offer token={token} offer={offer} />}</Loaded>
-              )}
+              {() => <Loaded query={offered}>{(offer) => <Offer token={token} offer={offer} />}</Loaded>}
             </Loaded>
           )}
         </Stack>
