@@ -41,10 +41,12 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
   const open = CONSOLE_OPERATIONS.filter(({ auth }) => auth !== 'operator').map(({ id }) => id)
   expect(open.sort()).toEqual([
     'console.acceptInvitation',
+    'console.finishSingleSignOn',
     'console.showAbout',
     'console.showInvitation',
     'console.signIn',
     'console.signInToSandbox',
+    'console.startSingleSignOn',
   ])
 })
 

@@ -1,5 +1,6 @@
 import { password as askPassword, isCancel } from '@clack/prompts'
 import { ROLES, type Role } from '@svc/console-api/console-schema'
+import { unlinkIdentity } from '@svc/console-api/identity-store'
 import {
   findOperator,
   insertOperator,
@@ -86,6 +87,14 @@ Examples:
       `\nExamples:\n  svc admin operator reset-password asha\n  svc admin operator reset-password asha ${EXAMPLE_STDIN}`,
     )
     .action(resetPassword)
+  operator
+    .command('unlink <name>')
+    .description(
+      'forget whom the identity provider knows an operator as; the next sign-in by the name links again',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
+    .action(unlink)
   addInvitationCommands(operator)
 }
 
@@ -165,6 +174,14 @@ async function resetPassword(
     return found
   })
   printRecord(shown(operator), json)
+}
+
+async function unlink(who: string, { json = false }: Json): Promise<void> {
+  const { operator, unlinked } = await operate(async (tx) => {
+    const found = await requireOperator(tx, who)
+    return { operator: found, unlinked: await unlinkIdentity(tx, found.operatorId) }
+  })
+  printRecord({ ...shown(operator), unlinked }, json)
 }
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {

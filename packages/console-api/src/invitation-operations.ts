@@ -200,10 +200,11 @@ export const acceptInvitation = query({
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword }),
   result: SessionRecord,
-  errors: [...ENDED, 'already_exists', 'overloaded'],
+  errors: [...ENDED, 'passwords_off', 'already_exists', 'overloaded'],
   mount(services: ConsoleServices) {
-    const { clock, database, keyring, random } = services
+    const { clock, config, database, keyring, random } = services
     return async ({ address, body: { token, password }, headers, requestId }) => {
+      if (config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
       const now = new Date(clock.now())
       const found = await database.operate((tx) => findInvitation(tx, keyring, token))
       // Before the password is hashed, which is slow on purpose.

@@ -228,7 +228,27 @@ export async function acceptInvitationOf(
   passwordHash: string,
 ): Promise<OperatorAccount> {
   const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
-  const { invitationId, name, role } = requireOpen(row && toInvitation(row), now)
+  return accepted(tx, { random, now }, requireOpen(row && toInvitation(row), now), passwordHash)
+}
+
+/** The same for a person whom the identity provider names; `undefined` when this name is not invited. */
+export async function acceptInvitationByName(
+  tx: Tx,
+  tools: Pick<InvitationTools, 'random' | 'now'>,
+  name: string,
+): Promise<OperatorAccount | undefined> {
+  const [row] = await tx.query(LOCK_OPEN, [name])
+  const invitation = row && toInvitation(row)
+  if (invitation?.name !== name || stateOf(invitation, tools.now) !== 'open') return undefined
+  return accepted(tx, tools, invitation, null)
+}
+
+async function accepted(
+  tx: Tx,
+  { random, now }: Pick<InvitationTools, 'random' | 'now'>,
+  { invitationId, name, role }: Invitation,
+  passwordHash: string | null,
+): Promise<OperatorAccount> {
   const operator = await insertOperator(tx, random, { name, role, passwordHash })
   await tx.query(ACCEPT, [invitationId, now, operator.operatorId])
   return operator

@@ -5,7 +5,7 @@ import { VERSION } from '@svc/platform/package'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { SignInAttempt } from './failed-sign-ins.ts'
 import {
@@ -44,7 +44,7 @@ const wire = (
   })
 
 /** Whom the audit names without a session. */
-const ANONYMOUS = 'anonymous'
+export const ANONYMOUS = 'anonymous'
 
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
 async function checkPassword(
@@ -108,9 +108,12 @@ export const showAbout = query({
     version: text(),
     timeZone: text('Business time zone; dates are shown in it'),
     sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+    passwords: Type.Boolean({ description: 'Whether operators may sign in with a password' }),
+    passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at this address' }),
+    singleSignOn: maybe('Host of the identity provider, where there is one'),
   }),
   errors: [],
-  mount({ config }) {
+  mount({ config, passkeys }: ConsoleServices) {
     const mode = config.SVC_MODE
     const timeZone = config.BUSINESS_TIME_ZONE
     return ({ address, headers }) => ({
@@ -119,6 +122,9 @@ export const showAbout = query({
         version: VERSION,
         timeZone,
         sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+        passwords: config.CONSOLE_PASSWORDS === 'on',
+        passkeys: passkeys.isOn,
+        singleSignOn: config.OIDC_ISSUER && new URL(config.OIDC_ISSUER).host,
       }),
     })
   },
@@ -139,9 +145,10 @@ export const signIn = query({
     password: Type.String({ minLength: 1, maxLength: 256 }),
   }),
   result: SessionRecord,
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: ['wrong_password', 'passwords_off', 'too_many_failed_attempts', 'overloaded'],
   mount(services: ConsoleServices) {
     return async ({ address, body: { name, password }, headers, requestId }) => {
+      if (services.config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
       const attempt = {
         action: 'operator.sign_in_failed',
         actor: ANONYMOUS,

@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Center, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -10,6 +10,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts } from '../parts/page.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { aboutQuery, sessionQuery } from '../session.ts'
 import { wordy } from '../words.ts'
 
@@ -49,7 +50,18 @@ export function AcceptInvitation() {
             <Ended title={asCallFailed(offered.error).message} advice={ended} />
           ) : (
             <Loaded query={about}>
-              {() => <Loaded query={offered}>{(offer) => <Offer token={token} offer={offer} />}</Loaded>}
+              {({ passwords, singleSignOn }) => (
+                <Loaded query={offered}>
+                  {(offer) => (
+                    <>
+                      <OfferFacts offer={offer} />
+                      {singleSignOn !== undefined && <SingleSignOn host={singleSignOn} back="/" />}
+                      {passwords && singleSignOn !== undefined && <Divider label="or with a password" />}
+                      {passwords && <PasswordForm token={token} name={offer.name} />}
+                    </>
+                  )}
+                </Loaded>
+              )}
             </Loaded>
           )}
         </Stack>
@@ -71,12 +83,25 @@ function Ended({ title, advice }: { readonly title: string; readonly advice: str
   )
 }
 
-interface OfferProps {
-  readonly token: string
+function OfferFacts({
+  offer: { name, role, invitedBy, expiresOn },
+}: {
   readonly offer: Schemas['OfferedInvitation']
+}) {
+  return (
+    <Facts
+      cols={2}
+      facts={[
+        { label: 'Your name here', value: name },
+        { label: 'Role', value: wordy(role) },
+        { label: 'Invited by', value: invitedBy },
+        { label: 'Open until', value: <Instant at={expiresOn} /> },
+      ]}
+    />
+  )
 }
 
-function Offer({ token, offer: { name, role, invitedBy, expiresOn } }: OfferProps) {
+function PasswordForm({ token, name }: { readonly token: string; readonly name: string }) {
   const client = useQueryClient()
   const router = useRouter()
   const form = useForm({
@@ -98,15 +123,6 @@ function Offer({ token, offer: { name, role, invitedBy, expiresOn } }: OfferProp
   return (
     <form onSubmit={form.onSubmit(({ password }) => accept.mutate(password))} noValidate>
       <Stack gap="sm">
-        <Facts
-          cols={2}
-          facts={[
-            { label: 'Your name here', value: name },
-            { label: 'Role', value: wordy(role) },
-            { label: 'Invited by', value: invitedBy },
-            { label: 'Open until', value: <Instant at={expiresOn} /> },
-          ]}
-        />
         <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
         <PasswordInput
           label="Choose a password"

@@ -20,10 +20,9 @@ import type { Search } from '../list-search.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
+import { placeAfter } from '../place-after.ts'
 import { aboutQuery, sessionQuery } from '../session.ts'
-
-/** Only a place inside the console: a crafted address must not lead away after the sign-in. */
-const placeAfter = (back: string | undefined) => (back && /^\/(?![/\\])/.test(back) ? back : '/')
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc console')
@@ -58,7 +57,7 @@ export function SignIn() {
           </div>
           {failed !== undefined && <FailureAlert failed={failed} />}
           <Loaded query={about}>
-            {({ sandboxSignIn }) => (
+            {({ sandboxSignIn, passwords, singleSignOn }) => (
               <>
                 {sandboxSignIn && (
                   <SandboxEntry
@@ -66,10 +65,14 @@ export function SignIn() {
                     enter={() => void enter(responseOf(api.POST('/session/sandbox')))}
                   />
                 )}
-                <PasswordForm
-                  busy={busy}
-                  enter={(body) => void enter(responseOf(api.POST('/session', { body })))}
-                />
+                {singleSignOn !== undefined && <SingleSignOn host={singleSignOn} back={back} />}
+                {passwords && singleSignOn !== undefined && <Divider label="or with a password" />}
+                {passwords && (
+                  <PasswordForm
+                    busy={busy}
+                    enter={(body) => void enter(responseOf(api.POST('/session', { body })))}
+                  />
+                )}
               </>
             )}
           </Loaded>
@@ -117,7 +120,8 @@ function PasswordForm({ busy, enter }: PasswordFormProps) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          No account yet? On the service’s machine: <code>svc admin operator create</code>
+          No account yet? An administrator can invite you. The first one, on the service’s machine:{' '}
+          <code>svc admin operator create</code>
         </Text>
       </Stack>
     </form>
