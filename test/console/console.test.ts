@@ -11,6 +11,7 @@ import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
+import { signInWays } from './sign-in-ways.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
@@ -38,6 +39,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     status(bed)
     people(bed)
     newcomers(bed)
+    signInWays(bed)
     tenants(bed)
     webhooks(bed)
     resilience(bed)

@@ -12,8 +12,8 @@ export interface ForgingProvider {
   signed(claims: JWTPayload): Promise<string>
   /** Parameters of the last request to the token endpoint. */
   asked: URLSearchParams
-  /** Status and body of the token endpoint instead of a token. */
-  fails: { readonly status: number; readonly body: string } | undefined
+  /** Status of the token endpoint instead of a token, with a body that is no JSON; 0 breaks the connection. */
+  fails: number | undefined
   close(): Promise<void>
 }
 
@@ -35,10 +35,10 @@ export async function openForgingProvider(): Promise<ForgingProvider> {
     request.on('data', (part) => (text += String(part)))
     request.on('end', () => {
       bed.asked = new URLSearchParams(text)
-      if (!bed.fails) return json({ access_token: 'a', token_type: 'bearer', id_token: bed.idToken })
-      response.statusCode = bed.fails.status
-      response.setHeader('content-type', 'application/json')
-      response.end(bed.fails.body)
+      if (bed.fails === undefined)
+        return json({ access_token: 'a', token_type: 'bearer', id_token: bed.idToken })
+      if (bed.fails === 0) return request.destroy()
+      response.writeHead(bed.fails, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>')
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

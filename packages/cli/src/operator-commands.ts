@@ -2,6 +2,7 @@ import { password as askPassword, isCancel } from '@clack/prompts'
 import { ROLES, type Role } from '@svc/console-api/console-schema'
 import { unlinkIdentity } from '@svc/console-api/identity-store'
 import {
+  endSessions,
   findOperator,
   insertOperator,
   isOperatorName,
@@ -10,6 +11,7 @@ import {
   setPasswordHash,
   updateOperator,
 } from '@svc/console-api/operator-store'
+import { removeAllPasskeys } from '@svc/console-api/passkey-store'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
@@ -95,6 +97,12 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
     .action(unlink)
+  operator
+    .command('remove-passkeys <name>')
+    .description('all passkeys of an operator stop working; sessions end at once in every process')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin operator remove-passkeys asha')
+    .action(removePasskeys)
   addInvitationCommands(operator)
 }
 
@@ -182,6 +190,16 @@ async function unlink(who: string, { json = false }: Json): Promise<void> {
     return { operator: found, unlinked: await unlinkIdentity(tx, found.operatorId) }
   })
   printRecord({ ...shown(operator), unlinked }, json)
+}
+
+async function removePasskeys(who: string, { json = false }: Json): Promise<void> {
+  const { operator, passkeysRemoved } = await operate(async (tx) => {
+    const found = await requireOperator(tx, who)
+    await endSessions(tx, found.operatorId)
+    recordAudit(tx, [{ action: 'operator.passkeys_removed', target: found.operatorId }])
+    return { operator: found, passkeysRemoved: await removeAllPasskeys(tx, found.operatorId) }
+  })
+  printRecord({ ...shown(operator), passkeysRemoved }, json)
 }
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {

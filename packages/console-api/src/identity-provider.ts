@@ -145,5 +145,6 @@ export class IdentityProvider {
 function wasReached(error: unknown): boolean {
   if (error instanceof ResponseBodyError) return error.status < 500
   if (error instanceof ClientError) return error.code !== undefined && !UNREACHED.has(error.code)
-  return true
+  // What `fetch` throws when no connection comes about, or when it breaks.
+  return !(error instanceof TypeError)
 }

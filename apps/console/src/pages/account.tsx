@@ -8,6 +8,7 @@ import { needed } from '../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { Passkeys } from './passkeys.tsx'
 
 export function Account() {
   const { name, role, mode, version, timeZone } = useSession()
@@ -26,6 +27,7 @@ export function Account() {
       <Section title="Change your password">
         <ChangePassword />
       </Section>
+      <Passkeys />
     </Page>
   )
 }

@@ -95,6 +95,15 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
           await changed()
         }}
       />
+      <ConfirmAction
+        label="Passkeys"
+        confirm={`Remove all passkeys of ${name}`}
+        compact
+        run={() => responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params }))}
+      >
+        All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
+        They sign in with a password or single sign-on, and can add passkeys again.
+      </ConfirmAction>
       {status === 'active' ? (
         <ConfirmAction
           label="Disable"
