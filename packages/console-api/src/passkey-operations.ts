@@ -235,16 +235,23 @@ export const startPasskeySignIn = query({
 type Outcome =
   | { readonly operator: OperatorAccount }
   | {
-      readonly reason: 'unknown_passkey' | 'passkey_response' | 'passkey_copied' | 'disabled'
+      readonly reason:
+        | 'foreign_response'
+        | 'unknown_passkey'
+        | 'passkey_response'
+        | 'passkey_copied'
+        | 'disabled'
       readonly name: string
     }
 
-/** Whose passkey signed the challenge, with its new counter stored; or why it is refused. */
+/** Whose passkey signed its challenge, with the new counter stored; or why it is refused. */
 async function decideSignIn(
   { clock, database, passkeys }: ConsoleServices,
-  challenge: string,
   response: AuthenticationResponseJSON,
 ): Promise<Outcome> {
+  if (!passkeys.isOn) return fail('passkeys_off')
+  const challenge = await passkeys.challengeOf(response)
+  if (challenge === undefined) return { reason: 'foreign_response', name: '' }
   return database.operate(async (tx) => {
     const passkey = await lockPasskey(tx, Buffer.from(response.id, 'base64url'))
     const operator = passkey && (await findOperator(tx, passkey.operatorId))
@@ -275,8 +282,7 @@ export const signInWithPasskey = query({
   mount(services: ConsoleServices) {
     return async ({ address, body, headers, requestId }) => {
       const response = body.credential as unknown as AuthenticationResponseJSON
-      const challenge = await services.passkeys.challengeOf(response)
-      const outcome = await decideSignIn(services, challenge, response)
+      const outcome = await decideSignIn(services, response)
       if ('operator' in outcome)
         return beginSession(services, outcome.operator, { address, headers, requestId })
       const action = 'operator.sign_in_failed'

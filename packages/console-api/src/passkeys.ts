@@ -50,6 +50,7 @@ export class Passkeys {
     return relyingPartyOf(this.#tools.publicUrl()) !== undefined
   }
 
+  /** Throws `passkeys_off` where they are not possible. */
   get #party(): RelyingParty {
     return relyingPartyOf(this.#tools.publicUrl()) ?? fail('passkeys_off')
   }
@@ -82,7 +83,8 @@ export class Passkeys {
   /** The credential that the browser created for this operator. Throws `passkey_refused`. */
   async registered(operatorId: string, response: RegistrationResponseJSON) {
     const { id, origin } = this.#party
-    const challenge = await this.#useChallenge('passkey_registration', response, operatorId)
+    const challenge =
+      (await this.#useChallenge('passkey_registration', response, operatorId)) ?? fail('passkey_refused')
     try {
       const { registrationInfo } = await verifyRegistrationResponse({
         response,
@@ -112,8 +114,8 @@ export class Passkeys {
     })
   }
 
-  /** Uses the challenge of a sign-in up. Throws `passkey_refused` for one that is not open. */
-  async challengeOf(response: AuthenticationResponseJSON): Promise<string> {
+  /** Uses the challenge of a sign-in up; `undefined` for one that is not open. */
+  async challengeOf(response: AuthenticationResponseJSON): Promise<string | undefined> {
     return this.#useChallenge('passkey_sign_in', response, null)
   }
 
@@ -154,14 +156,12 @@ export class Passkeys {
     purpose: 'passkey_registration' | 'passkey_sign_in',
     response: RegistrationResponseJSON | AuthenticationResponseJSON,
     expected: string | null,
-  ): Promise<string> {
+  ): Promise<string | undefined> {
     const { challenges, database } = this.#tools
     const challenge = challengeIn(response.response.clientDataJSON)
-    const of =
-      challenge === undefined
-        ? undefined
-        : await database.operate((tx) => challenges.use(tx, purpose, challenge))
-    return challenge !== undefined && of === expected ? challenge : fail('passkey_refused')
+    if (challenge === undefined) return undefined
+    const of = await database.operate((tx) => challenges.use(tx, purpose, challenge))
+    return of === expected ? challenge : undefined
   }
 }
 
