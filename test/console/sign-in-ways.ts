@@ -80,9 +80,8 @@ export function signInWays(bed: Bed): void {
 
       await signOut(page)
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor()
       await page.getByRole('button', { name: `Signed in as ${name}, operator` }).waitFor()
-      await goTo(page, '/account')
       await page.getByRole('row', { name: 'My laptop' }).getByRole('button', { name: 'Remove' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Remove My laptop' }).click()
       await page.getByRole('row', { name: 'My laptop' }).waitFor({ state: 'detached' })

@@ -43,7 +43,9 @@ export function FinishSingleSignOn() {
           {finished.error ? (
             <>
               <FailureAlert failed={finished.error} />
-              <Text c="dimmed">You are not signed in.</Text>
+              <Text c="dimmed">
+                You are not signed in. Each attempt works once, in the browser that began it.
+              </Text>
               <Button component={Link} to="/sign-in" variant="default">
                 Back to the sign-in
               </Button>

@@ -28,8 +28,9 @@ export function SingleSignOn({ host, back }: SingleSignOnProps) {
         size="md"
         onClick={() => start.mutate()}
         loading={start.isPending || start.isSuccess}
+        py={8}
         style={{ height: 'auto', minHeight: 42 }}
-        styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } }}
+        styles={{ label: { whiteSpace: 'normal', overflowWrap: 'anywhere', lineHeight: 1.3 } }}
       >
         Sign in with {host}
       </Button>
