@@ -105,7 +105,11 @@ create table operator_sessions (
   operator_id text collate "C" not null references operators,
   created_at  timestamptz not null,
   seen_at     timestamptz not null,
-  expires_at  timestamptz not null
+  expires_at  timestamptz not null,
+  -- when the person last proved who they are, and with what: `none` for the sandbox's click
+  authenticated_at timestamptz not null,
+  factors          text[] not null
+    check (cardinality(factors) > 0 and factors <@ array['password', 'totp', 'recovery', 'passkey', 'oidc', 'none'])
 );
 create index operator_sessions_of on operator_sessions (operator_id);
 create index operator_sessions_by_age on operator_sessions (expires_at);

@@ -83,6 +83,8 @@ test('an invited person signs in with the provider alone, and by the subject eve
   const renamed = await signInWith({ ...person, email: 'married.name@example.com' })
   expect(renamed.json.operator).toEqual(first.json.operator)
   expect((await new Browser(service).signIn(nameOf(person))).error).toBe('wrong_password')
+  const signIns = await admin.get(`/audit?action=operator.signed_in&target=${first.json.operator.operatorId}`)
+  expect(signIns.json.data[0].details.factors).toBe('oidc')
   const [{ actor, action }] = (
     await admin.get(`/audit?target=${first.json.operator.operatorId}&action=operator_identity.created`)
   ).json.data

@@ -46,12 +46,14 @@ async function signInWith(authenticator: Authenticator, spoiled: Spoiled = {}, a
 }
 
 test('a passkey alone signs in, in any process, and the account says when it was used', async () => {
-  const { name, authenticator, browser, passkeyId } = await withPasskey()
+  const { name, operatorId, authenticator, browser, passkeyId } = await withPasskey()
   for (const at of [service, other]) {
     const { json, status, browser: fresh } = await signInWith(authenticator, {}, at)
     expect([status, json.operator]).toMatchObject([200, { name, role: 'operator' }])
     expect((await fresh.get('/session')).json.operator.name).toBe(name)
   }
+  const [signedInBy] = (await admin.get(`/audit?action=operator.signed_in&target=${operatorId}`)).json.data
+  expect(signedInBy.details.factors).toBe('passkey')
   const [listed] = (await browser.get('/session/passkeys')).json.data
   expect(listed).toMatchObject({ passkeyId, name: 'Laptop', lastUsedOn: expect.any(String) })
 })

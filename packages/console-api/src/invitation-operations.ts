@@ -215,7 +215,7 @@ export const acceptInvitation = query({
         'read committed',
         { actor: `operator ${name}`, requestId },
       )
-      return beginSession(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId }, ['password'])
     }
   },
 })

@@ -284,7 +284,7 @@ export const signInWithPasskey = query({
       const response = body.credential as unknown as AuthenticationResponseJSON
       const outcome = await decideSignIn(services, response)
       if ('operator' in outcome)
-        return beginSession(services, outcome.operator, { address, headers, requestId })
+        return beginSession(services, outcome.operator, { address, headers, requestId }, ['passkey'])
       const action = 'operator.sign_in_failed'
       await services.failedSignIns.record({ action, actor: ANONYMOUS, address, requestId, ...outcome })
       return fail('passkey_refused')

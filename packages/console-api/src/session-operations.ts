@@ -17,7 +17,7 @@ import {
 } from './operator-store.ts'
 import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
-import type { Session } from './sessions.ts'
+import type { Factor, Session } from './sessions.ts'
 
 const TAG = 'Session'
 
@@ -80,13 +80,15 @@ export async function beginSession(
   services: ConsoleServices,
   operator: OperatorAccount,
   { address, headers, requestId }: Asked,
+  factors: readonly Factor[],
 ) {
   const { sessions } = services
   const by = { actor: `operator ${operator.name}`, requestId }
   return services.database.operate(
     async (tx) => {
-      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
-      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details: { address } }])
+      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }), factors)
+      const details = { address, factors: factors.join(' ') }
+      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
       return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
     },
     'read committed',
@@ -157,7 +159,7 @@ export const signIn = query({
         requestId,
       } as const
       const operator = await checkPassword(services, attempt, password)
-      return beginSession(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId }, ['password'])
     }
   },
 })
@@ -198,7 +200,7 @@ export const signInToSandbox = query({
           description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
         })
       }
-      return beginSession(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId }, ['none'])
     }
   },
 })
