@@ -131,6 +131,7 @@ create function audit_change() returns trigger
       when tg_op = 'INSERT' then 'created'
       when tg_op = 'DELETE' then 'deleted'
       when shown ->> 'revoked_at' is not null then 'revoked'
+      when shown ->> 'accepted_at' is not null then 'accepted'
       when shown ->> 'retired_at' is not null then 'retired'
       when shown ->> 'disabled_at' is not null then 'disabled'
       when shown ? 'disabled_at' then 'enabled'

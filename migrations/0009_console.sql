@@ -14,13 +14,102 @@ create constraint trigger audited after insert or update or delete on operators 
   for each row execute function audit_change('operator', 'operator_id', '', 'name,role,disabled_at');
 grant select, insert, update on operators to svc_operator;
 
+-- People who are to become operators (decision O2): the link that they get has a token of which this is a keyed digest.
+create table operator_invitations (
+  invitation_id text collate "C" not null,
+  name          text collate "C" not null check (name ~ '^[a-z0-9][a-z0-9._@-]{1,63}$'),
+  role          text not null check (role in ('viewer', 'operator', 'admin')),
+  digest        bytea not null unique check (length(digest) = 32),
+  created_at    timestamptz not null,
+  -- as the audit names them
+  created_by    text not null,
+  -- the operator who invited, whose role bounds the invitation; null for the command line
+  invited_by    text collate "C" references operators,
+  expires_at    timestamptz not null check (expires_at > created_at),
+  accepted_at   timestamptz,
+  revoked_at    timestamptz,
+  -- who the invited person became
+  operator_id   text collate "C" unique references operators,
+  check ((accepted_at is null) = (operator_id is null)),
+  check (accepted_at is null or revoked_at is null),
+  check (accepted_at < expires_at)
+);
+alter table operator_invitations add primary key (invitation_id);
+create unique index operator_invitations_open on operator_invitations (name)
+  where accepted_at is null and revoked_at is null;
+create constraint trigger audited after insert or update or delete on operator_invitations deferrable initially deferred
+  for each row execute function audit_change('invitation', 'invitation_id', '', 'name,role,expires_at,accepted_at,revoked_at');
+grant select, insert, update on operator_invitations to svc_operator;
+
+-- Whom the identity provider knows an operator as (OpenID Connect Core section 5.7): an address is given to another person
+-- some day, a subject never.
+create table operator_identities (
+  issuer      text collate "C" not null,
+  subject     text collate "C" not null check (length(subject) between 1 and 255),
+  operator_id text collate "C" not null references operators,
+  linked_at   timestamptz not null
+);
+alter table operator_identities add primary key (issuer, subject);
+create unique index operator_identities_of on operator_identities (operator_id, issuer);
+create constraint trigger audited after insert or update or delete on operator_identities deferrable initially deferred
+  for each row execute function audit_change('operator_identity', 'operator_id', '', 'issuer,linked_at');
+grant select, insert, delete on operator_identities to svc_operator;
+
+-- Public keys with which operators sign in (WebAuthn level 3).
+create table operator_passkeys (
+  passkey_id    text collate "C" not null,
+  operator_id   text collate "C" not null references operators,
+  credential_id bytea not null unique check (length(credential_id) between 1 and 1023),
+  -- COSE_Key
+  public_key    bytea not null,
+  -- of the authenticator: 0 for ever, or higher with every use
+  sign_count    bigint not null check (sign_count between 0 and 4294967295),
+  transports    text[] not null,
+  name          text not null check (length(name) between 1 and 100),
+  created_at    timestamptz not null,
+  last_used_at  timestamptz
+);
+alter table operator_passkeys add primary key (passkey_id);
+create index operator_passkeys_of on operator_passkeys (operator_id, created_at);
+create constraint trigger audited after insert or update or delete on operator_passkeys deferrable initially deferred
+  for each row execute function audit_change('passkey', 'passkey_id', '', 'operator_id');
+grant select, insert, update, delete on operator_passkeys to svc_operator;
+
+-- A counter that does not rise is that of a copy.
+create function refuse_lower_sign_count() returns trigger language plpgsql set search_path = svc, pg_temp
+  as $$ begin
+    if new.sign_count <= old.sign_count and (new.sign_count > 0 or old.sign_count > 0) then
+      raise exception 'the counter of a passkey rises' using errcode = 'check_violation';
+    end if;
+    return new;
+  end $$;
+create trigger sign_count_rises before update of sign_count on operator_passkeys
+  for each row execute function refuse_lower_sign_count();
+
+-- Sign-ins under way, each used once: a keyed digest of the random value that the browser has.
+create table operator_challenges (
+  digest      bytea not null check (length(digest) = 32),
+  purpose     text not null check (purpose in ('oidc', 'passkey_sign_in', 'passkey_registration')),
+  -- who registers a passkey
+  operator_id text collate "C" references operators,
+  expires_at  timestamptz not null,
+  check ((purpose = 'passkey_registration') = (operator_id is not null))
+);
+alter table operator_challenges add primary key (digest);
+create index operator_challenges_by_age on operator_challenges (expires_at);
+grant select, insert, delete on operator_challenges to svc_operator;
+
 -- Who is signed in. Read with every request, so that a session that ends here ends in every process at once.
 create table operator_sessions (
   digest      bytea not null,
   operator_id text collate "C" not null references operators,
   created_at  timestamptz not null,
   seen_at     timestamptz not null,
-  expires_at  timestamptz not null
+  expires_at  timestamptz not null,
+  -- when the person last proved who they are, and with what: `none` for the sandbox's click
+  authenticated_at timestamptz not null,
+  factors          text[] not null
+    check (cardinality(factors) > 0 and factors <@ array['password', 'totp', 'recovery', 'passkey', 'oidc', 'none'])
 );
 create index operator_sessions_of on operator_sessions (operator_id);
 create index operator_sessions_by_age on operator_sessions (expires_at);

@@ -89,6 +89,11 @@ export async function administerOperators(svc: Svc): Promise<void> {
   await svc(['admin', 'operator', 'disable', 'ravi'])
   await svc(['admin', 'operator', 'enable', 'ravi'])
   expect(await svc(['admin', 'operator', 'list'])).toHaveLength(2)
+  expect(await svc(['admin', 'operator', 'unlink', 'ravi'])).toMatchObject({ unlinked: false })
+  await svc(['admin', 'operator', 'remove-passkeys', 'ravi'])
+  const { invitationId } = await svc(['admin', 'operator', 'invite', 'dara', '--role', 'operator'])
+  expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'open' }])
+  await svc(['admin', 'operator', 'revoke-invitation', 'dara'])
 }
 
 export async function administerKeys(svc: Svc): Promise<void> {

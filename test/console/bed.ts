@@ -14,6 +14,10 @@ interface VisitOptions {
   readonly size?: Size
   /** Failed calls that the test makes on purpose. */
   readonly expected?: readonly RegExp[]
+  /** Address of another service than the bed's. */
+  readonly baseUrl?: string
+  /** Address that the page leads to. */
+  readonly leadsTo?: string
 }
 
 /** One service, one browser and one world for all tests of the page; each test gets a window of its own. */
@@ -54,9 +58,9 @@ export class Bed {
     return this
   }
 
-  async visit({ as, at = '/', size = 'desk', expected = [] }: VisitOptions = {}): Promise<Page> {
-    const { baseUrl } = this.service.client
-    const visitor = await newVisitor(this.#browser, { baseUrl, size, expected })
+  async visit({ as, at = '/', size = 'desk', expected = [], ...others }: VisitOptions = {}): Promise<Page> {
+    const baseUrl = others.baseUrl ?? this.service.client.baseUrl
+    const visitor = await newVisitor(this.#browser, { ...others, baseUrl, size, expected })
     this.#visitors.push(visitor)
     if (as !== null) await visitor.context.addCookies([await this.#session(as)])
     await goTo(visitor.page, at)

@@ -6,10 +6,12 @@ import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
+import { newcomers } from './newcomers.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
+import { signInWays } from './sign-in-ways.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
@@ -36,6 +38,8 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     journals(bed)
     status(bed)
     people(bed)
+    newcomers(bed)
+    signInWays(bed)
     tenants(bed)
     webhooks(bed)
     resilience(bed)

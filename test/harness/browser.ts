@@ -39,11 +39,13 @@ interface VisitorOptions {
   readonly scheme?: Scheme
   /** Failures of calls that a test makes on purpose; the browser reports each as an error of the page. */
   readonly expected?: readonly RegExp[]
+  /** Another address that the page leads to. */
+  readonly leadsTo?: string
 }
 
 /** Opens an empty browser window on the service; anything that asks another address is stopped and counted. */
 export async function newVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
-  const { baseUrl, size = 'desk', scheme = 'light', expected = [] } = options
+  const { baseUrl, size = 'desk', scheme = 'light', expected = [], leadsTo } = options
   const trouble: string[] = []
   const note = (text: string) => {
     if (!expected.some((pattern) => pattern.test(text))) trouble.push(text)
@@ -60,7 +62,7 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
   })
   const { origin } = new URL(baseUrl)
   await context.route(
-    (url) => url.origin !== origin && url.protocol !== 'data:',
+    (url) => url.origin !== origin && url.origin !== leadsTo && url.protocol !== 'data:',
     (route) => {
       note(`asked elsewhere: ${route.request().url()}`)
       return route.abort()

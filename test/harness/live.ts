@@ -175,6 +175,12 @@ const CHOSEN: Readonly<Record<string, string>> = {
   CONSOLE_SESSION_HOURS: '8',
   CONSOLE_IDLE_MINUTES: '15',
   SIGN_IN_FAILURES_PER_MINUTE: '5',
+  // Nothing listens there: operators sign in with passwords all the same.
+  OIDC_ISSUER: 'http://127.0.0.1:9',
+  OIDC_CLIENT_ID: 'svc-console',
+  OIDC_CLIENT_SECRET: 'a secret of the console',
+  OIDC_NAME_CLAIM: 'preferred_username',
+  CONSOLE_PASSWORDS: 'on',
   REQUEST_LOG_DAYS: '3',
   REQUEST_LOG_ROWS_MAX: '10000',
   REQUEST_LOG_PER_SECOND: '100',

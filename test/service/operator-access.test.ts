@@ -33,13 +33,30 @@ test('every operation needs a session, and every role is refused what is above i
 })
 
 test('a viewer changes nothing, and only administrators manage operators', () => {
-  const ofOneself = new Set(['console.signOut', 'console.changeOwnPassword', 'console.tryAllocation'])
+  const ofOneself = new Set([
+    'console.signOut',
+    'console.changeOwnPassword',
+    'console.startPasskey',
+    'console.registerPasskey',
+    'console.removePasskey',
+    'console.tryAllocation',
+  ])
   for (const { id, method, path, role } of OPERATORS_OWN) {
     if (method !== 'GET' && !ofOneself.has(id)) expect([id, role]).not.toEqual([id, 'viewer'])
     if (path.startsWith(`${API}/operators`)) expect([id, role]).toEqual([id, 'admin'])
   }
   const open = CONSOLE_OPERATIONS.filter(({ auth }) => auth !== 'operator').map(({ id }) => id)
-  expect(open.sort()).toEqual(['console.showAbout', 'console.signIn', 'console.signInToSandbox'])
+  expect(open.sort()).toEqual([
+    'console.acceptInvitation',
+    'console.finishSingleSignOn',
+    'console.showAbout',
+    'console.showInvitation',
+    'console.signIn',
+    'console.signInToSandbox',
+    'console.signInWithPasskey',
+    'console.startPasskeySignIn',
+    'console.startSingleSignOn',
+  ])
 })
 
 test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {

@@ -55,12 +55,12 @@ test('a failed sign-in is audited with its address, and with the name where an o
   expect(await wholeAudit(service)).not.toMatch(/hunter2/i)
 })
 
-test('a sign-in is audited with its address', async () => {
+test('a sign-in is audited with its address and its factors', async () => {
   const { name, operatorId } = await newOperator(service, 'viewer')
   const browser = new Browser(service)
   expect((await attempt(browser, name, 'correct horse battery staple', '203.0.113.9')).status).toBe(200)
   expect(await audited(service, `action=operator.signed_in&target=${operatorId}`)).toMatchObject([
-    { actor: `operator ${name}`, details: { address: '203.0.113.9' } },
+    { actor: `operator ${name}`, details: { address: '203.0.113.9', factors: 'password' } },
   ])
 })
 

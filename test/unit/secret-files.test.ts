@@ -27,11 +27,13 @@ const VALUES: Readonly<Record<string, string>> = {
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   VAULT_TOKEN: 'canary',
+  OIDC_CLIENT_SECRET: 'canary',
   RATE_LIMIT_URL: 'redis://:canary@h',
 }
 /** A value of settings that are no secret, have no default and are no address. */
 const PUBLIC: Readonly<Record<string, string>> = {
   APPROVAL_ABOVE_RUPEES: 'none',
+  OIDC_CLIENT_ID: 'svc-console',
   SVC_MASTER_KEY_WRAPPED: 'vault:v1:d3JhcHBlZA==',
 }
 const names = Object.entries(SETTINGS)

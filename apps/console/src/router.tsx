@@ -23,6 +23,18 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 })
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation.tsx'), 'AcceptInvitation'),
+})
+
+const oidc = createRoute({
+  getParentRoute: () => root,
+  path: '/oidc',
+  component: lazyRouteComponent(() => import('./pages/oidc.tsx'), 'FinishSingleSignOn'),
+})
+
 /** Everything behind the sign-in; an operator without a session goes there first and comes back to the requested page. */
 const inside = createRoute({
   getParentRoute: () => root,
@@ -51,6 +63,8 @@ const page = <Path extends string>(path: Path, importer: Importer, name: string)
 
 const routeTree = root.addChildren([
   signIn,
+  invitation,
+  oidc,
   inside.addChildren([
     page('/', () => import('./pages/overview.tsx'), 'Overview'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),

@@ -1,6 +1,8 @@
 import { password as askPassword, isCancel } from '@clack/prompts'
 import { ROLES, type Role } from '@svc/console-api/console-schema'
+import { unlinkIdentity } from '@svc/console-api/identity-store'
 import {
+  endSessions,
   findOperator,
   insertOperator,
   isOperatorName,
@@ -9,12 +11,15 @@ import {
   setPasswordHash,
   updateOperator,
 } from '@svc/console-api/operator-store'
+import { removeAllPasskeys } from '@svc/console-api/passkey-store'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
+import { addInvitationCommands } from './invitation-commands.ts'
+import { readRole } from './operator-role.ts'
 import { printRecord, printRows } from './print.ts'
 import { readText } from './read-text.ts'
 import { UsageError } from './usage-error.ts'
@@ -84,6 +89,21 @@ Examples:
       `\nExamples:\n  svc admin operator reset-password asha\n  svc admin operator reset-password asha ${EXAMPLE_STDIN}`,
     )
     .action(resetPassword)
+  operator
+    .command('unlink <name>')
+    .description(
+      'forget whom the identity provider knows an operator as; the next sign-in by the name links again',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
+    .action(unlink)
+  operator
+    .command('remove-passkeys <name>')
+    .description('all passkeys of an operator stop working; sessions end at once in every process')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin operator remove-passkeys asha')
+    .action(removePasskeys)
+  addInvitationCommands(operator)
 }
 
 const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: OperatorAccount) => ({
@@ -94,12 +114,6 @@ const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: 
   lastSignInAt,
   status: disabledAt ? 'disabled' : 'active',
 })
-
-function readRole(text: string): Role {
-  const role = ROLES.find((known) => known === text)
-  if (!role) throw new UsageError(`The role must be one of ${ROLES.join(', ')}`)
-  return role
-}
 
 /** Never an argument: arguments are seen by everybody on the machine and kept in the shell's history. */
 async function newPassword(fromStdin: boolean): Promise<string> {
@@ -168,6 +182,24 @@ async function resetPassword(
     return found
   })
   printRecord(shown(operator), json)
+}
+
+async function unlink(who: string, { json = false }: Json): Promise<void> {
+  const { operator, unlinked } = await operate(async (tx) => {
+    const found = await requireOperator(tx, who)
+    return { operator: found, unlinked: await unlinkIdentity(tx, found.operatorId) }
+  })
+  printRecord({ ...shown(operator), unlinked }, json)
+}
+
+async function removePasskeys(who: string, { json = false }: Json): Promise<void> {
+  const { operator, passkeysRemoved } = await operate(async (tx) => {
+    const found = await requireOperator(tx, who)
+    await endSessions(tx, found.operatorId)
+    recordAudit(tx, [{ action: 'operator.passkeys_removed', target: found.operatorId }])
+    return { operator: found, passkeysRemoved: await removeAllPasskeys(tx, found.operatorId) }
+  })
+  printRecord({ ...shown(operator), passkeysRemoved }, json)
 }
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {

@@ -9,14 +9,17 @@ import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import * as invitations from './invitation-operations.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
 import { showHistory } from './object-history.ts'
+import * as oidc from './oidc-operations.ts'
 import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
+import * as passkeys from './passkey-operations.ts'
 import * as payments from './payment-operations.ts'
 import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
@@ -37,6 +40,14 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.showAbout,
   session.signIn,
   session.signInToSandbox,
+  oidc.startSingleSignOn,
+  oidc.finishSingleSignOn,
+  passkeys.startPasskeySignIn,
+  passkeys.signInWithPasskey,
+  passkeys.showPasskeys,
+  passkeys.startPasskey,
+  passkeys.registerPasskey,
+  passkeys.removePasskey,
   session.showSession,
   session.signOut,
   session.changeOwnPassword,
@@ -138,6 +149,12 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.createOperator,
   operators.changeOperator,
   operators.resetOperatorPassword,
+  passkeys.removeOperatorPasskeys,
+  invitations.listInvitations,
+  invitations.inviteOperator,
+  invitations.revokeInvitation,
+  invitations.showInvitation,
+  invitations.acceptInvitation,
 ]
 
 const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.test(id)

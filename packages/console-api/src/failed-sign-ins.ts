@@ -12,7 +12,7 @@ const SUMMARY_EVERY_MS = 60_000
 const COUNTED_MAX = 1_000
 const LISTED_MAX = 5
 
-/** A password that was presented under an operator's name. */
+/** A failed attempt to prove to be an operator. */
 export interface SignInAttempt {
   readonly action: 'operator.sign_in_failed' | 'operator.password_change_failed'
   readonly actor: string
@@ -20,6 +20,8 @@ export interface SignInAttempt {
   /** As typed; people type passwords here, so it is audited only where an operator has this name. */
   readonly name: string
   readonly requestId: string
+  /** What was wrong where no password was presented. */
+  readonly reason?: string
 }
 
 class Tally {
@@ -76,16 +78,16 @@ export class FailedSignIns {
     this.loop = new Loop({ name: 'failed_sign_ins', everyMs: SUMMARY_EVERY_MS, work, atStop: true }, services)
   }
 
-  /** To be called for a wrong password. */
+  /** To be called for a wrong password, and for what else fails to prove who signs in. */
   async record(attempt: SignInAttempt): Promise<void> {
-    const { action, actor, address, name, requestId } = attempt
+    const { action, actor, address, name, requestId, reason } = attempt
     const one = await this.#mayEnter(address)
     const operator = await this.#services.database.operate(
       async (tx) => {
         const found = await findOperator(tx, name)
         if (one)
           recordAudit(tx, [
-            { action, target: found?.operatorId ?? 'unknown', details: detailsOf(address, found) },
+            { action, target: found?.operatorId ?? 'unknown', details: detailsOf(address, found, reason) },
           ])
         return found
       },
@@ -147,8 +149,8 @@ export class FailedSignIns {
   }
 }
 
-const detailsOf = (address: string, operator: OperatorAccount | undefined) => ({
+const detailsOf = (address: string, operator: OperatorAccount | undefined, reason: string | undefined) => ({
   address,
-  reason: operator ? (operator.disabledAt ? 'disabled' : 'wrong_password') : 'unknown_name',
+  reason: reason ?? (operator ? (operator.disabledAt ? 'disabled' : 'wrong_password') : 'unknown_name'),
   ...(operator && { name: operator.name }),
 })

@@ -128,6 +128,10 @@ export async function updateOperator(
   return toOperator(row!)
 }
 
+/** Signs an operator out everywhere. */
+export const endSessions = (tx: Tx, operatorId: string): Promise<unknown> =>
+  tx.query(END_SESSIONS, [operatorId, null])
+
 /** Sets a new password; all sessions end but the one that is kept. */
 export async function setPasswordHash(
   tx: Tx,

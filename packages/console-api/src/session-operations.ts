@@ -5,7 +5,7 @@ import { VERSION } from '@svc/platform/package'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, ROLES, record, text } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { SignInAttempt } from './failed-sign-ins.ts'
 import {
@@ -17,11 +17,11 @@ import {
 } from './operator-store.ts'
 import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
-import type { Session } from './sessions.ts'
+import type { Factor, Session } from './sessions.ts'
 
 const TAG = 'Session'
 
-const SessionRecord = record('Session', {
+export const SessionRecord = record('Session', {
   operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
@@ -44,7 +44,7 @@ const wire = (
   })
 
 /** Whom the audit names without a session. */
-const ANONYMOUS = 'anonymous'
+export const ANONYMOUS = 'anonymous'
 
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
 async function checkPassword(
@@ -75,17 +75,20 @@ interface Asked {
   readonly requestId: string
 }
 
-async function begin(
+/** Signs an operator in. */
+export async function beginSession(
   services: ConsoleServices,
   operator: OperatorAccount,
   { address, headers, requestId }: Asked,
+  factors: readonly Factor[],
 ) {
   const { sessions } = services
   const by = { actor: `operator ${operator.name}`, requestId }
   return services.database.operate(
     async (tx) => {
-      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }))
-      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details: { address } }])
+      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }), factors)
+      const details = { address, factors: factors.join(' ') }
+      recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
       return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
     },
     'read committed',
@@ -107,9 +110,12 @@ export const showAbout = query({
     version: text(),
     timeZone: text('Business time zone; dates are shown in it'),
     sandboxSignIn: Type.Boolean({ description: 'Whether one click signs in, without a password' }),
+    passwords: Type.Boolean({ description: 'Whether operators may sign in with a password' }),
+    passkeys: Type.Boolean({ description: 'Whether browsers allow passkeys at this address' }),
+    singleSignOn: maybe('Host of the identity provider, where there is one'),
   }),
   errors: [],
-  mount({ config }) {
+  mount({ config, passkeys }: ConsoleServices) {
     const mode = config.SVC_MODE
     const timeZone = config.BUSINESS_TIME_ZONE
     return ({ address, headers }) => ({
@@ -118,6 +124,9 @@ export const showAbout = query({
         version: VERSION,
         timeZone,
         sandboxSignIn: mode === 'sandbox' && isLoopback(address) && isLocalName(headers['host']),
+        passwords: config.CONSOLE_PASSWORDS === 'on',
+        passkeys: passkeys.isOn,
+        singleSignOn: config.OIDC_ISSUER && new URL(config.OIDC_ISSUER).host,
       }),
     })
   },
@@ -138,9 +147,10 @@ export const signIn = query({
     password: Type.String({ minLength: 1, maxLength: 256 }),
   }),
   result: SessionRecord,
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: ['wrong_password', 'passwords_off', 'too_many_failed_attempts', 'overloaded'],
   mount(services: ConsoleServices) {
     return async ({ address, body: { name, password }, headers, requestId }) => {
+      if (services.config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
       const attempt = {
         action: 'operator.sign_in_failed',
         actor: ANONYMOUS,
@@ -149,7 +159,7 @@ export const signIn = query({
         requestId,
       } as const
       const operator = await checkPassword(services, attempt, password)
-      return begin(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId }, ['password'])
     }
   },
 })
@@ -190,7 +200,7 @@ export const signInToSandbox = query({
           description: `The operator ${SANDBOX_OPERATOR} is disabled; svc admin operator enable ${SANDBOX_OPERATOR}`,
         })
       }
-      return begin(services, operator, { address, headers, requestId })
+      return beginSession(services, operator, { address, headers, requestId }, ['none'])
     }
   },
 })

@@ -29,7 +29,8 @@ const FIND = statement<SessionRow>(
 const SEEN = statement('operator_session_seen', 'update operator_sessions set seen_at = $2 where digest = $1')
 const INSERT = statement(
   'operator_session_insert',
-  `insert into operator_sessions (digest, operator_id, created_at, seen_at, expires_at) values ($1, $2, $3, $3, $4)`,
+  `insert into operator_sessions (digest, operator_id, created_at, seen_at, authenticated_at, expires_at, factors)
+   values ($1, $2, $3, $3, $3, $4, $5)`,
 )
 const SIGNED_IN = statement(
   'operator_signed_in',
@@ -41,6 +42,9 @@ const FORGET = statement(
      select digest from operator_sessions where operator_id = $2 order by created_at desc offset $3)`,
 )
 const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
+
+/** With what a person proves who they are; `none` for the sandbox's click. A passkey counts as two. */
+export type Factor = 'password' | 'totp' | 'recovery' | 'passkey' | 'oidc' | 'none'
 
 /** Whose session it is, and until when. */
 export interface Session {
@@ -95,6 +99,7 @@ export class Sessions {
     tx: Tx,
     { operatorId, name, role }: OperatorAccount,
     former: Buffer | undefined,
+    factors: readonly Factor[],
   ): Promise<{ session: Session; cookie: string }> {
     const { clock, config, random } = this.#services
     const now = new Date(clock.now())
@@ -103,7 +108,7 @@ export class Sessions {
     const lifeMs = config.CONSOLE_SESSION_HOURS * 3_600_000
     const expiresAt = new Date(now.getTime() + lifeMs)
     if (former) await tx.query(END, [former])
-    await tx.query(INSERT, [digest, operatorId, now, expiresAt])
+    await tx.query(INSERT, [digest, operatorId, now, expiresAt, factors])
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }

@@ -1,16 +1,18 @@
 import { Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { useSession } from '../session.ts'
+import { aboutQuery, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { Passkeys } from './passkeys.tsx'
 
 export function Account() {
   const { name, role, mode, version, timeZone } = useSession()
+  const about = useQuery(aboutQuery)
   return (
     <Page title="Your account">
       <Section title="About">
@@ -23,9 +25,12 @@ export function Account() {
           ]}
         />
       </Section>
-      <Section title="Change your password">
-        <ChangePassword />
-      </Section>
+      {about.data?.passwords !== false && (
+        <Section title="Change your password">
+          <ChangePassword />
+        </Section>
+      )}
+      <Passkeys />
     </Page>
   )
 }

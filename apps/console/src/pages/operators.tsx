@@ -1,14 +1,16 @@
-import { Group, PasswordInput, Select, TextInput } from '@mantine/core'
+import { Group, PasswordInput, Select, Stack } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
-import { ListPage } from '../parts/list-page.tsx'
+import { List } from '../parts/list-page.tsx'
+import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { Invitations, InviteOperator } from './invitations.tsx'
 
 type Operator = Schemas['Operator']
 
@@ -16,7 +18,7 @@ const ROLES = [
   { value: 'viewer', label: 'Viewer: sees everything, changes nothing' },
   { value: 'operator', label: 'Operator: changes tenants, cards, codes, money' },
   { value: 'admin', label: 'Administrator: operators too' },
-]
+] as const
 
 const passwordRule = (value: string) => (value.length >= 12 ? null : 'At least 12 characters')
 const changed = () => queryClient.invalidateQueries({ queryKey: ['operators'] })
@@ -33,53 +35,28 @@ const COLUMNS: readonly Column<Operator>[] = [
 export function Operators() {
   const { can } = useSession()
   return (
-    <ListPage
+    <Page
       title="Operators"
       lead="People who may sign in here."
-      actions={can('admin') && <CreateOperator />}
-      name="operators"
-      caption="Operators"
-      load={listAt('/operators')}
-      columns={COLUMNS}
-      rowKey={({ operatorId }) => operatorId}
-      filters={[]}
-      empty={
-        <EmptyState title="No operators yet" command="svc admin operator create asha --role operator">
-          Everybody signs in with a name of their own, so that the audit can say who did what.
-        </EmptyState>
-      }
-    />
-  )
-}
-
-function CreateOperator() {
-  return (
-    <FormDialog
-      label="Create operator"
-      send="Create"
-      initial={{ name: '', role: 'viewer' as Operator['role'], password: '' }}
-      rules={{
-        name: (value: string) =>
-          /^[a-z0-9][a-z0-9._@-]{1,63}$/.test(value) ? null : '2 to 64 small letters, digits and . _ @ -',
-        password: passwordRule,
-      }}
-      fields={(form) => (
-        <>
-          <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
-          <Select label="Role" data={ROLES} allowDeselect={false} {...form.getInputProps('role')} />
-          <PasswordInput
-            label="First password"
-            description="At least 12 characters; they can change it"
-            autoComplete="new-password"
-            {...form.getInputProps('password')}
-          />
-        </>
-      )}
-      submit={async (body) => {
-        await responseOf(api.POST('/operators', { body }))
-        await changed()
-      }}
-    />
+      actions={can('admin') && <InviteOperator roles={ROLES} />}
+    >
+      <Stack>
+        <List
+          name="operators"
+          caption="Operators"
+          load={listAt('/operators')}
+          columns={COLUMNS}
+          rowKey={({ operatorId }) => operatorId}
+          filters={[]}
+          empty={
+            <EmptyState title="No operators yet" command="svc admin operator create asha --role operator">
+              Everybody signs in with a name of their own, so that the audit can say who did what.
+            </EmptyState>
+          }
+        />
+        {can('admin') && <Invitations />}
+      </Stack>
+    </Page>
   )
 }
 
@@ -118,6 +95,15 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
           await changed()
         }}
       />
+      <ConfirmAction
+        label="Passkeys"
+        confirm={`Remove all passkeys of ${name}`}
+        compact
+        run={() => responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params }))}
+      >
+        All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
+        They sign in with a password or single sign-on, and can add passkeys again.
+      </ConfirmAction>
       {status === 'active' ? (
         <ConfirmAction
           label="Disable"

@@ -20,10 +20,10 @@ import type { Search } from '../list-search.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
+import { signInWithPasskey } from '../passkey.ts'
+import { placeAfter } from '../place-after.ts'
 import { aboutQuery, sessionQuery } from '../session.ts'
-
-/** Only a place inside the console: a crafted address must not lead away after the sign-in. */
-const placeAfter = (back: string | undefined) => (back && /^\/(?![/\\])/.test(back) ? back : '/')
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc console')
@@ -58,24 +58,39 @@ export function SignIn() {
           </div>
           {failed !== undefined && <FailureAlert failed={failed} />}
           <Loaded query={about}>
-            {({ sandboxSignIn }) => (
-              <>
-                {sandboxSignIn && (
-                  <SandboxEntry
-                    busy={busy}
-                    enter={() => void enter(responseOf(api.POST('/session/sandbox')))}
-                  />
-                )}
-                <PasswordForm
-                  busy={busy}
-                  enter={(body) => void enter(responseOf(api.POST('/session', { body })))}
-                />
-              </>
-            )}
+            {(known) => <Ways about={known} back={back} busy={busy} enter={(call) => void enter(call)} />}
           </Loaded>
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+interface WaysProps {
+  readonly about: Schemas['About']
+  readonly back: string | undefined
+  readonly busy: boolean
+  readonly enter: (call: Promise<Schemas['Session']>) => void
+}
+
+/** The ways to sign in that this service offers. */
+function Ways({ about: { sandboxSignIn, passkeys, passwords, singleSignOn }, back, busy, enter }: WaysProps) {
+  return (
+    <>
+      {sandboxSignIn && (
+        <SandboxEntry busy={busy} enter={() => enter(responseOf(api.POST('/session/sandbox')))} />
+      )}
+      {singleSignOn !== undefined && <SingleSignOn host={singleSignOn} back={back} />}
+      {passkeys && (
+        <Button variant="default" loading={busy} onClick={() => enter(signInWithPasskey())}>
+          Sign in with a passkey
+        </Button>
+      )}
+      {passwords && (passkeys || singleSignOn !== undefined) && <Divider label="or with a password" />}
+      {passwords && (
+        <PasswordForm busy={busy} enter={(body) => enter(responseOf(api.POST('/session', { body })))} />
+      )}
+    </>
   )
 }
 
@@ -117,7 +132,8 @@ function PasswordForm({ busy, enter }: PasswordFormProps) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          No account yet? On the service’s machine: <code>svc admin operator create</code>
+          No account yet? An administrator can invite you. The first one, on the service’s machine:{' '}
+          <code>svc admin operator create</code>
         </Text>
       </Stack>
     </form>

@@ -1,0 +1,141 @@
+import { Alert, Button, Center, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDocumentTitle } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { asCallFailed } from '../failure.ts'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { Instant } from '../parts/instant.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Facts } from '../parts/page.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
+import { aboutQuery, sessionQuery } from '../session.ts'
+import { wordy } from '../words.ts'
+
+/** What the person can do where the invitation no longer works. */
+const ENDED: Readonly<Record<string, string>> = {
+  invitation_not_found: 'Copy the whole link, or ask for a new one.',
+  invitation_used:
+    'Sign in with the name and password that you chose. If that was not you, report it at once.',
+  invitation_revoked: 'Ask an administrator for a new one.',
+  invitation_expired: 'Ask an administrator for a new one: links work for a limited time.',
+}
+
+/** What an invited person opens: the token is in the fragment of the address, which browsers send to no server. */
+export function AcceptInvitation() {
+  useDocumentTitle('Invitation · svc console')
+  const [token] = useState(() => window.location.hash.slice(1))
+  const about = useQuery(aboutQuery)
+  const offered = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => responseOf(api.POST('/invitation', { body: { token: token || '-' } })),
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  })
+  const word = offered.error && asCallFailed(offered.error).word
+  const ended = word ? ENDED[word] : undefined
+  return (
+    <Center mih="100dvh" p="md" component="main">
+      <Paper withBorder p="xl" w="100%" maw={460}>
+        <Stack>
+          <div>
+            <Title order={1} size="h2">
+              Invitation
+            </Title>
+            <Text c="dimmed">To the operators’ console of svc.</Text>
+          </div>
+          {offered.error && ended !== undefined ? (
+            <Ended title={asCallFailed(offered.error).message} advice={ended} />
+          ) : (
+            <Loaded query={about}>
+              {({ passwords, singleSignOn }) => (
+                <Loaded query={offered}>
+                  {(offer) => (
+                    <>
+                      <OfferFacts offer={offer} />
+                      {singleSignOn !== undefined && <SingleSignOn host={singleSignOn} back="/" />}
+                      {passwords && singleSignOn !== undefined && <Divider label="or with a password" />}
+                      {passwords && <PasswordForm token={token} name={offer.name} />}
+                    </>
+                  )}
+                </Loaded>
+              )}
+            </Loaded>
+          )}
+        </Stack>
+      </Paper>
+    </Center>
+  )
+}
+
+function Ended({ title, advice }: { readonly title: string; readonly advice: string }) {
+  return (
+    <>
+      <Alert color="orange" title={title} role="alert">
+        {advice}
+      </Alert>
+      <Button component={Link} to="/sign-in" variant="default">
+        Go to the sign-in
+      </Button>
+    </>
+  )
+}
+
+function OfferFacts({
+  offer: { name, role, invitedBy, expiresOn },
+}: {
+  readonly offer: Schemas['OfferedInvitation']
+}) {
+  return (
+    <Facts
+      cols={2}
+      facts={[
+        { label: 'Your name here', value: name },
+        { label: 'Role', value: wordy(role) },
+        { label: 'Invited by', value: invitedBy },
+        { label: 'Open until', value: <Instant at={expiresOn} /> },
+      ]}
+    />
+  )
+}
+
+function PasswordForm({ token, name }: { readonly token: string; readonly name: string }) {
+  const client = useQueryClient()
+  const router = useRouter()
+  const form = useForm({
+    initialValues: { password: '', again: '' },
+    validate: {
+      password: (value) => (value.length >= 12 ? null : 'At least 12 characters'),
+      again: (value, { password }) => (value === password ? null : 'Not the same'),
+    },
+  })
+  const accept = useMutation({
+    mutationFn: (password: string) =>
+      responseOf(api.POST('/invitation/accept', { body: { token, password } })),
+    onSuccess: (session) => {
+      client.setQueryData(sessionQuery.queryKey, session)
+      // The page replaces the link in the history of the browser.
+      router.history.replace('/console/')
+    },
+  })
+  return (
+    <form onSubmit={form.onSubmit(({ password }) => accept.mutate(password))} noValidate>
+      <Stack gap="sm">
+        <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
+        <PasswordInput
+          label="Choose a password"
+          description="At least 12 characters; a few words are easier to remember than symbols"
+          autoComplete="new-password"
+          {...form.getInputProps('password')}
+        />
+        <PasswordInput label="Once more" autoComplete="new-password" {...form.getInputProps('again')} />
+        {accept.error && <FailureAlert failed={accept.error} />}
+        <Button type="submit" loading={accept.isPending}>
+          Accept and sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,221 @@
+import { fail } from '@svc/contract/errors'
+import { required } from '@svc/kernel/invariant'
+import { rfc3339 } from '@svc/kernel/time'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { actorOf, asOperator } from './as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  instant,
+  listOf,
+  ROLES,
+  type Role,
+  record,
+  text,
+} from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import {
+  acceptInvitationOf,
+  findInvitation,
+  INVITATION_HOURS,
+  INVITATION_HOURS_MAX,
+  type Invitation,
+  insertInvitation,
+  invitationLink,
+  listOpenInvitations,
+  newToken,
+  requireOpen,
+  revokeInvitationOf,
+  stateOf,
+} from './invitation-store.ts'
+import { OperatorName } from './operator-operations.ts'
+import { hashPassword } from './password.ts'
+import { beginSession, NewPassword, SessionRecord } from './session-operations.ts'
+
+const TAG = 'Invitations'
+const Role = Type.Enum([...ROLES])
+
+const fields = {
+  invitationId: text(),
+  name: text('Name with which the operator will sign in'),
+  role: Role,
+  status: Type.Enum(['open', 'accepted', 'revoked', 'expired']),
+  createdOn: instant,
+  createdBy: text('Who invited, as the audit names them'),
+  expiresOn: instant,
+}
+const InvitationRecord = record('Invitation', fields)
+const Token = Type.String({ minLength: 1, maxLength: 100, description: 'What is behind `#` in the link' })
+
+const toWire = (invitation: Invitation, timeZone: string, now: Date) => ({
+  invitationId: invitation.invitationId,
+  name: invitation.name,
+  role: invitation.role,
+  status: stateOf(invitation, now),
+  createdOn: rfc3339(invitation.createdAt, timeZone),
+  createdBy: invitation.createdBy,
+  expiresOn: rfc3339(invitation.expiresAt, timeZone),
+})
+
+export const listInvitations = query({
+  ...consoleOperation,
+  id: 'console.listInvitations',
+  method: 'GET',
+  path: `${CONSOLE_API}/operators/invitations`,
+  tag: TAG,
+  summary: 'List invitations',
+  description: 'All that were neither accepted nor revoked.',
+  role: 'admin',
+  result: listOf(InvitationRecord),
+  errors: [],
+  mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async () => {
+      const now = new Date(clock.now())
+      const data = (await database.operate(listOpenInvitations)).map((each) => toWire(each, timeZone, now))
+      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
+    }
+  },
+})
+
+export const inviteOperator = query({
+  ...consoleOperation,
+  id: 'console.inviteOperator',
+  method: 'POST',
+  path: `${CONSOLE_API}/operators/invitations`,
+  tag: TAG,
+  summary: 'Invite operator',
+  description:
+    'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role.',
+  role: 'admin',
+  body: closed({
+    name: OperatorName,
+    role: Role,
+    hours: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: INVITATION_HOURS_MAX,
+        description: `Life of the link; ${INVITATION_HOURS} by default`,
+      }),
+    ),
+  }),
+  result: record('NewInvitation', {
+    ...fields,
+    link: text('Address for the invited person; only here and only now'),
+  }),
+  errors: ['already_exists', 'too_many_invitations'],
+  mount(services) {
+    const { clock, config, keyring, publicUrl, random } = services
+    return async (input) => {
+      const now = new Date(clock.now())
+      const { name, hours = INVITATION_HOURS } = input.body
+      const { actorId: operatorId, role } = required(input.caller.actor, 'operators call')
+      const token = newToken(random)
+      const invitation = await asOperator(services, input, (tx) =>
+        insertInvitation(
+          tx,
+          { keyring, random, now },
+          {
+            name,
+            role: input.body.role as Role,
+            hours,
+            token,
+            createdBy: actorOf(input.caller),
+            maker: { operatorId, role: role as Role },
+          },
+        ),
+      )
+      const link = invitationLink(publicUrl(), token)
+      return { body: JSON.stringify({ ...toWire(invitation, config.BUSINESS_TIME_ZONE, now), link }) }
+    }
+  },
+})
+
+export const revokeInvitation = query({
+  ...consoleOperation,
+  id: 'console.revokeInvitation',
+  method: 'DELETE',
+  path: `${CONSOLE_API}/operators/invitations/:invitationId`,
+  tag: TAG,
+  summary: 'Revoke invitation',
+  description: 'Its link stops working at once.',
+  role: 'admin',
+  params: idParam('invitationId'),
+  result: InvitationRecord,
+  errors: ['invitation_not_found'],
+  mount(services) {
+    const { clock, config } = services
+    return async (input) => {
+      const now = new Date(clock.now())
+      const revoked = await asOperator(services, input, (tx) =>
+        revokeInvitationOf(tx, input.params.invitationId, now),
+      )
+      const invitation = revoked ?? fail('invitation_not_found')
+      return { body: JSON.stringify(toWire(invitation, config.BUSINESS_TIME_ZONE, now)) }
+    }
+  },
+})
+
+const ENDED = ['invitation_not_found', 'invitation_used', 'invitation_revoked', 'invitation_expired'] as const
+
+/** The token is in the body: paths are logged. */
+export const showInvitation = query({
+  id: 'console.showInvitation',
+  method: 'POST',
+  path: `${CONSOLE_API}/invitation`,
+  tag: TAG,
+  summary: 'Show the invitation of a link',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({ token: Token }),
+  result: record('OfferedInvitation', {
+    name: fields.name,
+    role: Role,
+    invitedBy: fields.createdBy,
+    expiresOn: instant,
+  }),
+  errors: [...ENDED],
+  mount(services: ConsoleServices) {
+    const { clock, config, database, keyring } = services
+    return async ({ body: { token } }) => {
+      const found = await database.operate((tx) => findInvitation(tx, keyring, token))
+      const { name, role, createdBy, expiresAt } = requireOpen(found, new Date(clock.now()))
+      const expiresOn = rfc3339(expiresAt, config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ name, role, invitedBy: createdBy, expiresOn }) }
+    }
+  },
+})
+
+export const acceptInvitation = query({
+  id: 'console.acceptInvitation',
+  method: 'POST',
+  path: `${CONSOLE_API}/invitation/accept`,
+  tag: TAG,
+  summary: 'Accept an invitation',
+  description:
+    'Creates the operator with this password and signs in. A session that the browser had before ends.',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({ token: Token, password: NewPassword }),
+  result: SessionRecord,
+  errors: [...ENDED, 'passwords_off', 'already_exists', 'overloaded'],
+  mount(services: ConsoleServices) {
+    const { clock, config, database, keyring, random } = services
+    return async ({ address, body: { token, password }, headers, requestId }) => {
+      if (config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
+      const now = new Date(clock.now())
+      const found = await database.operate((tx) => findInvitation(tx, keyring, token))
+      // Before the password is hashed, which is slow on purpose.
+      const { name } = requireOpen(found, now)
+      const passwordHash = await hashPassword(password)
+      const operator = await database.operate(
+        (tx) => acceptInvitationOf(tx, { keyring, random, now }, token, passwordHash),
+        'read committed',
+        { actor: `operator ${name}`, requestId },
+      )
+      return beginSession(services, operator, { address, headers, requestId }, ['password'])
+    }
+  },
+})

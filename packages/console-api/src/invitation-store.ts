@@ -1,0 +1,255 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { type RandomBytes } from '@svc/kernel/ids'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { ROLES, type Role } from './console-schema.ts'
+import { findOperator, insertOperator, type OperatorAccount } from './operator-store.ts'
+
+export const INVITATION_HOURS = 72
+export const INVITATION_HOURS_MAX = 720
+/** Invitations that may be open at a time. */
+const OPEN_MAX = 200
+
+/** An invitation to the console (decision O2). Its link has a random token, of which only a keyed digest is stored. */
+export interface Invitation {
+  readonly invitationId: string
+  readonly name: string
+  readonly role: Role
+  readonly createdAt: Date
+  /** As the audit names them. */
+  readonly createdBy: string
+  readonly expiresAt: Date
+  readonly acceptedAt: Date | null
+  readonly revokedAt: Date | null
+  /** Role that the operator who invited has now: `null` when disabled, `undefined` when invited by the command line. */
+  readonly makerRole: Role | null | undefined
+}
+
+interface InvitationRow {
+  invitation_id: string
+  name: string
+  role: Role
+  created_at: Date
+  created_by: string
+  expires_at: Date
+  accepted_at: Date | null
+  revoked_at: Date | null
+  invited_by: string | null
+  maker_role: Role | null
+}
+
+const toInvitation = (row: InvitationRow): Invitation => ({
+  invitationId: row.invitation_id,
+  name: row.name,
+  role: row.role,
+  createdAt: row.created_at,
+  createdBy: row.created_by,
+  expiresAt: row.expires_at,
+  acceptedAt: row.accepted_at,
+  revokedAt: row.revoked_at,
+  makerRole: row.invited_by === null ? undefined : row.maker_role,
+})
+
+const SELECT = `select i.invitation_id, i.name, i.role, i.created_at, i.created_by, i.expires_at, i.accepted_at, i.revoked_at,
+    i.invited_by, m.role as maker_role
+  from operator_invitations i
+    left join operators m on m.operator_id = i.invited_by and m.disabled_at is null`
+const OPEN = 'i.accepted_at is null and i.revoked_at is null'
+
+const LIST = statement<InvitationRow>(
+  'operator_invitations_list',
+  `${SELECT} where ${OPEN} order by i.created_at desc, i.invitation_id desc limit ${OPEN_MAX}`,
+)
+const BY_DIGEST = statement<InvitationRow>('operator_invitation_by_digest', `${SELECT} where i.digest = $1`)
+const LOCK_BY_DIGEST = statement<InvitationRow>(
+  'operator_invitation_lock',
+  `${SELECT} where i.digest = $1 for no key update of i`,
+)
+const LOCK_OPEN = statement<InvitationRow>(
+  'operator_invitation_lock_open',
+  `${SELECT} where (i.invitation_id = $1 or i.name = $1) and ${OPEN} for no key update of i`,
+)
+const COUNT_OPEN = statement<{ count: number }>(
+  'operator_invitations_count',
+  `select count(*)::int as count from operator_invitations i where ${OPEN}`,
+)
+const INSERT = statement<{ invitation_id: string }>(
+  'operator_invitation_insert',
+  `insert into operator_invitations
+     (invitation_id, name, role, digest, created_at, created_by, invited_by, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
+   on conflict (name) where accepted_at is null and revoked_at is null do nothing returning invitation_id`,
+)
+const ACCEPT = statement(
+  'operator_invitation_accept',
+  'update operator_invitations set accepted_at = $2, operator_id = $3 where invitation_id = $1',
+)
+const REVOKE = statement(
+  'operator_invitation_revoke',
+  'update operator_invitations set revoked_at = $2 where invitation_id = $1',
+)
+
+export type InvitationState = 'open' | 'accepted' | 'revoked' | 'expired'
+
+/** Whether one role may give another. */
+export const mayGive = (giver: Role, given: Role): boolean => ROLES.indexOf(giver) >= ROLES.indexOf(given)
+
+/** An invitation ends with the rights of its maker: disabled, or demoted below the role that was offered. */
+export function stateOf(
+  { acceptedAt, revokedAt, expiresAt, makerRole, role }: Invitation,
+  now: Date,
+): InvitationState {
+  if (acceptedAt) return 'accepted'
+  if (revokedAt || makerRole === null || (makerRole !== undefined && !mayGive(makerRole, role)))
+    return 'revoked'
+  return expiresAt <= now ? 'expired' : 'open'
+}
+
+const ENDED = {
+  accepted: 'invitation_used',
+  revoked: 'invitation_revoked',
+  expired: 'invitation_expired',
+} as const
+
+/** The invitation if it can be accepted; fails with what became of it otherwise. */
+export function requireOpen(invitation: Invitation | undefined, now: Date): Invitation {
+  if (!invitation) return fail('invitation_not_found')
+  const state = stateOf(invitation, now)
+  return state === 'open' ? invitation : fail(ENDED[state])
+}
+
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+/** 256 random bits in base64url: guessing needs no limit of attempts. */
+export const newToken = (random: RandomBytes): string => Buffer.from(random(32)).toString('base64url')
+
+const digestOf = (keyring: Keyring, token: string): Buffer => keyring.digest('session', `invitation ${token}`)
+
+/** The address that an invited person opens. The token is in the fragment, which browsers send to no server. */
+export const invitationLink = (publicUrl: string, token: string): string =>
+  `${publicUrl}/console/invitation#${token}`
+
+/** Neither accepted nor revoked; newest first. */
+export const listOpenInvitations = async (tx: Tx): Promise<Invitation[]> =>
+  (await tx.query(LIST)).map(toInvitation)
+
+export async function findInvitation(
+  tx: Tx,
+  keyring: Keyring,
+  token: string,
+): Promise<Invitation | undefined> {
+  if (!TOKEN.test(token)) return undefined
+  const [row] = await tx.query(BY_DIGEST, [digestOf(keyring, token)])
+  return row && toInvitation(row)
+}
+
+export interface NewInvitation {
+  readonly name: string
+  readonly role: Role
+  readonly hours: number
+  readonly token: string
+  /** As the audit names them. */
+  readonly createdBy: string
+  /** Absent on the command line, which acts with the rights of the machine. */
+  readonly maker?: { readonly operatorId: string; readonly role: Role }
+}
+
+interface InvitationTools {
+  readonly keyring: Keyring
+  readonly random: RandomBytes
+  readonly now: Date
+}
+
+/** Throws `already_exists` for the name of an operator or of an open invitation. An expired one is replaced. */
+export async function insertInvitation(
+  tx: Tx,
+  { keyring, random, now }: InvitationTools,
+  { name, role, hours, token, createdBy, maker }: NewInvitation,
+): Promise<Invitation> {
+  if (maker && !mayGive(maker.role, role))
+    fail('role_too_low', { description: `Your role ${maker.role} cannot invite to the role ${role}` })
+  if (await findOperator(tx, name))
+    fail('already_exists', { description: `name: another operator is called ${name}` })
+  const [former] = await tx.query(LOCK_OPEN, [name])
+  if (former) {
+    if (stateOf(toInvitation(former), now) === 'open')
+      fail('already_exists', {
+        description: `name: ${name} is invited already; revoke that invitation first`,
+      })
+    await tx.query(REVOKE, [former.invitation_id, now])
+  }
+  const [{ count } = { count: 0 }] = await tx.query(COUNT_OPEN)
+  if (count >= OPEN_MAX) fail('too_many_invitations')
+  const invitationId = newId('inv', now.getTime(), random)
+  const expiresAt = new Date(now.getTime() + hours * 3_600_000)
+  const digest = digestOf(keyring, token)
+  const [row] = await tx.query(INSERT, [
+    invitationId,
+    name,
+    role,
+    digest,
+    now,
+    createdBy,
+    maker?.operatorId,
+    expiresAt,
+  ])
+  if (!row) return fail('already_exists', { description: `name: ${name} is invited already` })
+  return {
+    invitationId,
+    name,
+    role,
+    createdAt: now,
+    createdBy,
+    expiresAt,
+    acceptedAt: null,
+    revokedAt: null,
+    makerRole: maker?.role,
+  }
+}
+
+/** By id or by name; `undefined` when there is no such open invitation. */
+export async function revokeInvitationOf(
+  tx: Tx,
+  idOrName: string,
+  now: Date,
+): Promise<Invitation | undefined> {
+  const [row] = await tx.query(LOCK_OPEN, [idOrName])
+  if (!row) return undefined
+  await tx.query(REVOKE, [row.invitation_id, now])
+  return { ...toInvitation(row), revokedAt: now }
+}
+
+/** Creates the invited operator; of two attempts at once one fails with `invitation_used`. */
+export async function acceptInvitationOf(
+  tx: Tx,
+  { keyring, random, now }: InvitationTools,
+  token: string,
+  passwordHash: string,
+): Promise<OperatorAccount> {
+  const [row] = await tx.query(LOCK_BY_DIGEST, [digestOf(keyring, token)])
+  return accepted(tx, { random, now }, requireOpen(row && toInvitation(row), now), passwordHash)
+}
+
+/** The same for a person whom the identity provider names; `undefined` when this name is not invited. */
+export async function acceptInvitationByName(
+  tx: Tx,
+  tools: Pick<InvitationTools, 'random' | 'now'>,
+  name: string,
+): Promise<OperatorAccount | undefined> {
+  const [row] = await tx.query(LOCK_OPEN, [name])
+  const invitation = row && toInvitation(row)
+  if (invitation?.name !== name || stateOf(invitation, tools.now) !== 'open') return undefined
+  return accepted(tx, tools, invitation, null)
+}
+
+async function accepted(
+  tx: Tx,
+  { random, now }: Pick<InvitationTools, 'random' | 'now'>,
+  { invitationId, name, role }: Invitation,
+  passwordHash: string | null,
+): Promise<OperatorAccount> {
+  const operator = await insertOperator(tx, random, { name, role, passwordHash })
+  await tx.query(ACCEPT, [invitationId, now, operator.operatorId])
+  return operator
+}

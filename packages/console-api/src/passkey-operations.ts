@@ -1,0 +1,293 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import { fail } from '@svc/contract/errors'
+import { required } from '@svc/kernel/invariant'
+import { network } from '@svc/kernel/network'
+import { rfc3339 } from '@svc/kernel/time'
+import { recordAudit } from '@svc/platform/audit'
+import { query } from '@svc/server/http/operation'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { Type } from 'typebox'
+import { asOperator } from './as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  instant,
+  maybeInstant,
+  Name,
+  record,
+  text,
+} from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import {
+  insertPasskey,
+  isCopied,
+  listPasskeys,
+  lockPasskey,
+  type Passkey,
+  removeAllPasskeys,
+  removePasskeyOf,
+  usePasskey,
+} from './passkey-store.ts'
+import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
+
+const TAG = 'Passkeys'
+/** Sign-ins that one address may begin in a minute. */
+const STARTS_PER_MINUTE = 60
+
+const PasskeyRecord = record('Passkey', {
+  passkeyId: text(),
+  name: text(),
+  createdOn: instant,
+  lastUsedOn: maybeInstant,
+})
+
+const toWire = ({ passkeyId, name, createdAt, lastUsedAt }: Passkey, timeZone: string) => ({
+  passkeyId,
+  name,
+  createdOn: rfc3339(createdAt, timeZone),
+  lastUsedOn: lastUsedAt ? rfc3339(lastUsedAt, timeZone) : undefined,
+})
+
+const Base64url = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$' })
+const credentialOf = <P extends Record<string, Type.TSchema>>(title: string, response: P) =>
+  Type.Object(
+    {
+      id: Base64url(1_400),
+      rawId: Base64url(1_400),
+      type: Type.Literal('public-key'),
+      response: Type.Object(
+        { clientDataJSON: Base64url(8_000), ...response },
+        { additionalProperties: true },
+      ),
+      clientExtensionResults: Type.Object({}, { additionalProperties: true }),
+    },
+    {
+      title,
+      additionalProperties: true,
+      description: 'What the browser returned, in the JSON of WebAuthn level 3 section 5.1',
+    },
+  )
+const CreatedCredential = credentialOf('CreatedCredential', {
+  attestationObject: Base64url(40_000),
+  transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 20 })),
+})
+const UsedCredential = credentialOf('UsedCredential', {
+  authenticatorData: Base64url(8_000),
+  signature: Base64url(8_000),
+  userHandle: Type.Optional(Type.String({ maxLength: 200 })),
+})
+const Options = record('PasskeyOptions', {
+  options: Type.Object(
+    { challenge: text('Works once, for ten minutes') },
+    {
+      additionalProperties: true,
+      description: 'For the browser, in the JSON of WebAuthn level 3 section 5.1',
+    },
+  ),
+})
+
+export const showPasskeys = query({
+  ...consoleOperation,
+  id: 'console.showPasskeys',
+  method: 'GET',
+  path: `${CONSOLE_API}/session/passkeys`,
+  tag: TAG,
+  summary: 'List your passkeys',
+  role: 'viewer',
+  result: closed({ data: Type.Array(PasskeyRecord) }),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ caller }) => {
+      const { actorId } = required(caller.actor, 'operators call')
+      const passkeys = await database.operate((tx) => listPasskeys(tx, actorId))
+      return { body: JSON.stringify({ data: passkeys.map((each) => toWire(each, timeZone)) }) }
+    }
+  },
+})
+
+export const startPasskey = query({
+  ...consoleOperation,
+  id: 'console.startPasskey',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/passkeys/options`,
+  tag: TAG,
+  summary: 'Begin to register a passkey',
+  role: 'viewer',
+  result: Options,
+  errors: ['passkeys_off', 'overloaded'],
+  mount({ database, passkeys }: ConsoleServices) {
+    return async ({ caller }) => {
+      const operator = required(caller.actor, 'operators call')
+      const present = await database.operate((tx) => listPasskeys(tx, operator.actorId))
+      return { body: JSON.stringify({ options: await passkeys.registrationOptions(operator, present) }) }
+    }
+  },
+})
+
+export const registerPasskey = query({
+  ...consoleOperation,
+  id: 'console.registerPasskey',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/passkeys`,
+  tag: TAG,
+  summary: 'Register a passkey',
+  description: 'Its authenticator must have recognized the person: by PIN, fingerprint or face.',
+  role: 'viewer',
+  body: closed({ name: Name, credential: CreatedCredential }),
+  result: PasskeyRecord,
+  errors: ['passkeys_off', 'passkey_refused', 'too_many_passkeys', 'already_exists'],
+  mount(services: ConsoleServices) {
+    const { clock, config, passkeys, random } = services
+    return async (input) => {
+      const { actorId: operatorId } = required(input.caller.actor, 'operators call')
+      const { name, credential } = input.body
+      const created = await passkeys.registered(operatorId, credential as RegistrationResponseJSON)
+      const passkey = await asOperator(services, input, (tx) =>
+        insertPasskey(tx, random, {
+          operatorId,
+          credentialId: Buffer.from(created.id, 'base64url'),
+          publicKey: Buffer.from(created.publicKey),
+          signCount: created.counter,
+          transports: credential.response.transports ?? [],
+          name,
+          createdAt: new Date(clock.now()),
+        }),
+      )
+      return { body: JSON.stringify(toWire(passkey, config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const removePasskey = query({
+  ...consoleOperation,
+  id: 'console.removePasskey',
+  method: 'DELETE',
+  path: `${CONSOLE_API}/session/passkeys/:passkeyId`,
+  tag: TAG,
+  summary: 'Remove one of your passkeys',
+  role: 'viewer',
+  params: idParam('passkeyId'),
+  result: closed({ removed: Type.Boolean() }),
+  errors: ['passkey_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { actorId } = required(input.caller.actor, 'operators call')
+      const removed = await asOperator(services, input, (tx) =>
+        removePasskeyOf(tx, actorId, input.params.passkeyId),
+      )
+      return { body: JSON.stringify({ removed: removed || fail('passkey_not_found') }) }
+    }
+  },
+})
+
+export const removeOperatorPasskeys = query({
+  ...consoleOperation,
+  id: 'console.removeOperatorPasskeys',
+  method: 'DELETE',
+  path: `${CONSOLE_API}/operators/:operatorId/passkeys`,
+  tag: TAG,
+  summary: 'Remove all passkeys of an operator',
+  description: 'Ends all sessions of the operator within a second.',
+  role: 'admin',
+  params: idParam('operatorId'),
+  result: closed({ removed: Type.Integer({ description: 'How many there were' }) }),
+  errors: ['operator_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { operatorId } = input.params
+      const removed = await asOperator(services, input, async (tx) => {
+        const found = await findOperator(tx, operatorId)
+        if (found?.operatorId !== operatorId) return fail('operator_not_found')
+        await endSessions(tx, operatorId)
+        recordAudit(tx, [{ action: 'operator.passkeys_removed', target: operatorId }])
+        return removeAllPasskeys(tx, operatorId)
+      })
+      return { body: JSON.stringify({ removed }) }
+    }
+  },
+})
+
+export const startPasskeySignIn = query({
+  id: 'console.startPasskeySignIn',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/passkey/options`,
+  tag: TAG,
+  summary: 'Begin to sign in with a passkey',
+  auth: 'none',
+  envelope: 'problem',
+  result: Options,
+  errors: ['passkeys_off', 'rate_limited', 'overloaded'],
+  mount({ passkeys }: ConsoleServices) {
+    const starts = new RateLimiterMemory({ points: STARTS_PER_MINUTE, duration: 60 })
+    return async ({ address }) => {
+      await starts.consume(network(address)).catch((refused: unknown) => {
+        if (refused instanceof Error) throw refused
+        return fail('rate_limited', { retryAfterSeconds: 60 })
+      })
+      return { body: JSON.stringify({ options: await passkeys.signInOptions() }) }
+    }
+  },
+})
+
+type Outcome =
+  | { readonly operator: OperatorAccount }
+  | {
+      readonly reason:
+        | 'foreign_response'
+        | 'unknown_passkey'
+        | 'passkey_response'
+        | 'passkey_copied'
+        | 'disabled'
+      readonly name: string
+    }
+
+/** Whose passkey signed its challenge, with the new counter stored; or why it is refused. */
+async function decideSignIn(
+  { clock, database, passkeys }: ConsoleServices,
+  response: AuthenticationResponseJSON,
+): Promise<Outcome> {
+  if (!passkeys.isOn) return fail('passkeys_off')
+  const challenge = await passkeys.challengeOf(response)
+  if (challenge === undefined) return { reason: 'foreign_response', name: '' }
+  return database.operate(async (tx) => {
+    const passkey = await lockPasskey(tx, Buffer.from(response.id, 'base64url'))
+    const operator = passkey && (await findOperator(tx, passkey.operatorId))
+    if (!operator) return { reason: 'unknown_passkey', name: '' }
+    const { name } = operator
+    const counter = await passkeys.counterOf(passkey, challenge, response)
+    if (counter === undefined) return { reason: 'passkey_response', name }
+    if (isCopied(passkey.signCount, counter)) return { reason: 'passkey_copied', name }
+    if (operator.disabledAt) return { reason: 'disabled', name }
+    await usePasskey(tx, passkey, counter, new Date(clock.now()))
+    return { operator }
+  })
+}
+
+export const signInWithPasskey = query({
+  id: 'console.signInWithPasskey',
+  method: 'POST',
+  path: `${CONSOLE_API}/session/passkey`,
+  tag: TAG,
+  summary: 'Sign in with a passkey',
+  description:
+    'Needs no name and no password: the passkey names its operator, and its authenticator must have recognized the person. A counter that does not rise is refused and audited as `passkey_copied`. A session that the browser had before ends.',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({ credential: UsedCredential }),
+  result: SessionRecord,
+  errors: ['passkeys_off', 'passkey_refused'],
+  mount(services: ConsoleServices) {
+    return async ({ address, body, headers, requestId }) => {
+      const response = body.credential as unknown as AuthenticationResponseJSON
+      const outcome = await decideSignIn(services, response)
+      if ('operator' in outcome)
+        return beginSession(services, outcome.operator, { address, headers, requestId }, ['passkey'])
+      const action = 'operator.sign_in_failed'
+      await services.failedSignIns.record({ action, actor: ANONYMOUS, address, requestId, ...outcome })
+      return fail('passkey_refused')
+    }
+  },
+})

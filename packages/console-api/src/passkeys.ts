@@ -1,0 +1,176 @@
+import { isIP } from 'node:net'
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { decodeClientDataJSON } from '@simplewebauthn/server/helpers'
+import { fail } from '@svc/contract/errors'
+import type { Services } from '@svc/server/http/operation'
+import type { Challenges } from './challenges.ts'
+import type { Passkey } from './passkey-store.ts'
+
+/** Milliseconds that the browser waits for the person. */
+const TIMEOUT_MS = 300_000
+const RELYING_PARTY_NAME = 'svc console'
+
+type PasskeyTools = Pick<Services, 'database' | 'publicUrl'> & { readonly challenges: Challenges }
+
+interface RelyingParty {
+  /** Scheme, host and port of the page. */
+  readonly origin: string
+  /** Host name that passkeys belong to. */
+  readonly id: string
+}
+
+/** Browsers allow passkeys for host names only, over TLS or on this machine (WebAuthn level 3 section 5.1.3). */
+export function relyingPartyOf(publicUrl: string): RelyingParty | undefined {
+  const { hostname, origin, protocol } = new URL(publicUrl)
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) > 0
+  return !isAddress && (protocol === 'https:' || hostname === 'localhost')
+    ? { origin, id: hostname }
+    : undefined
+}
+
+/** The ceremonies of WebAuthn: what a browser is asked, and whether what it returns is genuine. */
+export class Passkeys {
+  readonly #tools: PasskeyTools
+
+  constructor(tools: PasskeyTools) {
+    this.#tools = tools
+  }
+
+  /** Whether browsers allow passkeys at the service's address. */
+  get isOn(): boolean {
+    return relyingPartyOf(this.#tools.publicUrl()) !== undefined
+  }
+
+  /** Throws `passkeys_off` where they are not possible. */
+  get #party(): RelyingParty {
+    return relyingPartyOf(this.#tools.publicUrl()) ?? fail('passkeys_off')
+  }
+
+  /** What the browser needs to create a passkey that identifies its owner by itself. */
+  async registrationOptions(
+    { actorId, name }: { readonly actorId: string; readonly name: string },
+    present: readonly Passkey[],
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { challenges, database } = this.#tools
+    const { id } = this.#party
+    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_registration', actorId))
+    return generateRegistrationOptions({
+      rpName: RELYING_PARTY_NAME,
+      rpID: id,
+      userID: new TextEncoder().encode(actorId),
+      userName: name,
+      userDisplayName: name,
+      challenge: Buffer.from(challenge, 'base64url'),
+      timeout: TIMEOUT_MS,
+      attestationType: 'none',
+      excludeCredentials: present.map(({ credentialId, transports }) => ({
+        id: credentialId.toString('base64url'),
+        transports: [...transports],
+      })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    })
+  }
+
+  /** The credential that the browser created for this operator. Throws `passkey_refused`. */
+  async registered(operatorId: string, response: RegistrationResponseJSON) {
+    const { id, origin } = this.#party
+    const challenge =
+      (await this.#useChallenge('passkey_registration', response, operatorId)) ?? fail('passkey_refused')
+    try {
+      const { registrationInfo } = await verifyRegistrationResponse({
+        response,
+        expectedChallenge: challenge,
+        expectedOrigin: origin,
+        expectedRPID: id,
+        requireUserVerification: true,
+      })
+      if (registrationInfo) return registrationInfo.credential
+    } catch (cause) {
+      return fail('passkey_refused', { cause })
+    }
+    return fail('passkey_refused')
+  }
+
+  /** What the browser needs to use any passkey that it has for this address. */
+  async signInOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const { challenges, database } = this.#tools
+    const { id } = this.#party
+    const challenge = await database.operate((tx) => challenges.issue(tx, 'passkey_sign_in'))
+    return generateAuthenticationOptions({
+      rpID: id,
+      challenge: Buffer.from(challenge, 'base64url'),
+      timeout: TIMEOUT_MS,
+      allowCredentials: [],
+      userVerification: 'required',
+    })
+  }
+
+  /** Uses the challenge of a sign-in up; `undefined` for one that is not open. */
+  async challengeOf(response: AuthenticationResponseJSON): Promise<string | undefined> {
+    return this.#useChallenge('passkey_sign_in', response, null)
+  }
+
+  /**
+   * Whether the passkey signed this challenge, at this address, after it recognized the person. Returns the counter of
+   * the authenticator, which the caller compares; `undefined` for a response that is not genuine.
+   */
+  async counterOf(
+    { credentialId, publicKey, operatorId }: Passkey,
+    challenge: string,
+    response: AuthenticationResponseJSON,
+  ): Promise<number | undefined> {
+    const { id, origin } = this.#party
+    const { userHandle } = response.response
+    if (userHandle !== undefined && userHandle !== Buffer.from(operatorId).toString('base64url'))
+      return undefined
+    try {
+      const { authenticationInfo, verified } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: challenge,
+        expectedOrigin: origin,
+        expectedRPID: id,
+        requireUserVerification: true,
+        credential: {
+          id: credentialId.toString('base64url'),
+          publicKey: new Uint8Array(publicKey),
+          // The library would report a copy like any other response that is not genuine.
+          counter: 0,
+        },
+      })
+      return verified ? authenticationInfo.newCounter : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #useChallenge(
+    purpose: 'passkey_registration' | 'passkey_sign_in',
+    response: RegistrationResponseJSON | AuthenticationResponseJSON,
+    expected: string | null,
+  ): Promise<string | undefined> {
+    const { challenges, database } = this.#tools
+    const challenge = challengeIn(response.response.clientDataJSON)
+    if (challenge === undefined) return undefined
+    const of = await database.operate((tx) => challenges.use(tx, purpose, challenge))
+    return of === expected ? challenge : undefined
+  }
+}
+
+/** The challenge that the browser says it answers to; `undefined` for what cannot be read. */
+function challengeIn(clientData: string): string | undefined {
+  try {
+    const { challenge } = decodeClientDataJSON(clientData)
+    return typeof challenge === 'string' ? challenge : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,96 @@
+import { createServer } from 'node:net'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { signedIn } from '../harness/console.ts'
+import { openIdentityProvider } from '../harness/identity-provider.ts'
+import { openService } from '../harness/service.ts'
+import { type Bed, goTo, look } from './bed.ts'
+import { NOT_SIGNED_IN } from './people.ts'
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+/** An authenticator of Chromium that recognizes its person at once. */
+async function plugIn(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Signed in as/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'svc console' }).waitFor()
+}
+
+export function signInWays(bed: Bed): void {
+  test('an invited person signs in with the identity provider, adds a passkey, and signs in with that alone', async () => {
+    // Browsers allow passkeys for names, not for addresses.
+    const baseUrl = `http://localhost:${await freePort()}`
+    const provider = await openIdentityProvider(() => `${baseUrl}/console/oidc`)
+    const env = { ...provider.env, PUBLIC_URL: baseUrl, PORT: new URL(baseUrl).port }
+    const service = await openService({ db: bed.service.db, env })
+    try {
+      const admin = await signedIn(service, 'admin')
+      const name = 'dara@example.com'
+      await admin.post('/operators/invitations', { name, role: 'operator' })
+      provider.account = { sub: 'dara', email: name, email_verified: true }
+
+      const leads = { as: null, baseUrl, leadsTo: provider.issuer, expected: NOT_SIGNED_IN }
+      const page = await bed.visit({ ...leads, at: '/sign-in?back=//evil.example' })
+      await plugIn(page)
+      expect(await accessibilityFaults(page)).toEqual([])
+      const withProvider = page.getByRole('button', { name: `Sign in with ${new URL(provider.issuer).host}` })
+      provider.refuses = true
+      await withProvider.click()
+      await page.getByRole('alert').filter({ hasText: 'single_sign_on_failed' }).waitFor()
+      expect(await accessibilityFaults(page)).toEqual([])
+      provider.refuses = false
+      await page.getByRole('link', { name: 'Back to the sign-in' }).click()
+      await page.getByLabel('Password', { exact: true }).waitFor()
+      await goTo(page, '/sign-in?back=//evil.example')
+      await withProvider.click()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      expect(page.url()).toBe(`${baseUrl}/console/`)
+
+      await goTo(page, '/account')
+      await page.getByRole('button', { name: 'Add passkey' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('My laptop')
+      await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+      await page.getByRole('row', { name: 'My laptop' }).waitFor()
+      expect(await accessibilityFaults(page)).toEqual([])
+      await look(page, 'phone', 'dark')
+      expect(await accessibilityFaults(page)).toEqual([])
+      await look(page, 'desk', 'light')
+
+      await signOut(page)
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Your account' }).waitFor()
+      await page.getByRole('button', { name: `Signed in as ${name}, operator` }).waitFor()
+      await page.getByRole('row', { name: 'My laptop' }).getByRole('button', { name: 'Remove' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove My laptop' }).click()
+      await page.getByRole('row', { name: 'My laptop' }).waitFor({ state: 'detached' })
+      await signOut(page)
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await page.getByRole('alert').filter({ hasText: 'passkey_refused' }).waitFor()
+    } finally {
+      await service.close()
+      await provider.close()
+    }
+  })
+}
