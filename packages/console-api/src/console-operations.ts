@@ -20,6 +20,7 @@ import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as passkeys from './passkey-operations.ts'
+import * as secondFactor from './second-factor-operations.ts'
 import * as payments from './payment-operations.ts'
 import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
@@ -48,6 +49,12 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   passkeys.startPasskey,
   passkeys.registerPasskey,
   passkeys.removePasskey,
+  secondFactor.stepUp,
+  secondFactor.showSecondFactor,
+  secondFactor.startSecondFactor,
+  secondFactor.confirmSecondFactor,
+  secondFactor.renewRecoveryCodes,
+  secondFactor.removeSecondFactor,
   session.showSession,
   session.signOut,
   session.changeOwnPassword,
@@ -150,6 +157,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.changeOperator,
   operators.resetOperatorPassword,
   passkeys.removeOperatorPasskeys,
+  secondFactor.resetSecondFactor,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,
