@@ -37,7 +37,7 @@ export async function openForgingProvider(): Promise<ForgingProvider> {
       bed.asked = new URLSearchParams(text)
       if (bed.fails === undefined)
         return json({ access_token: 'a', token_type: 'bearer', id_token: bed.idToken })
-      if (bed.fails === 0) return request.destroy()
+      if (bed.fails === 0) return void request.socket.destroy()
       response.writeHead(bed.fails, { 'content-type': 'text/html' }).end('<h1>Sorry</h1>')
     })
   })

@@ -73,7 +73,9 @@ test.each(LISTS)(
   async (path) => {
     const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name]!))
     // Requests and the audit grow by being read.
-    const items: Json[] = path.startsWith('/operators') ? (await admin.get(path)).json.data : await walk(filled)
+    const items: Json[] = path.startsWith('/operators')
+      ? (await admin.get(path)).json.data
+      : await walk(filled)
     const { headers, status, text } = await admin.get(`${filled}.csv`)
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8'])
     const rows = readCsv(text)

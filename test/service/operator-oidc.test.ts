@@ -93,7 +93,7 @@ test('an invited person signs in with the provider alone, and by the subject eve
 
 test('an operator with a password is linked by the name, and may use both', async () => {
   const { name } = await newOperator(service, 'viewer')
-  const forged = await openSession({ sub: 'viewer-one', email: `${name}`, email_verified: true })
+  const forged = await openSession({ sub: 'viewer-one', email: name, email_verified: true })
   expect([forged.status, forged.json.operator.name]).toEqual([200, name])
   expect((await new Browser(service).signIn(name)).status).toBe(200)
 })

@@ -13,7 +13,7 @@ export async function withAuthenticator<T>(ask: () => Promise<T>): Promise<T> {
       0,
       isPresent ? 'passkey_present' : 'passkey_cancelled',
       isPresent
-        ? 'This device has a passkey of yours for this console already.'
+        ? 'You have a passkey for this console on this device already.'
         : 'The browser returned no passkey. It may have been cancelled, or there is none for this address.',
     )
   }

@@ -33,6 +33,7 @@ server.listen(0, '127.0.0.1', () => {
     },
     jwks: { keys: [JSON.parse(process.env.SIGNING_JWK ?? '')] },
   })
-  server.on('request', provider.callback())
+  const handle = provider.callback()
+  server.on('request', (request, response) => void handle(request, response))
   console.log(JSON.stringify({ msg: 'ready', baseUrl }))
 })

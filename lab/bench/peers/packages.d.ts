@@ -1,4 +1,3 @@
 // Installed by `npm run bench` only, so their types are not there when the rest is checked.
-declare module 'oidc-provider'
 declare module 'postgraphile'
 declare module 'postgraphile/*'

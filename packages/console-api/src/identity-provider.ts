@@ -98,9 +98,9 @@ export class IdentityProvider {
           : claims
       return { issuer, subject, name: this.#nameIn(person) }
     } catch (error) {
-      return fail(wasReached(error) ? 'single_sign_on_failed' : 'identity_provider_unavailable', {
-        cause: error,
-      })
+      if (!wasReached(error)) return fail('identity_provider_unavailable', { cause: error })
+      this.#tools.log.warn({ err: error }, 'the response of the identity provider was refused')
+      return fail('single_sign_on_failed', { cause: error })
     }
   }
 

@@ -165,7 +165,7 @@ export class Passkeys {
   }
 }
 
-/** The challenge that the browser says it answers to; `undefined` for what cannot be read. */
+/** The challenge that the browser says it signed; `undefined` for what cannot be read. */
 function challengeIn(clientData: string): string | undefined {
   try {
     const { challenge } = decodeClientDataJSON(clientData)

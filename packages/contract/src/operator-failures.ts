@@ -72,7 +72,7 @@ export const OPERATOR_FAILURES = {
     401,
     'SYSTEM_ERROR',
     'The identity provider did not confirm the sign-in',
-    'Start again on the sign-in page: each attempt works once, in the browser that began it, for ten minutes.',
+    'Start again on the sign-in page: each attempt works once, in the browser that began it, for ten minutes. The log has the cause.',
   ),
   not_an_operator: kind(
     403,
