@@ -20,7 +20,6 @@ import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as passkeys from './passkey-operations.ts'
-import * as secondFactor from './second-factor-operations.ts'
 import * as payments from './payment-operations.ts'
 import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
@@ -29,6 +28,7 @@ import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
+import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
 import { showStatus } from './status-operations.ts'
@@ -54,7 +54,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   secondFactor.startSecondFactor,
   secondFactor.confirmSecondFactor,
   secondFactor.renewRecoveryCodes,
-  secondFactor.removeSecondFactor,
+  secondFactor.removeOwnSecondFactor,
   session.showSession,
   session.signOut,
   session.changeOwnPassword,

@@ -3,6 +3,7 @@ import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
+import { qrPng } from '@svc/upi-qr/qr-image'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from './as-operator.ts'
 import {
@@ -17,7 +18,7 @@ import {
 import type { ConsoleServices } from './console-services.ts'
 import { endSessions, findOperator } from './operator-store.ts'
 import { PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
-import { RECOVERY_CODES } from './second-factor.ts'
+import { RECOVERY_CODES, removeSecondFactor } from './second-factor.ts'
 import { SessionRecord, sessionToWire } from './session-operations.ts'
 
 const TAG = 'Second factor'
@@ -70,14 +71,17 @@ export const startSecondFactor = query({
   role: 'viewer',
   result: record('SecondFactorStart', {
     secret: text('Base32, to be typed where nothing can be scanned'),
-    uri: text('`otpauth:` URI, for a QR code'),
+    uri: text('`otpauth:` URI'),
+    qrCodeBase64: text('The URI as a QR code, PNG in base64'),
   }),
   errors: ['second_factor_is_on'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { actorId, name } = required(input.caller.actor, 'operators call')
-      const begun = await asOperator(services, input, (tx) => services.secondFactor.begin(tx, actorId, name))
-      return { body: JSON.stringify(begun) }
+      const label = { issuer: `svc ${new URL(services.publicUrl()).host}`, name }
+      const begun = await asOperator(services, input, (tx) => services.secondFactor.begin(tx, actorId, label))
+      const qrCodeBase64 = qrPng(begun.uri).toString('base64')
+      return { body: JSON.stringify({ ...begun, qrCodeBase64 }) }
     }
   },
 })
@@ -136,9 +140,9 @@ export const renewRecoveryCodes = query({
   },
 })
 
-export const removeSecondFactor = query({
+export const removeOwnSecondFactor = query({
   ...consoleOperation,
-  id: 'console.removeSecondFactor',
+  id: 'console.removeOwnSecondFactor',
   stepUp: true,
   method: 'DELETE',
   path: PATH,
@@ -151,7 +155,7 @@ export const removeSecondFactor = query({
   mount(services: ConsoleServices) {
     return async (input) => {
       const { actorId } = required(input.caller.actor, 'operators call')
-      const removed = await asOperator(services, input, (tx) => services.secondFactor.remove(tx, actorId))
+      const removed = await asOperator(services, input, (tx) => removeSecondFactor(tx, actorId))
       return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
     }
   },
@@ -177,7 +181,7 @@ export const resetSecondFactor = query({
         const found = await findOperator(tx, operatorId)
         if (found?.operatorId !== operatorId) return fail('operator_not_found')
         await endSessions(tx, operatorId)
-        return services.secondFactor.remove(tx, operatorId)
+        return removeSecondFactor(tx, operatorId)
       })
       return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
     }

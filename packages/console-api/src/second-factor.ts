@@ -75,12 +75,18 @@ export interface Enrollment {
   readonly uri: string
 }
 
+/** How an app lists it. */
+interface Label {
+  readonly issuer: string
+  readonly name: string
+}
+
 export interface SecondFactorState {
   readonly confirmedAt: Date | undefined
   readonly recoveryCodesLeft: number
 }
 
-type Tools = Pick<Services, 'clock' | 'keyring' | 'publicUrl' | 'random'>
+type Tools = Pick<Services, 'clock' | 'keyring' | 'random'>
 
 /**
  * Second factors of operators (decision O2): one-time passwords by time (RFC 6238), and recovery codes. A code works
@@ -100,13 +106,13 @@ export class SecondFactor {
   }
 
   /** A new secret, which counts once a code confirms it. Throws `second_factor_is_on`. */
-  async begin(tx: Tx, operatorId: string, name: string): Promise<Enrollment> {
-    const { clock, keyring, publicUrl, random } = this.#tools
+  async begin(tx: Tx, operatorId: string, { issuer, name }: Label): Promise<Enrollment> {
+    const { clock, keyring, random } = this.#tools
     const bytes = Buffer.from(random(SECRET_BYTES))
     const encrypted = keyring.encrypt('operator_totp', bytes, operatorId)
     const [begun] = await tx.query(BEGIN, [operatorId, encrypted, new Date(clock.now())])
     if (!begun) return fail('second_factor_is_on')
-    const totp = generator(bytes, `svc ${new URL(publicUrl()).host}`, name)
+    const totp = generator(bytes, issuer, name)
     return { secret: totp.secret.base32, uri: totp.toString() }
   }
 
@@ -160,13 +166,6 @@ export class SecondFactor {
     return (await this.#matches(tx, operatorId, row, code)) ? 'totp' : 'wrong'
   }
 
-  /** Removes it with its recovery codes. False where there was none. */
-  async remove(tx: Tx, operatorId: string): Promise<boolean> {
-    const [removed] = await tx.query(REMOVE, [operatorId])
-    await tx.query(REMOVE_CODES, [operatorId])
-    return removed !== undefined
-  }
-
   async #matches(tx: Tx, operatorId: string, row: TotpRow, code: string): Promise<boolean> {
     this.#requireUnlocked(row)
     const nowMs = this.#tools.clock.now()
@@ -194,6 +193,13 @@ export class SecondFactor {
   #digest(operatorId: string, code: string): Buffer {
     return this.#tools.keyring.digest('session', `recovery ${operatorId} ${code}`)
   }
+}
+
+/** Removes it with its recovery codes. False where there was none. */
+export async function removeSecondFactor(tx: Tx, operatorId: string): Promise<boolean> {
+  const [removed] = await tx.query(REMOVE, [operatorId])
+  await tx.query(REMOVE_CODES, [operatorId])
+  return removed !== undefined
 }
 
 /** SHA-1, six digits, 30 seconds: what every authenticator app can. */
