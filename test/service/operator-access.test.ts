@@ -39,6 +39,13 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     'console.startPasskey',
     'console.registerPasskey',
     'console.removePasskey',
+    'console.endSession',
+    'console.endOtherSessions',
+    'console.startSecondFactor',
+    'console.confirmSecondFactor',
+    'console.renewRecoveryCodes',
+    'console.removeOwnSecondFactor',
+    'console.stepUp',
     'console.tryAllocation',
   ])
   for (const { id, method, path, role } of OPERATORS_OWN) {
