@@ -150,6 +150,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.changeOperator,
   operators.resetOperatorPassword,
   passkeys.removeOperatorPasskeys,
+  oidc.unlinkOperator,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,
