@@ -21,7 +21,7 @@ beforeAll(async () => {
     openIdentityProvider(() => `${service.client.baseUrl}/console/oidc`),
     openForgingProvider(),
   ])
-  service = await openService({ env: provider.env })
+  service = await openService({ env: { ...provider.env, SIGN_IN_FAILURES_PER_MINUTE: '1000' } })
   deceived = await openService({ db: service.db, env: forger.env })
   admin = await signedIn(service, 'admin')
 })
@@ -136,9 +136,14 @@ test('strangers, unverified addresses and disabled operators get no session, and
 test('another person with the address of an operator is refused until an administrator unlinks it', async () => {
   const person = newPerson()
   await invite(nameOf(person))
-  await signInWith(person)
-  const successor = await signInWith({ ...person, sub: 'another subject' })
-  expect([successor.status, successor.error]).toEqual([403, 'not_an_operator'])
+  const { browser, json } = await signInWith(person)
+  const successor = { ...person, sub: 'another subject' }
+  expect((await signInWith(successor)).error).toBe('not_an_operator')
+  const unlinked = await admin.send('DELETE', `/operators/${json.operator.operatorId}/identity`)
+  expect(unlinked.json).toEqual({ unlinked: true })
+  expect((await browser.get('/session')).error).toBe('not_signed_in')
+  expect((await signInWith(successor)).json.operator).toEqual(json.operator)
+  expect((await signInWith(person)).error).toBe('not_an_operator')
 })
 
 test('an expired or revoked invitation admits nobody', async () => {
@@ -208,7 +213,6 @@ test('wrong state, a wrong issuer and a second state parameter are refused, and 
 test('a forged id token is refused: unsigned, of another key, by the client secret, for another client, with a foreign nonce, expired', async () => {
   const { name } = await newOperator(service, 'admin')
   const person = { sub: 'forged', email: name, email_verified: true }
-  const hour = 3_600
   const byHmac = (claims: Json) =>
     new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(CLIENT.secret))
   const byOtherKey = async (claims: Json) => {
@@ -225,7 +229,7 @@ test('a forged id token is refused: unsigned, of another key, by the client secr
     ['for another client', { aud: 'another' }, undefined],
     ['of another issuer', { iss: 'https://evil.example' }, undefined],
     ['with a foreign nonce', { nonce: 'another' }, undefined],
-    ['expired', { exp: Math.floor(Date.now() / 1_000) - hour }, undefined],
+    ['expired', { exp: Math.floor(Date.now() / 1_000) - 3_600 }, undefined],
   ] as const) {
     const { error } = await openSession({ ...person, ...claims }, token)
     expect([what, error]).toEqual([what, 'single_sign_on_failed'])
@@ -259,8 +263,7 @@ test('what the provider refuses, and a provider that fails, are told apart, and 
   expect((await signInWith(newPerson())).error).toBe('single_sign_on_failed')
   for (const fails of [500, 200, 0]) {
     forger.fails = fails
-    const failed = await openSession({ sub: 'any' })
-    expect([failed.status, failed.error]).toEqual([503, 'identity_provider_unavailable'])
+    expect((await openSession({ sub: 'any' })).error).toBe('identity_provider_unavailable')
   }
   const env = { ...provider.env, OIDC_ISSUER: 'http://127.0.0.1:9' }
   const alone = await openService({ db: service.db, env })

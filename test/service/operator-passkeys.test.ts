@@ -1,3 +1,4 @@
+import { Challenges } from '@svc/console-api/challenges'
 import { isCopied } from '@svc/console-api/passkey-store'
 import { relyingPartyOf } from '@svc/console-api/passkeys'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,12 +8,14 @@ import { Browser, newOperator, signedIn } from '../harness/console.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const PUBLIC_URL = 'https://console.example.com'
+// Each failure is audited by itself.
+const env = { PUBLIC_URL, SIGN_IN_FAILURES_PER_MINUTE: '1000' }
 let service: TestService
 let other: TestService
 let admin: Browser
 beforeAll(async () => {
-  service = await openService({ env: { PUBLIC_URL } })
-  other = await openService({ db: service.db, env: { PUBLIC_URL } })
+  service = await openService({ env })
+  other = await openService({ db: service.db, env })
   admin = await signedIn(service, 'admin')
 })
 afterAll(async () => {
@@ -64,6 +67,10 @@ test('a challenge works once, for ten minutes, and only for what it was issued f
   expect(status).toBe(200)
   const replay = await new Browser(other).post('/session/passkey', { credential })
   expect([replay.status, replay.error]).toEqual([401, 'passkey_refused'])
+  const { database } = service.app.services
+  const challenges = new Challenges(service.app.services)
+  const ofOidc = await database.operate((tx) => challenges.issue(tx, 'oidc'))
+  expect((await signInWith(authenticator, { challenge: ofOidc })).error).toBe('passkey_refused')
   const anonymous = new Browser(service)
   const late = await optionsFor(anonymous, '/session/passkey/options')
   const forRegistration = await optionsFor(browser, '/session/passkeys/options')

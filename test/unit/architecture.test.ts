@@ -160,6 +160,7 @@ test('commands that move money act in an operator’s name: the account of the m
     'card-commands.ts',
     'company-commands.ts',
     'context.ts',
+    'invitation-commands.ts',
     'money-actor.ts',
     'webhook-commands.ts',
   ])

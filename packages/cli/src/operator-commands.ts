@@ -93,7 +93,7 @@ Examples:
   operator
     .command('unlink <name>')
     .description(
-      'forget whom the identity provider knows an operator as; the next sign-in by the name links again',
+      'forget whom the identity provider knows an operator as; the next sign-in by the name links again, sessions end',
     )
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
@@ -196,6 +196,7 @@ async function resetPassword(
 async function unlink(who: string, { json = false }: Json): Promise<void> {
   const { operator, unlinked } = await operate(async (tx) => {
     const found = await requireOperator(tx, who)
+    await endSessions(tx, found.operatorId)
     return { operator: found, unlinked: await unlinkIdentity(tx, found.operatorId) }
   })
   printRecord({ ...shown(operator), unlinked }, json)

@@ -162,6 +162,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.resetOperatorPassword,
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
+  oidc.unlinkOperator,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,

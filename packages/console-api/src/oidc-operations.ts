@@ -4,11 +4,12 @@ import { query } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
-import { CONSOLE_API, closed, record, text } from './console-schema.ts'
+import { asOperator } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import type { Person } from './identity-provider.ts'
-import { admit } from './identity-store.ts'
-import type { OperatorAccount } from './operator-store.ts'
+import { admit, unlinkIdentity } from './identity-store.ts'
+import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
 import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Single sign-on'
@@ -163,6 +164,34 @@ export const finishSingleSignOn = query({
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)
       return beginSession(services, operator, { address, headers, requestId }, ['oidc'])
+    }
+  },
+})
+
+export const unlinkOperator = query({
+  ...consoleOperation,
+  id: 'console.unlinkOperator',
+  stepUp: true,
+  method: 'DELETE',
+  path: `${CONSOLE_API}/operators/:operatorId/identity`,
+  tag: TAG,
+  summary: 'Forget whom the identity provider knows an operator as',
+  description:
+    'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second.',
+  role: 'admin',
+  params: idParam('operatorId'),
+  result: closed({ unlinked: Type.Boolean({ description: 'Whether there was a link' }) }),
+  errors: ['operator_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { operatorId } = input.params
+      const unlinked = await asOperator(services, input, async (tx) => {
+        const found = await findOperator(tx, operatorId)
+        if (found?.operatorId !== operatorId) return fail('operator_not_found')
+        await endSessions(tx, operatorId)
+        return unlinkIdentity(tx, operatorId)
+      })
+      return { body: JSON.stringify({ unlinked }) }
     }
   },
 })

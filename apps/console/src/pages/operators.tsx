@@ -1,4 +1,5 @@
 import { Group, PasswordInput, Select, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import type { Column } from '../parts/data-table.tsx'
@@ -8,7 +9,7 @@ import { Instant } from '../parts/instant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { queryClient, useSession } from '../session.ts'
+import { aboutQuery, queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { Invitations, InviteOperator } from './invitations.tsx'
 
@@ -60,6 +61,42 @@ export function Operators() {
   )
 }
 
+/** For a person who has a new account at the identity provider. */
+function Unlink({ operatorId, name }: Pick<Operator, 'operatorId' | 'name'>) {
+  const about = useQuery(aboutQuery)
+  if (about.data?.singleSignOn === undefined) return null
+  return (
+    <ConfirmAction
+      label="Unlink"
+      confirm={`Unlink ${name}`}
+      compact
+      run={() =>
+        responseOf(api.DELETE('/operators/{operatorId}/identity', { params: { path: { operatorId } } }))
+      }
+    >
+      The account of {name} at {about.data.singleSignOn} no longer signs in here, and all their sessions end.
+      The next account that has this name there is linked instead.
+    </ConfirmAction>
+  )
+}
+
+/** For a person who has lost a device. */
+function RemovePasskeys({ operatorId, name }: Pick<Operator, 'operatorId' | 'name'>) {
+  return (
+    <ConfirmAction
+      label="Passkeys"
+      confirm={`Remove all passkeys of ${name}`}
+      compact
+      run={() =>
+        responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params: { path: { operatorId } } }))
+      }
+    >
+      All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
+      They sign in with a password or single sign-on, and can add passkeys again.
+    </ConfirmAction>
+  )
+}
+
 function Changes({ operator: { operatorId, name, role, status } }: { readonly operator: Operator }) {
   const params = { path: { operatorId } }
   const change = async (body: { role?: Operator['role']; disabled?: boolean }) => {
@@ -95,15 +132,8 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
           await changed()
         }}
       />
-      <ConfirmAction
-        label="Passkeys"
-        confirm={`Remove all passkeys of ${name}`}
-        compact
-        run={() => responseOf(api.DELETE('/operators/{operatorId}/passkeys', { params }))}
-      >
-        All passkeys of {name} stop working, for example after a device was lost, and all their sessions end.
-        They sign in with a password or single sign-on, and can add passkeys again.
-      </ConfirmAction>
+      <Unlink operatorId={operatorId} name={name} />
+      <RemovePasskeys operatorId={operatorId} name={name} />
       {status === 'active' ? (
         <ConfirmAction
           label="Disable"
