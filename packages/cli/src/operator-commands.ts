@@ -98,6 +98,11 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator unlink asha@example.com')
     .action(unlink)
+  addFactorCommands(operator)
+  addInvitationCommands(operator)
+}
+
+function addFactorCommands(operator: Command): void {
   operator
     .command('remove-passkeys <name>')
     .description('all passkeys of an operator stop working; sessions end at once in every process')
@@ -112,7 +117,6 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator reset-second-factor asha')
     .action(resetSecondFactor)
-  addInvitationCommands(operator)
 }
 
 const shown = ({ operatorId, name, role, createdAt, disabledAt, lastSignInAt }: OperatorAccount) => ({
