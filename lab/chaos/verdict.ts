@@ -169,7 +169,9 @@ async function replayAll({ record, caller }: Load): Promise<Verdict['replays']> 
   return { repeats: record.repeats, sent: record.replayable.length, different: Object.fromEntries(different) }
 }
 
-async function reconcile({ operate }: AnyBed): Promise<{ reconciled: boolean; why: string }> {
+async function reconcile({ operate, server }: AnyBed): Promise<{ reconciled: boolean; why: string }> {
+  // As autovacuum does within minutes: until then a new database has no statistics, and plans are slow on many rows.
+  await server.query('analyze')
   try {
     const { ok } = (await operate('reconcile')) as { ok: boolean }
     return { reconciled: ok, why: '' }
