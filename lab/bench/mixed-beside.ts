@@ -69,12 +69,13 @@ async function goOn(beside: Beside): Promise<number> {
   return exports
 }
 
+async function carryOut(beside: Beside): Promise<void> {
+  // Typed arrays arrive as plain ones.
+  const buffers = (all: readonly Uint8Array[]) => all.map((each) => Buffer.from(each))
+  process.send?.(await goOn({ ...beside, reads: buffers(beside.reads), creates: buffers(beside.creates) }))
+}
+
 if (process.argv[1] === HERE) {
-  process.on('message', async (beside: Beside) => {
-    // Typed arrays arrive as plain ones.
-    const buffers = (all: readonly Uint8Array[]) => all.map((each) => Buffer.from(each))
-    const exports = await goOn({ ...beside, reads: buffers(beside.reads), creates: buffers(beside.creates) })
-    process.send?.(exports)
-  })
+  process.on('message', (beside: Beside) => void carryOut(beside))
   process.send?.('ready')
 }

@@ -107,22 +107,29 @@ async function countKind(
   return { kind, acknowledged: reported.size, found: found.size, lost, doubled: twice }
 }
 
-const DELIVERY_MS = 180_000
+/** Without another delivery. An overload leaves many events behind. */
+const DELIVERY_MS = 60_000
 
+/** Events of tenants that have webhooks: credits of an overload are of no merchant, and the platform has none. */
 async function compareEvents({ server, receiver }: AnyBed): Promise<Verdict['events']> {
   const faults: string[] = []
   const committed = () =>
     server.query<{ tenant_id: string; event_id: string; sequence: string | null }>(
       `select o.tenant_id, o.event_id, n.sequence from outbox o
-         left join event_numbers n on n.tenant_id = o.tenant_id and n.event_id = o.event_id`,
+         left join event_numbers n on n.tenant_id = o.tenant_id and n.event_id = o.event_id
+       where o.tenant_id in (select tenant_id from webhook_endpoints)`,
     )
   let rows = await committed()
   const missing = () => rows.filter((row) => !receiver.received.get(row.tenant_id)?.has(row.event_id))
-  for (const end = performance.now() + DELIVERY_MS; missing().length > 0 && performance.now() < end; ) {
+  let left = missing().length
+  for (let end = performance.now() + DELIVERY_MS; left > 0 && performance.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, 500))
     rows = await committed()
+    const before = left
+    left = missing().length
+    if (left < before) end = performance.now() + DELIVERY_MS
   }
-  if (missing().length > 0) faults.push(`${missing().length} committed events were not received`)
+  if (left > 0) faults.push(`${left} committed events were not received`)
   const known = new Set(rows.map((row) => row.event_id))
   const received = [...receiver.received.values()].flatMap((ids) => [...ids.keys()])
   const invented = received.filter((id) => !known.has(id)).length
@@ -162,7 +169,9 @@ async function replayAll({ record, caller }: Load): Promise<Verdict['replays']> 
   return { repeats: record.repeats, sent: record.replayable.length, different: Object.fromEntries(different) }
 }
 
-async function reconcile({ operate }: AnyBed): Promise<{ reconciled: boolean; why: string }> {
+async function reconcile({ operate, server }: AnyBed): Promise<{ reconciled: boolean; why: string }> {
+  // As autovacuum does within minutes: until then a new database has no statistics, and plans are slow on many rows.
+  await server.query('analyze')
   try {
     const { ok } = (await operate('reconcile')) as { ok: boolean }
     return { reconciled: ok, why: '' }

@@ -29,7 +29,7 @@ export function newcomers(bed: Bed): void {
     await ravi.getByRole('button', { name: 'Accept and sign in' }).click()
     await ravi.getByText('At least 12 characters', { exact: true }).waitFor()
     await ravi.getByLabel('Choose a password').fill(first!)
-    await ravi.getByLabel('Once more').fill(first!)
+    await ravi.getByLabel('Repeat the password').fill(first!)
     await ravi.getByRole('button', { name: 'Accept and sign in' }).click()
     await ravi.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(ravi.url()).not.toContain('#')
@@ -41,10 +41,10 @@ export function newcomers(bed: Bed): void {
     await admin.getByRole('row', { name: 'ravi.k' }).waitFor()
     expect(await admin.getByRole('heading', { name: 'Invitations' }).count()).toBe(0)
 
-    await ravi.getByLabel('Password of now').fill(first!)
+    await ravi.getByLabel('Current password').fill(first!)
     await ravi.getByLabel('New password').fill(second!)
-    await ravi.getByLabel('Once more').fill(second!)
-    await ravi.getByRole('button', { name: 'Change it' }).click()
+    await ravi.getByLabel('Repeat the new password').fill(second!)
+    await ravi.getByRole('button', { name: 'Change password' }).click()
     await ravi.getByText('Changed. Your other sessions have ended.').waitFor()
 
     await admin.getByRole('row', { name: 'ravi.k' }).getByRole('button', { name: 'Disable' }).click()

@@ -41,7 +41,7 @@ const age = (operatorId: string, minutes: number) =>
     ),
   )
 
-test('with an app set up a password alone signs nobody in, and each code works once in all processes', async () => {
+test('with an app set up a password alone is not enough, and each code works once in all processes', async () => {
   const { name, operatorId, secret, recoveryCodes } = await withApp()
   expect((await signIn(service, name)).error).toBe('second_factor_required')
   expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')

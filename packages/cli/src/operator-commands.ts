@@ -148,7 +148,7 @@ async function newPassword(fromStdin: boolean): Promise<string> {
     return response
   }
   const first = await ask('New password', (text) => (fits(text) ? undefined : rule))
-  await ask('Once more', (text) => (text === first ? undefined : 'That is not the same'))
+  await ask('Repeat it', (text) => (text === first ? undefined : 'The two are not the same'))
   return first
 }
 

@@ -69,7 +69,7 @@ function ChangePassword() {
     >
       <Stack maw={420} gap="sm">
         <PasswordInput
-          label="Password of now"
+          label="Current password"
           autoComplete="current-password"
           {...form.getInputProps('password')}
         />
@@ -79,10 +79,14 @@ function ChangePassword() {
           autoComplete="new-password"
           {...form.getInputProps('newPassword')}
         />
-        <PasswordInput label="Once more" autoComplete="new-password" {...form.getInputProps('again')} />
+        <PasswordInput
+          label="Repeat the new password"
+          autoComplete="new-password"
+          {...form.getInputProps('again')}
+        />
         {change.error && <FailureAlert failed={change.error} />}
         <Button type="submit" loading={change.isPending}>
-          Change it
+          Change password
         </Button>
       </Stack>
     </form>

@@ -130,7 +130,11 @@ function PasswordForm({ token, name }: { readonly token: string; readonly name: 
           autoComplete="new-password"
           {...form.getInputProps('password')}
         />
-        <PasswordInput label="Once more" autoComplete="new-password" {...form.getInputProps('again')} />
+        <PasswordInput
+          label="Repeat the password"
+          autoComplete="new-password"
+          {...form.getInputProps('again')}
+        />
         {accept.error && <FailureAlert failed={accept.error} />}
         <Button type="submit" loading={accept.isPending}>
           Accept and sign in

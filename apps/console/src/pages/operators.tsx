@@ -97,6 +97,23 @@ function RemovePasskeys({ operatorId, name }: Pick<Operator, 'operatorId' | 'nam
   )
 }
 
+/** For a person who has lost the phone. */
+function ResetSecondFactor({ operatorId, name }: Pick<Operator, 'operatorId' | 'name'>) {
+  return (
+    <ConfirmAction
+      label="App"
+      confirm={`Reset the authenticator app of ${name}`}
+      compact
+      run={() =>
+        responseOf(api.DELETE('/operators/{operatorId}/second-factor', { params: { path: { operatorId } } }))
+      }
+    >
+      Codes of the authenticator app and recovery codes of {name} are asked for no more, for example after a
+      phone was lost, and all their sessions end. Make sure that it is {name} who asks.
+    </ConfirmAction>
+  )
+}
+
 function Changes({ operator: { operatorId, name, role, status } }: { readonly operator: Operator }) {
   const params = { path: { operatorId } }
   const change = async (body: { role?: Operator['role']; disabled?: boolean }) => {
@@ -134,6 +151,7 @@ function Changes({ operator: { operatorId, name, role, status } }: { readonly op
       />
       <Unlink operatorId={operatorId} name={name} />
       <RemovePasskeys operatorId={operatorId} name={name} />
+      <ResetSecondFactor operatorId={operatorId} name={name} />
       {status === 'active' ? (
         <ConfirmAction
           label="Disable"
