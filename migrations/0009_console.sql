@@ -86,6 +86,43 @@ create function refuse_lower_sign_count() returns trigger language plpgsql set s
 create trigger sign_count_rises before update of sign_count on operator_passkeys
   for each row execute function refuse_lower_sign_count();
 
+-- Second factors of operators: TOTP (RFC 6238). One counts once a code has confirmed it.
+create table operator_totp (
+  operator_id      text collate "C" not null references operators,
+  secret_encrypted bytea not null,
+  created_at       timestamptz not null,
+  confirmed_at     timestamptz,
+  -- time step of the last code that was used
+  last_step        bigint not null default 0,
+  -- in a row, before the lock
+  wrong_codes      integer not null default 0,
+  locked_until     timestamptz
+);
+alter table operator_totp add primary key (operator_id);
+create constraint trigger audited after insert or update or delete on operator_totp deferrable initially deferred
+  for each row execute function audit_change('second_factor', 'operator_id', '', 'confirmed_at,locked_until');
+grant select, insert, update, delete on operator_totp to svc_operator;
+
+-- A code works once: another process may have taken it in the meantime.
+create function refuse_used_code() returns trigger language plpgsql set search_path = svc, pg_temp
+  as $$ begin
+    if new.last_step < old.last_step then
+      raise exception 'the code of a second factor works once' using errcode = 'check_violation';
+    end if;
+    return new;
+  end $$;
+create trigger code_works_once before update of last_step on operator_totp
+  for each row execute function refuse_used_code();
+
+-- Codes for the day on which the device is lost, each used once; keyed digests.
+create table operator_recovery_codes (
+  operator_id text collate "C" not null references operators,
+  digest      bytea not null check (length(digest) = 32),
+  used_at     timestamptz
+);
+alter table operator_recovery_codes add primary key (operator_id, digest);
+grant select, insert, update, delete on operator_recovery_codes to svc_operator;
+
 -- Sign-ins under way, each used once: a keyed digest of the random value that the browser has.
 create table operator_challenges (
   digest      bytea not null check (length(digest) = 32),

@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, type BenchPartner, freePort } from './bed.ts'
 import { median } from './contest.ts'
-import { type Latency, type Load, openLoop } from './load.ts'
+import { type Latency, openLoop } from './load.ts'
 import { lookups } from './measures/coin-lookup.ts'
 import { creates, credits, prepare, tokensOf } from './measures/durable-commands.ts'
+import { openBeside } from './mixed-beside.ts'
 
 /** Requests a second: 70 % reads, 20 % payments, 10 % creations of codes. */
 const RATES = { reads: 700, payments: 200, creates: 100 } as const
@@ -112,26 +113,6 @@ async function uploadBulk({ service }: Bed, partner: BenchPartner): Promise<void
   )
 }
 
-/** Exports the payments of one merchant after the other until it is stopped. */
-function exportAll({ service }: Bed, tokens: readonly string[]) {
-  let exports = 0
-  let stopped = false
-  const run = async () => {
-    for (let n = 0; !stopped; n++) {
-      const headers = { authorization: `Bearer ${tokens[n % tokens.length]}`, accept: 'text/csv' }
-      const response = await required(await fetch(`${service.baseUrl}/api/v0/payments`, { headers }))
-      await response.text()
-      exports++
-    }
-  }
-  const running = run()
-  return async (): Promise<number> => {
-    stopped = true
-    await running
-    return exports
-  }
-}
-
 async function cardsOf({ admin }: Bed, { partnerId }: BenchPartner): Promise<number> {
   const { rows } = await admin.query<{ cards: number }>(
     'select count(*)::int as cards from cards where partner_id = $1',
@@ -154,16 +135,26 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
   const { callers, rounds, seconds, progress } = setting
   const tokens = await tokensOf(bed)
   const partner = await bed.newPartner('incentive', 8)
-  const reading = await lookups(bed, partner, 64)
-  const { port } = bed.service
-  const reads: Load = { port, next: (n) => reading[n % reading.length] }
+  const { port, baseUrl } = bed.service
+  const create = await creates(bed)
+  const beside = await openBeside({
+    baseUrl,
+    port,
+    callers,
+    seconds,
+    readsPerSecond: RATES.reads,
+    reads: await lookups(bed, partner, 64),
+    createsPerSecond: RATES.creates,
+    creates: tokens.flatMap((_, n) => create.next(n) ?? []),
+    tokens,
+  })
   const receiver = await openReceiver()
   const pay = () => openLoop(credits(bed, seconds), callers, RATES.payments, seconds)
   const phases = { quiet: [] as Latency[], busy: [] as Latency[] }
   let exports = 0
   let bulkRows = 0
   // Code is compiled and caches fill before anything counts.
-  await pay()
+  await Promise.all([pay(), beside.goOn()])
   for (let round = 1; round <= rounds; round++) {
     progress(`round ${round} of ${rounds}: payments alone`)
     await prepare(bed, false)()
@@ -172,18 +163,14 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
     const unregister = await register(bed, tokens, receiver.url)
     const before = await cardsOf(bed, partner)
     await uploadBulk(bed, partner)
-    const stopExports = exportAll(bed, tokens)
-    const [payments] = await Promise.all([
-      pay(),
-      openLoop(reads, callers, RATES.reads, seconds),
-      openLoop(await creates(bed), callers, RATES.creates, seconds),
-    ])
+    const [payments, exported] = await Promise.all([pay(), beside.goOn()])
     phases.busy.push(payments)
     bulkRows += (await cardsOf(bed, partner)) - before
-    exports += await stopExports()
+    exports += exported
     await drained(bed, partner, round * BULK_ROWS)
     await unregister()
   }
+  beside.close()
   receiver.close()
   const each = (sum: number) => Math.round(sum / rounds)
   return {

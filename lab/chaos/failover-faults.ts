@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { acknowledgedMore } from './acknowledged-more.ts'
 import type { Node } from './cluster.ts'
 import type { FailoverBed } from './failover-bed.ts'
-import { acknowledgedMore, type Fault, type Outcome, type Trial } from './faults.ts'
+import type { Fault, Outcome, Trial } from './faults.ts'
 
 /** COMMAND_TIMEOUT_MS, as it is by default, and a second (promise J2). */
 const RESPONSE_MS_MAX = 11_000

@@ -1,11 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cut } from '../../test/harness/cutting-proxy.ts'
+import { acknowledgedMore } from './acknowledged-more.ts'
 import type { Bed } from './bed.ts'
 import type { Load } from './load.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 import { overload } from './overload.ts'
 import type { Random } from './random.ts'
+import { slowDisk } from './slow-disk.ts'
 
 export interface Trial<B = Bed> {
   readonly bed: B
@@ -33,19 +35,6 @@ export interface Fault<B = Bed> {
 }
 
 const allReady = ({ members }: Bed): Promise<unknown> => Promise.all(members.map((member) => member.ready()))
-
-/** Resolves once this many more things were acknowledged: the load is through the fault. */
-export async function acknowledgedMore(
-  { load }: Pick<Trial, 'load'>,
-  more: number,
-  withinMs = 60_000,
-): Promise<boolean> {
-  const count = () => load.record.replayable.length
-  const before = count()
-  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(10))
-    if (count() >= before + more) return true
-  return false
-}
 
 const serviceKill: Fault = {
   name: 'service kill',
@@ -271,6 +260,7 @@ export const FAULTS: readonly Fault[] = [
   cuts,
   freeze,
   fullDisk,
+  slowDisk,
   slowClients,
   heldRow,
   rollingRestart,

@@ -334,7 +334,7 @@ const merchantLogin = ({ apiKey }: Merchant): Login =>
     return { authorization: `Bearer ${(JSON.parse(response.text) as { token: string }).token}` }
   })
 
-const partnerLogin = ({ partnerId, clientId, clientSecret }: Partner): Login =>
+export const partnerLogin = ({ partnerId, clientId, clientSecret }: Partner): Login =>
   new Login(async (send) => {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }

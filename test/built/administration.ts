@@ -91,6 +91,7 @@ export async function administerOperators(svc: Svc): Promise<void> {
   expect(await svc(['admin', 'operator', 'list'])).toHaveLength(2)
   expect(await svc(['admin', 'operator', 'unlink', 'ravi'])).toMatchObject({ unlinked: false })
   await svc(['admin', 'operator', 'remove-passkeys', 'ravi'])
+  expect(await svc(['admin', 'operator', 'reset-second-factor', 'ravi'])).toMatchObject({ reset: false })
   const { invitationId } = await svc(['admin', 'operator', 'invite', 'dara', '--role', 'operator'])
   expect(await svc(['admin', 'operator', 'invitations'])).toMatchObject([{ invitationId, status: 'open' }])
   await svc(['admin', 'operator', 'revoke-invitation', 'dara'])

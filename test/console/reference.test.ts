@@ -80,7 +80,7 @@ async function press(page: Page, { path, method, tag }: Shown): Promise<{ status
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
 
 /** The page slows down with each: it is loaded anew after so many. */
-const OPERATIONS_A_PAGE = 10
+const OPERATIONS_A_PAGE = 4
 
 /** Scalar tries `eval` and works without; a stream is cancelled when its window closes; `OTHERS` fail on purpose. */
 const EXPECTED = [

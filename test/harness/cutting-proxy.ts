@@ -31,7 +31,8 @@ export class CuttingProxy {
 
   private constructor(target: string) {
     this.#target = target
-    this.#server = createServer((client) => this.#carry(client))
+    // Without Nagle’s algorithm: a small packet would wait some 40 ms for the other side’s delayed acknowledgement.
+    this.#server = createServer({ noDelay: true }, (client) => this.#carry(client))
   }
 
   /** Listens on a free port of loopback, in front of the server with this socket directory and port. */

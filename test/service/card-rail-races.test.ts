@@ -1,6 +1,12 @@
 import { checkInvariants } from '@svc/app/invariants'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Chance } from '../../lab/simulation/chance.ts'
+import { compareBooks, type Query } from '../../lab/terminal/books.ts'
+import { Play, type PlayedCard, type Send } from '../../lab/terminal/play.ts'
+import { newCard as newReckonedCard } from '../../lab/terminal/reckoning.ts'
+import { References, scriptOf } from '../../lab/terminal/script.ts'
 import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
@@ -107,4 +113,61 @@ test('the expiry of a hold against its capture releases it once and takes the am
   await expireCardHolds(service.app.services)
   for (const { svcCardId } of held)
     expect(await balanceOf(svcCardId)).toMatchObject({ accountBalance: 40, otbBalance: 40, holdBalance: 0 })
+})
+
+const MESSAGES = 400
+const TERMINALS = 8
+const LOAD_RUPEES = 500
+
+/** The network asks the other process where one gives no response. */
+const sendToEither =
+  (responded: () => void): Send =>
+  async (path, body) => {
+    const bytes = Buffer.from(body)
+    for (const client of [otherClient, service.client, service.client]) {
+      const headers = {
+        'content-type': 'application/json',
+        'x-rail-signature': signNotice(bytes, CARD_RAIL_KEY, Date.now()),
+      }
+      const response = await client.send('POST', path, bytes, headers).catch(() => undefined)
+      if (!response || response.status >= 500) continue
+      responded()
+      return response
+    }
+    throw new Error('no process gave a response')
+  }
+
+test(`of ${MESSAGES} messages, some doubled, overtaken or lost, while a process is killed, each counts once and its response is as reckoned`, async () => {
+  const holder = await newPartner(service)
+  const issuedTo = await asPartner(service.client, holder)
+  const chance = new Chance(7, 'terminal')
+  const references = new References(Date.now())
+  const cards: PlayedCard[] = []
+  for (let n = 0; n < TERMINALS; n++) {
+    const order = await createCard(issuedTo, holder, { loadAmount: LOAD_RUPEES })
+    const { svcCardId, token } = payloadOf(order)
+    const script = scriptOf(chance, references, MESSAGES / TERMINALS, LOAD_RUPEES * 100)
+    const card = newReckonedCard(LOAD_RUPEES * 100)
+    cards.push({ svcCardId, token, loadPaise: LOAD_RUPEES * 100, script, card })
+  }
+  let responses = 0
+  const play = new Play(
+    sendToEither(() => {
+      if (++responses === MESSAGES / 2) void other.end('SIGKILL')
+    }),
+    20,
+  )
+  await play.play(cards, TERMINALS)
+  expect(await other.ended).toMatchObject({ signal: 'SIGKILL' })
+  await play.repeatAll(TERMINALS)
+  expect(play.broken).toEqual([])
+  const query = (text: string, values?: unknown[]) =>
+    asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows)
+  expect(await compareBooks(query as Query, play, cards)).toEqual({
+    acknowledged: MESSAGES,
+    recorded: MESSAGES,
+    lost: 0,
+    doubled: 0,
+    broken: [],
+  })
 })

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { blocksOf, type Checkout, openCheckout, works } from '../harness/guides.ts'
@@ -59,6 +60,7 @@ test.skipIf(!works('jq', '--version'))(
 
 const java = works('javac', '--version')
 const go = works('go', 'version')
+const php = works('php', '-r', 'exit(function_exists("openssl_encrypt") ? 0 : 1);')
 const python = ['/usr/bin/python3', 'python3'].find((name) => works(name, '-c', 'import jwcrypto'))
 const shell = works('jose', 'alg') && works('jq', '--version')
 
@@ -69,6 +71,7 @@ interface Program {
   /** Command and arguments before the file. */
   readonly with: readonly string[]
   readonly runs: boolean
+  readonly needs: string
 }
 
 const PROGRAMS: readonly Program[] = [
@@ -78,21 +81,25 @@ const PROGRAMS: readonly Program[] = [
     file: 'encrypt.mts',
     with: [process.execPath, '--import', 'tsx'],
     runs: true,
+    needs: 'tsx',
   },
-  { language: 'shell', block: 'sh', file: 'encrypt.sh', with: ['bash'], runs: shell },
+  { language: 'shell', block: 'sh', file: 'encrypt.sh', with: ['bash'], runs: shell, needs: 'jose and jq' },
   {
     language: 'Python',
     block: 'python',
     file: 'encrypt.py',
     with: [python ?? ''],
     runs: python !== undefined,
+    needs: 'python3 with jwcrypto',
   },
-  { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java },
-  { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go },
+  { language: 'Java', block: 'java', file: 'Encrypt.java', with: ['java'], runs: java, needs: 'a JDK' },
+  { language: 'Go', block: 'go', file: 'encrypt.go', with: ['go', 'run'], runs: go, needs: 'go' },
+  { language: 'PHP', block: 'php', file: 'encrypt.php', with: ['php'], runs: php, needs: 'php with openssl' },
 ]
 
-for (const { language, block, file, with: command, runs } of PROGRAMS)
-  test.skipIf(!runs)(`the guide’s program in ${language} issues a card by an encrypted request`, async () => {
+for (const { language, block, file, with: command, runs, needs } of PROGRAMS)
+  test(`the guide’s program in ${language} issues a card by an encrypted request`, async ({ skip }) => {
+    skip(!runs, `needs ${needs}`)
     const [first] = await blocksOf('guides/encrypt-a-request.md', block)
     await writeFile(join(checkout.folder, file), first!.code)
     const reported = await checkout.run(command[0]!, [...command.slice(1), file])
@@ -112,4 +119,10 @@ test('the guide to encryption shows how to debug an encrypted request', async ()
       .join('\n'),
   )
   expect(printed).toContain('"companyId"')
+})
+
+test('a client written from the specification alone performs its five operations, and finds each as specified', async () => {
+  const program = fileURLToPath(new URL('../../lab/seed-client/perform.ts', import.meta.url))
+  const printed = await checkout.run(process.execPath, ['--import', 'tsx', program, 'data/sandbox.json'])
+  expect(printed).toBe('All five operations are as specified.\n')
 })

@@ -111,6 +111,7 @@ async function openSession(
     iss: forger.issuer,
     aud: CLIENT.id,
     iat: now,
+    auth_time: now,
     exp: now + 60,
     nonce: sent.get('nonce'),
     ...claims,
@@ -229,6 +230,8 @@ test('a forged id token is refused: unsigned, of another key, by the client secr
     ['for another client', { aud: 'another' }, undefined],
     ['of another issuer', { iss: 'https://evil.example' }, undefined],
     ['with a foreign nonce', { nonce: 'another' }, undefined],
+    ['of a sign-in long ago', { auth_time: Math.floor(Date.now() / 1_000) - 3_600 }, undefined],
+    ['without the time of the sign-in', { auth_time: undefined }, undefined],
     ['expired', { exp: Math.floor(Date.now() / 1_000) - 3_600 }, undefined],
   ] as const) {
     const { error } = await openSession({ ...person, ...claims }, token)
@@ -246,6 +249,7 @@ test('the request to the provider has PKCE, state, nonce and this console’s ow
     client_id: CLIENT.id,
     redirect_uri: `${deceived.client.baseUrl}/console/oidc`,
     code_challenge_method: 'S256',
+    max_age: '300',
     scope: expect.stringContaining('openid'),
   })
   expect(String(headers['set-cookie'])).toMatch(

@@ -28,6 +28,7 @@ const VALUES: Readonly<Record<string, string>> = {
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   VAULT_TOKEN: 'canary',
   OIDC_CLIENT_SECRET: 'canary',
+  SVC_OPERATOR_CODE: 'canary',
   RATE_LIMIT_URL: 'redis://:canary@h',
 }
 /** A value of settings that are no secret, have no default and are no address. */

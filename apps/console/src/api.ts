@@ -19,6 +19,23 @@ export const api = createClient<Api>({
   headers: { 'x-svc-console': '1' },
 })
 
+/** Asks the person to prove again who they are; resolves with whether they did. The shell provides it. */
+export const stepUp = { ask: (): Promise<boolean> => Promise.resolve(false) }
+
+const copies = new WeakMap<Request, Request>()
+api.use({
+  onRequest({ request }) {
+    if (request.method !== 'GET') copies.set(request, request.clone())
+  },
+  /** A change that needs a recent sign-in is sent again after one. */
+  async onResponse({ request, response }) {
+    const copy = copies.get(request)
+    if (response.status !== 403 || !copy) return undefined
+    const { error } = (await response.clone().json()) as { error?: string }
+    return error === 'step_up_required' && (await stepUp.ask()) ? fetch(copy) : undefined
+  },
+})
+
 /** Called when a call finds that the session has ended. */
 export const onSignedOut = new Set<() => void>()
 

@@ -52,6 +52,8 @@ type Role = (typeof ROLES)[number]
 interface SignedIn {
   readonly name: string
   readonly role: Role
+  /** Nothing but the own account works before a second factor is set up. */
+  readonly secondFactorNeeded: boolean
   readonly mode: 'sandbox' | 'live'
   readonly version: string
   /** Business time zone; all dates are shown in it. */
@@ -68,6 +70,7 @@ export function useSession(): SignedIn {
   return {
     name: session?.operator.name ?? '',
     role,
+    secondFactorNeeded: session?.secondFactorNeeded ?? false,
     mode: about?.mode ?? 'live',
     version: about?.version ?? '',
     timeZone: about?.timeZone ?? 'Asia/Kolkata',

@@ -1,5 +1,6 @@
-import { findCredentials } from '@svc/console-api/operator-store'
+import { findCredentials, type OperatorAccount } from '@svc/console-api/operator-store'
 import type { PostingTools } from '@svc/console-api/postings'
+import { Failure } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
 import { systemClock } from '@svc/kernel/time'
 import { type CommandContext, cliActor } from './context.ts'
@@ -9,7 +10,8 @@ import { UsageError } from './usage-error.ts'
  * Who moves money by the command line: the operator whose name and password the settings hold, so that no one approves
  * what they prepared (decision R10). In sandbox mode, without these, the account that the command runs on.
  */
-export async function moneyActor({ config, database }: CommandContext): Promise<string> {
+export async function moneyActor(context: CommandContext): Promise<string> {
+  const { config, database } = context
   const { SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: password, SVC_MODE } = config
   if (name === undefined || password === undefined) {
     if (SVC_MODE === 'sandbox') return cliActor()
@@ -21,7 +23,27 @@ export async function moneyActor({ config, database }: CommandContext): Promise<
     throw new UsageError('SVC_OPERATOR and SVC_OPERATOR_PASSWORD fit no active operator.')
   if (known.operator.role === 'viewer')
     throw new UsageError(`The operator ${name} is a viewer and cannot move money.`)
+  await requireCode(context, known.operator)
   return `operator ${name}`
+}
+
+/** Throws `UsageError` where the operator has a second factor and `SVC_OPERATOR_CODE` is none of its codes. */
+async function requireCode(
+  { config, database, keyMaker: { keyring, random } }: CommandContext,
+  { name, operatorId }: OperatorAccount,
+): Promise<void> {
+  const { SecondFactor } = await import('@svc/console-api/second-factor')
+  const factor = new SecondFactor({ clock: systemClock, keyring, random })
+  const code = config.SVC_OPERATOR_CODE?.reveal()
+  try {
+    const checked = await database.operate((tx) => factor.check(tx, operatorId, code))
+    if (checked !== 'wrong') return
+  } catch (error) {
+    if (error instanceof Failure)
+      throw new UsageError(`${error.description}. Set SVC_OPERATOR_CODE to a code of ${name}.`)
+    throw error
+  }
+  throw new UsageError(`SVC_OPERATOR_CODE is not a code of ${name}, or was used before: each works once.`)
 }
 
 /** What postings of this call need. */

@@ -12,6 +12,7 @@ import {
   updateOperator,
 } from '@svc/console-api/operator-store'
 import { removeAllPasskeys } from '@svc/console-api/passkey-store'
+import { removeSecondFactor } from '@svc/console-api/second-factor'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
@@ -103,6 +104,14 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator remove-passkeys asha')
     .action(removePasskeys)
+  operator
+    .command('reset-second-factor <name>')
+    .description(
+      'the authenticator app of an operator is asked no more; sessions end at once in every process',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin operator reset-second-factor asha')
+    .action(resetSecondFactor)
   addInvitationCommands(operator)
 }
 
@@ -201,6 +210,15 @@ async function removePasskeys(who: string, { json = false }: Json): Promise<void
     return { operator: found, passkeysRemoved: await removeAllPasskeys(tx, found.operatorId) }
   })
   printRecord({ ...shown(operator), passkeysRemoved }, json)
+}
+
+async function resetSecondFactor(who: string, { json = false }: Json): Promise<void> {
+  const { operator, reset } = await operate(async (tx) => {
+    const found = await requireOperator(tx, who)
+    await endSessions(tx, found.operatorId)
+    return { operator: found, reset: await removeSecondFactor(tx, found.operatorId) }
+  })
+  printRecord({ ...shown(operator), reset }, json)
 }
 
 async function requireOperator(tx: Tx, who: string): Promise<OperatorAccount> {

@@ -115,6 +115,7 @@ export const listApprovalsInConsole = query({
 export const approvePosting = query({
   ...consoleOperation,
   id: 'console.approvePosting',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:approvalId/approve`,
   tag: TAG,

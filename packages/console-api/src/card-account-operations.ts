@@ -221,6 +221,7 @@ export const createCardAccountInConsole = query({
 export const fundCardAccountInConsole = query({
   ...consoleOperation,
   id: 'console.fundCardAccount',
+  stepUp: true,
   method: 'POST',
   path: `${ACCOUNTS}/:cardAccountId/funds`,
   tag: 'Card accounts',

@@ -28,6 +28,7 @@ import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
 import { searchEverything } from './search.ts'
+import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
 import { showStatus } from './status-operations.ts'
@@ -48,6 +49,12 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   passkeys.startPasskey,
   passkeys.registerPasskey,
   passkeys.removePasskey,
+  secondFactor.stepUp,
+  secondFactor.showSecondFactor,
+  secondFactor.startSecondFactor,
+  secondFactor.confirmSecondFactor,
+  secondFactor.renewRecoveryCodes,
+  secondFactor.removeOwnSecondFactor,
   session.showSession,
   session.signOut,
   session.changeOwnPassword,
@@ -151,6 +158,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   operators.resetOperatorPassword,
   passkeys.removeOperatorPasskeys,
   oidc.unlinkOperator,
+  secondFactor.resetSecondFactor,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,

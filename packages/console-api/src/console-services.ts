@@ -8,6 +8,7 @@ import { FailedSignIns } from './failed-sign-ins.ts'
 import { IdentityProvider } from './identity-provider.ts'
 import { Passkeys } from './passkeys.ts'
 import { ledgerChecks } from './reconciliations.ts'
+import { SecondFactor } from './second-factor.ts'
 import { Sessions } from './sessions.ts'
 import { SignInGate } from './sign-in-gate.ts'
 
@@ -19,6 +20,7 @@ export interface ConsoleServices extends Services {
   readonly challenges: Challenges
   readonly identityProvider: IdentityProvider
   readonly passkeys: Passkeys
+  readonly secondFactor: SecondFactor
   readonly auditChecks: BackgroundCheck<Verdict>
   readonly ledgerChecks: BackgroundCheck<Reconciliation>
 }
@@ -33,6 +35,7 @@ export function consoleServices(services: Services): ConsoleServices {
     failedSignIns: new FailedSignIns(services),
     challenges,
     passkeys: new Passkeys({ ...services, challenges }),
+    secondFactor: new SecondFactor(services),
     identityProvider: new IdentityProvider(services),
     auditChecks: auditChecks(services),
     ledgerChecks: ledgerChecks(services),

@@ -86,6 +86,7 @@ export const listDisputesInConsole = query({
 export const closeDisputeByOperator = query({
   ...consoleOperation,
   id: 'console.closeDispute',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:disputeId/close`,
   tag: TAG,

@@ -14,13 +14,13 @@ const LISTED_MAX = 5
 
 /** A failed attempt to prove to be an operator. */
 export interface SignInAttempt {
-  readonly action: 'operator.sign_in_failed' | 'operator.password_change_failed'
+  readonly action: 'operator.sign_in_failed' | 'operator.step_up_failed' | 'operator.password_change_failed'
   readonly actor: string
   readonly address: string
   /** As typed; people type passwords here, so it is audited only where an operator has this name. */
   readonly name: string
   readonly requestId: string
-  /** What was wrong where no password was presented. */
+  /** What was wrong where it was not the password. */
   readonly reason?: string
 }
 

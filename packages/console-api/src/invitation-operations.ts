@@ -83,6 +83,7 @@ export const listInvitations = query({
 export const inviteOperator = query({
   ...consoleOperation,
   id: 'console.inviteOperator',
+  stepUp: true,
   method: 'POST',
   path: `${CONSOLE_API}/operators/invitations`,
   tag: TAG,

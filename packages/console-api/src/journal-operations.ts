@@ -78,6 +78,7 @@ export const showJournal = query({
 export const reverseJournalInConsole = query({
   ...consoleOperation,
   id: 'console.reverseJournal',
+  stepUp: true,
   method: 'POST',
   path: `${CONSOLE_API}/ledger/journals/:journalId/reverse`,
   tag: 'Ledger',

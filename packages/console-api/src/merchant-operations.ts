@@ -243,6 +243,7 @@ export const changeMerchant = query({
 export const issueApiKeyInConsole = query({
   ...consoleOperation,
   id: 'console.issueApiKey',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:merchantId/api-keys`,
   tag: TAG,

@@ -84,6 +84,7 @@ export const showNotice = query({
 export const assignNotice = query({
   ...consoleOperation,
   id: 'console.assignRailNotice',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:noticeId/assign`,
   tag: TAG,

@@ -171,6 +171,7 @@ export const finishSingleSignOn = query({
 export const unlinkOperator = query({
   ...consoleOperation,
   id: 'console.unlinkOperator',
+  stepUp: true,
   method: 'DELETE',
   path: `${CONSOLE_API}/operators/:operatorId/identity`,
   tag: TAG,

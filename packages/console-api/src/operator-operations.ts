@@ -76,6 +76,7 @@ export const listOperators = query({
 export const createOperator = query({
   ...consoleOperation,
   id: 'console.createOperator',
+  stepUp: true,
   method: 'POST',
   path: `${CONSOLE_API}/operators`,
   tag: TAG,
@@ -100,6 +101,7 @@ export const createOperator = query({
 export const changeOperator = query({
   ...consoleOperation,
   id: 'console.changeOperator',
+  stepUp: true,
   method: 'PATCH',
   path: `${CONSOLE_API}/operators/:operatorId`,
   tag: TAG,
@@ -129,6 +131,7 @@ export const changeOperator = query({
 export const resetOperatorPassword = query({
   ...consoleOperation,
   id: 'console.resetOperatorPassword',
+  stepUp: true,
   method: 'POST',
   path: `${CONSOLE_API}/operators/:operatorId/password`,
   tag: TAG,

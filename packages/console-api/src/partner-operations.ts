@@ -254,6 +254,7 @@ export const changePartner = query({
 export const issueClient = query({
   ...consoleOperation,
   id: 'console.issueClient',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:partnerId/clients`,
   tag: TAG,
@@ -305,6 +306,7 @@ export const revokeClient = query({
 export const issueJweKey = query({
   ...consoleOperation,
   id: 'console.issueEncryptionKey',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:partnerId/encryption-keys`,
   tag: TAG,

@@ -92,6 +92,7 @@ const Options = record('PasskeyOptions', {
 export const showPasskeys = query({
   ...consoleOperation,
   id: 'console.showPasskeys',
+  beforeSecondFactor: true,
   method: 'GET',
   path: `${CONSOLE_API}/session/passkeys`,
   tag: TAG,
@@ -111,6 +112,7 @@ export const showPasskeys = query({
 export const startPasskey = query({
   ...consoleOperation,
   id: 'console.startPasskey',
+  beforeSecondFactor: true,
   method: 'POST',
   path: `${CONSOLE_API}/session/passkeys/options`,
   tag: TAG,
@@ -130,6 +132,8 @@ export const startPasskey = query({
 export const registerPasskey = query({
   ...consoleOperation,
   id: 'console.registerPasskey',
+  stepUp: true,
+  beforeSecondFactor: true,
   method: 'POST',
   path: `${CONSOLE_API}/session/passkeys`,
   tag: TAG,
@@ -164,6 +168,7 @@ export const registerPasskey = query({
 export const removePasskey = query({
   ...consoleOperation,
   id: 'console.removePasskey',
+  stepUp: true,
   method: 'DELETE',
   path: `${CONSOLE_API}/session/passkeys/:passkeyId`,
   tag: TAG,
@@ -186,6 +191,7 @@ export const removePasskey = query({
 export const removeOperatorPasskeys = query({
   ...consoleOperation,
   id: 'console.removeOperatorPasskeys',
+  stepUp: true,
   method: 'DELETE',
   path: `${CONSOLE_API}/operators/:operatorId/passkeys`,
   tag: TAG,

@@ -25,6 +25,7 @@ const Day = text('`YYYY-MM-DD`; it must be over')
 export const preparePayoutInConsole = query({
   ...consoleOperation,
   id: 'console.preparePayout',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
@@ -69,6 +70,7 @@ const ranToWire = (merchantId: string, { payout, reason }: PreparedPayout) =>
 export const runPayouts = query({
   ...consoleOperation,
   id: 'console.runPayouts',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/run`,
   tag: TAG,
@@ -138,6 +140,7 @@ const stepper = ({ commands, config, database }: Services) => {
 export const approvePayout = query({
   ...consoleOperation,
   id: 'console.approvePayout',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:payoutId/approve`,
   tag: TAG,
@@ -155,6 +158,7 @@ export const approvePayout = query({
 export const cancelPayout = query({
   ...consoleOperation,
   id: 'console.cancelPayout',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:payoutId/cancel`,
   tag: TAG,
@@ -174,6 +178,7 @@ export const cancelPayout = query({
 export const completePayout = query({
   ...consoleOperation,
   id: 'console.completePayout',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:payoutId/complete`,
   tag: TAG,

@@ -154,6 +154,7 @@ export const showRefund = query({
 export const completeRefundByOperator = query({
   ...consoleOperation,
   id: 'console.completeRefund',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:refundId/complete`,
   tag: TAG,

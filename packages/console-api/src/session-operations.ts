@@ -7,7 +7,6 @@ import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import type { SignInAttempt } from './failed-sign-ins.ts'
 import {
   findCredentials,
   findOperator,
@@ -16,6 +15,7 @@ import {
   setPasswordHash,
 } from './operator-store.ts'
 import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
 import type { Factor, Session } from './sessions.ts'
 
@@ -25,6 +25,9 @@ export const SessionRecord = record('Session', {
   operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+  secondFactorNeeded: Type.Boolean({
+    description: 'Whether nothing else works before a second factor is set up',
+  }),
 })
 
 export const NewPassword = Type.String({
@@ -33,39 +36,18 @@ export const NewPassword = Type.String({
   'x-rule': `must have ${PASSWORD_CHARS_MIN} to ${PASSWORD_CHARS_MAX} characters`,
 })
 
-const wire = (
-  { operator: { actorId: operatorId, name, role }, expiresAt }: Session,
-  { config }: Pick<Services, 'config'>,
-): string =>
-  JSON.stringify({
+export function sessionToWire(session: Session, { config, sessions }: ConsoleServices): string {
+  const { actorId: operatorId, name, role } = session.operator
+  return JSON.stringify({
     operator: { operatorId, name, role },
-    expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
+    expiresOn: rfc3339(session.expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
+    secondFactorNeeded: sessions.needsSecondFactor(session),
   })
+}
 
 /** Whom the audit names without a session. */
 export const ANONYMOUS = 'anonymous'
-
-/** The operator whose password this is. Failed attempts are slowed down and audited. */
-async function checkPassword(
-  { database, failedSignIns, signInGate }: ConsoleServices,
-  attempt: SignInAttempt,
-  password: string,
-): Promise<OperatorAccount> {
-  const { address, name } = attempt
-  try {
-    await signInGate.enter(address, name)
-    const known = await database.operate((tx) => findCredentials(tx, name))
-    const fits = await isPassword(known?.passwordHash, password)
-    if (known && fits) return known.operator
-  } catch (error) {
-    failedSignIns.count(address)
-    throw error
-  }
-  await failedSignIns.record(attempt)
-  await signInGate.failed(address, name)
-  return fail('wrong_password')
-}
 
 type Headers = Parameters<ConsoleServices['sessions']['digestOf']>[0]['headers']
 
@@ -89,7 +71,7 @@ export async function beginSession(
       const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }), factors)
       const details = { address, factors: factors.join(' ') }
       recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
-      return { headers: { 'set-cookie': cookie }, body: wire(session, services) }
+      return { headers: { 'set-cookie': cookie }, body: sessionToWire(session, services) }
     },
     'read committed',
     by,
@@ -139,17 +121,17 @@ export const signIn = query({
   tag: TAG,
   summary: 'Sign in',
   description:
-    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes.',
+    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes. An operator with a second factor sends its `code` too.',
   auth: 'none',
   envelope: 'problem',
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    password: Type.String({ minLength: 1, maxLength: 256 }),
+    ...PasswordAndCode,
   }),
   result: SessionRecord,
-  errors: ['wrong_password', 'passwords_off', 'too_many_failed_attempts', 'overloaded'],
+  errors: ['passwords_off', ...PROOF_FAILURES],
   mount(services: ConsoleServices) {
-    return async ({ address, body: { name, password }, headers, requestId }) => {
+    return async ({ address, body: { name, ...given }, headers, requestId }) => {
       if (services.config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
       const attempt = {
         action: 'operator.sign_in_failed',
@@ -158,8 +140,8 @@ export const signIn = query({
         name,
         requestId,
       } as const
-      const operator = await checkPassword(services, attempt, password)
-      return beginSession(services, operator, { address, headers, requestId }, ['password'])
+      const { operator, factors } = await proveOperator(services, attempt, given)
+      return beginSession(services, operator, { address, headers, requestId }, factors)
     }
   },
 })
@@ -208,6 +190,7 @@ export const signInToSandbox = query({
 export const showSession = query({
   ...consoleOperation,
   id: 'console.showSession',
+  beforeSecondFactor: true,
   method: 'GET',
   path: `${CONSOLE_API}/session`,
   tag: TAG,
@@ -218,9 +201,7 @@ export const showSession = query({
   mount(services: ConsoleServices) {
     const { sessions } = services
     return async ({ headers }) => {
-      const digest = sessions.digestOf({ headers })
-      const session = digest && (await sessions.find(digest))
-      return { body: wire(session ?? fail('not_signed_in'), services) }
+      return { body: sessionToWire(await sessions.current({ headers }), services) }
     }
   },
 })
@@ -228,6 +209,7 @@ export const showSession = query({
 export const signOut = query({
   ...consoleOperation,
   id: 'console.signOut',
+  beforeSecondFactor: true,
   method: 'DELETE',
   path: `${CONSOLE_API}/session`,
   tag: TAG,
@@ -255,6 +237,7 @@ export const signOut = query({
 export const changeOwnPassword = query({
   ...consoleOperation,
   id: 'console.changeOwnPassword',
+  beforeSecondFactor: true,
   method: 'POST',
   path: `${CONSOLE_API}/session/password`,
   tag: TAG,

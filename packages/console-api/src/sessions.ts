@@ -17,12 +17,14 @@ interface SessionRow {
   name: string
   role: Role
   expires_at: Date
+  authenticated_at: Date
+  factors: Factor[]
   stale: boolean
 }
 
 const FIND = statement<SessionRow>(
   'operator_session_find',
-  `select o.operator_id, o.name, o.role, s.expires_at, s.seen_at < $4 as stale
+  `select o.operator_id, o.name, o.role, s.expires_at, s.authenticated_at, s.factors, s.seen_at < $4 as stale
    from operator_sessions s join operators o using (operator_id)
    where s.digest = $1 and s.expires_at > $2 and s.seen_at > $3 and o.disabled_at is null`,
 )
@@ -41,6 +43,10 @@ const FORGET = statement(
   `delete from operator_sessions where expires_at <= $1 or digest in (
      select digest from operator_sessions where operator_id = $2 order by created_at desc offset $3)`,
 )
+const RENEW = statement(
+  'operator_session_renew',
+  'update operator_sessions set authenticated_at = $2, factors = $3 where digest = $1',
+)
 const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
 
 /** With what a person proves who they are; `none` for the sandbox's click. A passkey counts as two. */
@@ -50,6 +56,9 @@ export type Factor = 'password' | 'totp' | 'recovery' | 'passkey' | 'oidc' | 'no
 export interface Session {
   readonly operator: Actor & { readonly role: Role }
   readonly expiresAt: Date
+  /** When the person last proved who they are, and with what. */
+  readonly authenticatedAt: Date
+  readonly factors: readonly Factor[]
   readonly digest: Buffer
 }
 
@@ -112,7 +121,8 @@ export class Sessions {
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
-    return { session: { operator, expiresAt, digest }, cookie: this.#cookie(token, lifeMs / 1_000) }
+    const session = { operator, expiresAt, authenticatedAt: now, factors, digest }
+    return { session, cookie: this.#cookie(token, lifeMs / 1_000) }
   }
 
   /** Read from the database with every request: a session that ended, ended for every process at once. */
@@ -125,9 +135,15 @@ export class Sessions {
       const [row] = await tx.query(FIND, [digest, now, idleSince, new Date(nowMs - SEEN_EVERY_MS)])
       if (!row) return undefined
       if (row.stale) await tx.query(SEEN, [digest, now])
-      const { operator_id: actorId, name, role } = row
-      return { operator: { actorId, name, role }, expiresAt: row.expires_at, digest }
+      const { operator_id: actorId, name, role, expires_at: expiresAt, factors } = row
+      const authenticatedAt = row.authenticated_at
+      return { operator: { actorId, name, role }, expiresAt, authenticatedAt, factors, digest }
     })
+  }
+
+  /** The person has proved again who they are. */
+  async renew(tx: Tx, { digest }: Session, factors: readonly Factor[]): Promise<void> {
+    await tx.query(RENEW, [digest, new Date(this.#services.clock.now()), factors])
   }
 
   async end(tx: Tx, digest: Buffer): Promise<string> {
@@ -135,14 +151,36 @@ export class Sessions {
     return this.#cookie('', 0)
   }
 
+  /** Whether the operator's role needs a second factor with which the session did not begin. */
+  needsSecondFactor({ operator: { role }, factors }: Session): boolean {
+    const { CONSOLE_SECOND_FACTOR: needed } = this.#services.config
+    const isNeeded = needed === 'all' || (needed === 'money' && role !== 'viewer')
+    return isNeeded && factors.every((factor) => factor === 'password')
+  }
+
+  /** Whether the person proved long ago who they are. The sandbox's click proves nothing, and cannot be repeated. */
+  #needsStepUp({ authenticatedAt, factors }: Session): boolean {
+    const { clock, config } = this.#services
+    const { CONSOLE_STEP_UP_MINUTES: minutes } = config
+    if (minutes === 0 || factors.includes('none')) return false
+    return authenticatedAt.getTime() < clock.now() - minutes * 60_000
+  }
+
+  /** The session of a request. Throws `not_signed_in`. */
+  async current(request: { readonly headers: Readonly<Record<string, unknown>> }): Promise<Session> {
+    const digest = this.digestOf(request)
+    return (digest && (await this.find(digest))) ?? fail('not_signed_in')
+  }
+
   /** The session of a request, if its operator may do what the operation needs. */
   readonly authenticate = async (request: FastifyRequest): Promise<Caller> => {
-    const digest = this.digestOf(request)
-    const session = digest && (await this.find(digest))
-    if (!session) return fail('not_signed_in')
-    const least = request.routeOptions.config.role as Role
+    const session = await this.current(request)
+    const { role, stepUp, beforeSecondFactor } = request.routeOptions.config
+    const least = role as Role
     if (ROLES.indexOf(session.operator.role) < ROLES.indexOf(least))
       fail('role_too_low', { description: `This needs the role ${least}; yours is ${session.operator.role}` })
+    if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
+    if (stepUp && this.#needsStepUp(session)) fail('step_up_required')
     return { tenantId: 'house', actor: session.operator }
   }
 }

@@ -53,6 +53,7 @@ const resolver = (services: Services) => {
 export const assignPayment = query({
   ...consoleOperation,
   id: 'console.assignPayment',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/assign`,
   tag: TAG,
@@ -74,6 +75,7 @@ export const assignPayment = query({
 export const returnPayment = query({
   ...consoleOperation,
   id: 'console.returnPayment',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/return`,
   tag: TAG,

@@ -110,4 +110,46 @@ export const OPERATOR_FAILURES = {
     'You have too many passkeys',
     'Remove those that you no longer use.',
   ),
+  second_factor_required: kind(
+    401,
+    'SYSTEM_ERROR',
+    'A code of your second factor is needed',
+    'Send `code`: the six digits that your authenticator app shows, or one of your recovery codes.',
+  ),
+  wrong_code: kind(
+    401,
+    'SYSTEM_ERROR',
+    'The code was not accepted',
+    'Wait for the next code and send that: each works once, for about a minute. Check that the clock of your device is right.',
+  ),
+  second_factor_locked: kind(
+    429,
+    'SYSTEM_ERROR',
+    'Too many wrong codes',
+    'Wait until the lock ends. An administrator can reset your second factor. If you did not send the codes, change your password.',
+  ),
+  second_factor_needed: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'Your role needs a second factor',
+    'Set one up on *Your account*: an authenticator app or a passkey. Then sign in again.',
+  ),
+  second_factor_is_on: kind(
+    409,
+    'CONFLICT_ERROR',
+    'You have a second factor',
+    'Remove it first, to set up another one.',
+  ),
+  second_factor_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no second factor',
+    'Begin to set one up on *Your account*.',
+  ),
+  step_up_required: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'Confirm that it is you',
+    'Send your password (and code) to `POST /console/api/v0/session/step-up`, or sign in again; then repeat the request.',
+  ),
 } as const satisfies Record<string, FailureKind>

@@ -86,4 +86,10 @@ export const PAYOUT_SETTINGS = {
     'Name of the operator in whose name `svc` moves money. The service itself does not use it.',
   ),
   SVC_OPERATOR_PASSWORD: hidden(text(undefined, 'Password of `SVC_OPERATOR`.')),
+  SVC_OPERATOR_CODE: hidden(
+    text(
+      undefined,
+      'Code of the second factor of `SVC_OPERATOR`, where one is set up; each works for one command.',
+    ),
+  ),
 }

@@ -1,4 +1,4 @@
-import { bad, hidden, oneOf, type Setting, text } from './setting.ts'
+import { bad, hidden, oneOf, type Setting, text, whole } from './setting.ts'
 
 const LOCAL = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
@@ -27,5 +27,16 @@ export const SIGN_IN_SETTINGS = {
     ['on', 'off'],
     'on',
     '`off`: operators cannot sign in to the console with a password; needs `OIDC_ISSUER`. If the provider fails for long, set it to `on` and restart.',
+  ),
+  CONSOLE_SECOND_FACTOR: oneOf(
+    ['optional', 'money', 'all'],
+    'optional',
+    'Who must have a second factor in the console besides a password: `optional`: each operator decides; `money`: those whose role may move money; `all`: everyone. Who has set one up is always asked for it. Passkeys and the identity provider count as two factors. Set `money` in production.',
+  ),
+  CONSOLE_STEP_UP_MINUTES: whole(
+    5,
+    0,
+    60,
+    'Money moves and changes to operators need a sign-in of at most so many minutes ago; the console asks for the password again. 0: never.',
   ),
 } satisfies Record<string, Setting<unknown, string | undefined>>

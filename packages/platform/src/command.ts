@@ -76,6 +76,7 @@ export class Commands {
   readonly #queues: CommitQueueServices
   readonly #waits: BoundedWaits
   readonly #open = new Map<unknown, unknown>()
+  #submitted = 0
 
   constructor(tools: CommandTools, queues: CommitQueueServices, waits: BoundedWaits) {
     this.#tools = tools
@@ -86,21 +87,36 @@ export class Commands {
   open<Ask, D>(command: AnyCommand<Ask, D>): OpenCommand<Ask, D> {
     const known = this.#open.get(command)
     if (known) return known as OpenCommand<Ask, D>
-    const opened = openCommand(command, this.#tools, this.#queues, this.#waits)
+    const onSubmit = () => void this.#submitted++
+    const opened = openCommand(command, this.#tools, { queues: this.#queues, waits: this.#waits, onSubmit })
     this.#open.set(command, opened)
     return opened
   }
+
+  /** How many commands of all kinds were submitted so far. */
+  submitted(): number {
+    return this.#submitted
+  }
+}
+
+interface Lane {
+  readonly queues: CommitQueueServices
+  readonly waits: BoundedWaits
+  readonly onSubmit: () => void
 }
 
 function openCommand<Ask, C extends PreparedCommand, S, D>(
   command: Command<Ask, C, S, D>,
   tools: CommandTools,
-  queues: CommitQueueServices,
-  waits: BoundedWaits,
+  { queues, waits, onSubmit }: Lane,
 ): OpenCommand<Ask, D> {
   const queue = new CommitQueue<C, S, D>(command, queues)
   const prepare = command.prepare(tools)
   let submitted = 0
+  const count = () => {
+    submitted++
+    onSubmit()
+  }
   const { commandTimeoutMs } = queues.limits
   const preparing = (ask: Ask, audit?: (ask: Ask) => CommandAudit<D>): Promise<C> | C => {
     const ready = prepare(ask)
@@ -118,12 +134,12 @@ function openCommand<Ask, C extends PreparedCommand, S, D>(
   }
   return {
     async run(ask, audit) {
-      submitted++
+      count()
       const deadlineMs = performance.now() + commandTimeoutMs
       return queue.submit(await prepared(ask, deadlineMs, audit && (() => audit)), deadlineMs)
     },
     async respond(ask, { reply, retry, audit, deadlineMs = performance.now() + commandTimeoutMs }) {
-      submitted++
+      count()
       return queue.respond(await prepared(ask, deadlineMs, audit), reply, retry, deadlineMs)
     },
     submitted: () => submitted,

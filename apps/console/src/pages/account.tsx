@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack } from '@mantine/core'
+import { Alert, Button, PasswordInput, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -9,12 +9,19 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { aboutQuery, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { Passkeys } from './passkeys.tsx'
+import { SecondFactor } from './second-factor.tsx'
 
 export function Account() {
-  const { name, role, mode, version, timeZone } = useSession()
+  const { name, role, secondFactorNeeded, mode, version, timeZone } = useSession()
   const about = useQuery(aboutQuery)
   return (
     <Page title="Your account">
+      {secondFactorNeeded && (
+        <Alert color="yellow" title="Set up a second factor">
+          Your role may move money, so a password is not enough: add an authenticator app or a passkey. Then
+          sign in again.
+        </Alert>
+      )}
       <Section title="About">
         <Facts
           facts={[
@@ -30,6 +37,7 @@ export function Account() {
           <ChangePassword />
         </Section>
       )}
+      {about.data?.passwords !== false && <SecondFactor />}
       <Passkeys />
     </Page>
   )

@@ -16,7 +16,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { asCallFailed } from '../failure.ts'
 import type { Search } from '../list-search.ts'
+import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -33,6 +35,7 @@ export function SignIn() {
   const router = useRouter()
   const [failed, setFailed] = useState<unknown>()
   const [busy, setBusy] = useState(false)
+  const [needsCode, setNeedsCode] = useState(false)
   const enter = async (call: Promise<Schemas['Session']>) => {
     setBusy(true)
     setFailed(undefined)
@@ -40,7 +43,9 @@ export function SignIn() {
       client.setQueryData(sessionQuery.queryKey, await call)
       router.history.push(`/console${placeAfter(back)}`)
     } catch (error) {
-      setFailed(error)
+      const isFirstStep = asCallFailed(error).word === 'second_factor_required'
+      if (isFirstStep) setNeedsCode(true)
+      else setFailed(error)
       setBusy(false)
     }
   }
@@ -58,7 +63,15 @@ export function SignIn() {
           </div>
           {failed !== undefined && <FailureAlert failed={failed} />}
           <Loaded query={about}>
-            {(known) => <Ways about={known} back={back} busy={busy} enter={(call) => void enter(call)} />}
+            {(known) => (
+              <Ways
+                about={known}
+                back={back}
+                busy={busy}
+                needsCode={needsCode}
+                enter={(call) => void enter(call)}
+              />
+            )}
           </Loaded>
         </Stack>
       </Paper>
@@ -70,11 +83,13 @@ interface WaysProps {
   readonly about: Schemas['About']
   readonly back: string | undefined
   readonly busy: boolean
+  readonly needsCode: boolean
   readonly enter: (call: Promise<Schemas['Session']>) => void
 }
 
 /** The ways to sign in that this service offers. */
-function Ways({ about: { sandboxSignIn, passkeys, passwords, singleSignOn }, back, busy, enter }: WaysProps) {
+function Ways({ about, back, busy, needsCode, enter }: WaysProps) {
+  const { sandboxSignIn, passkeys, passwords, singleSignOn } = about
   return (
     <>
       {sandboxSignIn && (
@@ -88,7 +103,11 @@ function Ways({ about: { sandboxSignIn, passkeys, passwords, singleSignOn }, bac
       )}
       {passwords && (passkeys || singleSignOn !== undefined) && <Divider label="or with a password" />}
       {passwords && (
-        <PasswordForm busy={busy} enter={(body) => enter(responseOf(api.POST('/session', { body })))} />
+        <PasswordForm
+          busy={busy}
+          needsCode={needsCode}
+          enter={(body) => enter(responseOf(api.POST('/session', { body })))}
+        />
       )}
     </>
   )
@@ -110,16 +129,22 @@ function SandboxEntry({ busy, enter }: { readonly busy: boolean; readonly enter:
 
 interface PasswordFormProps {
   readonly busy: boolean
-  readonly enter: (body: { name: string; password: string }) => void
+  readonly needsCode: boolean
+  readonly enter: (body: { name: string; password: string; code?: string }) => void
 }
 
-function PasswordForm({ busy, enter }: PasswordFormProps) {
+function PasswordForm({ busy, needsCode, enter }: PasswordFormProps) {
   const form = useForm({
-    initialValues: { name: '', password: '' },
+    initialValues: { name: '', password: '', code: '' },
     validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
   })
   return (
-    <form onSubmit={form.onSubmit(enter)} noValidate>
+    <form
+      onSubmit={form.onSubmit(({ code, ...given }) =>
+        enter({ ...given, ...(code.trim() && { code: code.trim() }) }),
+      )}
+      noValidate
+    >
       <Stack gap="sm">
         <TextInput
           label="Name"
@@ -128,6 +153,7 @@ function PasswordForm({ busy, enter }: PasswordFormProps) {
           {...form.getInputProps('name')}
         />
         <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
+        {needsCode && <CodeInput autoFocus {...form.getInputProps('code')} />}
         <Button type="submit" variant="default" loading={busy}>
           Sign in
         </Button>

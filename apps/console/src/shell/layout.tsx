@@ -1,7 +1,7 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Link, Outlet } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { SearchIcon, UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
@@ -10,6 +10,9 @@ import { Navigation } from './navigation.tsx'
 import { Notices } from './notices.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
+
+// Needed seldom, so it is not part of the first load.
+const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUp }))
 
 /** Header, places and the page itself. */
 export function Layout() {
@@ -51,14 +54,24 @@ export function Layout() {
         <Box maw={1400} mx="auto">
           <Notices />
           <Suspense fallback={<Waiting />}>
-            <Outlet />
+            <Place />
           </Suspense>
         </Box>
       </AppShell.Main>
       <Find opened={finding} onClose={find.close} />
       <Shortcuts onSearch={find.open} />
+      <Suspense fallback={null}>
+        <StepUp />
+      </Suspense>
     </AppShell>
   )
+}
+
+/** The page, or the own account while nothing else works. */
+function Place() {
+  const { secondFactorNeeded } = useSession()
+  const { pathname } = useLocation()
+  return secondFactorNeeded && pathname !== '/account' ? <Navigate to="/account" /> : <Outlet />
 }
 
 function Brand() {

@@ -1,6 +1,7 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Secret } from '@svc/kernel/secret'
-import type { DataKey, Keyring } from '@svc/platform/crypto/keyring'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import { signingKey } from '@svc/platform/crypto/signed'
 import { Webhook } from 'standardwebhooks'
 
 export interface SigningKey {
@@ -9,13 +10,7 @@ export interface SigningKey {
 }
 
 /** The service's Ed25519 keys: all live ones sign, so that receivers can change over. */
-export const signingKeys = (keyring: Keyring): SigningKey[] =>
-  keyring.all('webhook_signing').map(toSigningKey)
-
-const toSigningKey = ({ keyId, bytes }: DataKey): SigningKey => ({
-  kid: keyId,
-  privateKey: createPrivateKey({ key: bytes, format: 'der', type: 'pkcs8' }),
-})
+export const signingKeys = (keyring: Keyring): SigningKey[] => keyring.all('webhook_signing').map(signingKey)
 
 /** The public half, as `whpk_<base64 of the 32 bytes>` and as JWK (RFC 8037). */
 export function publicKey({ kid, privateKey }: SigningKey) {

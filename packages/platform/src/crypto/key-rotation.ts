@@ -15,6 +15,7 @@ export const ROTATABLE = [
   'webhook_signing',
   'receipt_signing',
   'bulk_row',
+  'operator_totp',
 ] as const satisfies readonly KeyPurpose[]
 export type RotatablePurpose = (typeof ROTATABLE)[number]
 

@@ -53,6 +53,7 @@ const MAKE = {
   stored_answer: secret,
   token_signing: secret,
   session: secret,
+  operator_totp: secret,
   upi_rail: secret,
   card_rail: secret,
   partner_key: secret,

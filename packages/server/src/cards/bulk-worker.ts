@@ -29,6 +29,8 @@ const PARTNERS_MAX = 100
 const CALM_MS = 20
 /** So long a chunk waits for that. Then it goes all the same: last, but not never. */
 const PATIENCE_MS = 1_000
+/** While others send commands, a chunk is followed by a rest this many times as long as it took. */
+const RESTS = 4
 /** An order that meets an internal error this often is given up. */
 const ATTEMPTS_MAX = 5
 
@@ -68,9 +70,23 @@ export class BulkWorker {
     for (const job of await database.directory(OPEN_JOBS, [PARTNERS_MAX])) {
       await this.#waitForQuiet()
       if (this.loop.stopping.aborted) break
+      const others = this.#others()
+      const begunMs = performance.now()
       worked = (await this.#chunk(job)) || worked
+      if (this.#others() > others) await this.#rest((performance.now() - begunMs) * RESTS)
     }
     return worked
+  }
+
+  /** Commands of all kinds that others submitted so far. */
+  #others(): number {
+    return this.#services.commands.submitted() - this.#ownSubmitted
+  }
+
+  async #rest(forMs: number): Promise<void> {
+    await sleep(Math.min(forMs, PATIENCE_MS), undefined, { signal: this.loop.stopping }).catch(
+      () => undefined,
+    )
   }
 
   async #waitForQuiet(): Promise<void> {

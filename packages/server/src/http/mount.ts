@@ -85,6 +85,8 @@ function mountOperation<S extends Services>(
       operation: id,
       envelope: operation.envelope,
       ...(operation.role && { role: operation.role }),
+      ...(operation.stepUp && { stepUp: true }),
+      ...(operation.beforeSecondFactor && { beforeSecondFactor: true }),
       ...(authenticator?.needs === 'body' && { parse: 'later' }),
       ...(ignores.includes('body') && { parse: 'never' }),
       ...(mustDecrypt && { isEncrypted: true }),

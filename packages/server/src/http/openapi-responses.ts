@@ -157,6 +157,8 @@ function commonErrors(operation: Operation): ErrorCode[] {
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
     ...(isPublic(operation) || auth === 'operator' ? [] : (['invalid_token', 'rate_limited'] as const)),
     ...(auth === 'operator' ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
+    ...(auth === 'operator' && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
+    ...(operation.stepUp ? (['step_up_required'] as const) : []),
     ...(family === 'problem' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
     ...(scope ? (['insufficient_scope'] as const) : []),

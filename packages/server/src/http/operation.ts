@@ -130,6 +130,10 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly developing?: true
   /** Least role of the caller, for the authenticators that know roles. */
   readonly role?: string
+  /** Of operators: it moves money or rights, so the caller must have proved who they are a few minutes ago. */
+  readonly stepUp?: true
+  /** Of operators: it is needed to set up a second factor, so it works without one. */
+  readonly beforeSecondFactor?: true
   readonly envelope: Envelope
   readonly params?: P
   readonly query?: Q

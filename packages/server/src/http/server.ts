@@ -53,6 +53,10 @@ declare module 'fastify' {
     isEncrypted?: true
     /** `merchantAccessKey` may come without a token. */
     takesAccessKeyAlone?: true
+    /** Operators must have proved who they are a few minutes ago. */
+    stepUp?: true
+    /** Operators need no second factor for it. */
+    beforeSecondFactor?: true
     /** Scope that a partner's token must have. */
     scope?: Scope
     /** Each of its requests is a span. */

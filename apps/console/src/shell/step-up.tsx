@@ -1,0 +1,104 @@
+import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { api, responseOf, type Schemas, stepUp } from '../api.ts'
+import { asCallFailed } from '../failure.ts'
+import { CodeInput } from '../parts/code-input.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { needed } from '../parts/form-dialog.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
+import { signInWithPasskey } from '../passkey.ts'
+import { aboutQuery, queryClient, sessionQuery } from '../session.ts'
+
+/** Over other dialogs, whose request waits for it. */
+const Z_INDEX = 400
+
+/** Asks for the password again when something needs a recent sign-in; what was asked for then goes on. */
+export function StepUp() {
+  const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
+  useEffect(() => {
+    stepUp.ask = () => new Promise<boolean>((settle) => setResolve(() => settle))
+  }, [])
+  const end = (confirmed: boolean) => {
+    resolve?.(confirmed)
+    setResolve(undefined)
+  }
+  return (
+    <Modal
+      opened={resolve !== undefined}
+      onClose={() => end(false)}
+      title="Confirm that it is you"
+      zIndex={Z_INDEX}
+    >
+      <Proof confirmed={() => end(true)} cancelled={() => end(false)} />
+    </Modal>
+  )
+}
+
+/** Inside the console, to come back to. */
+const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
+
+interface ProofProps {
+  readonly confirmed: () => void
+  readonly cancelled: () => void
+}
+
+function Proof({ confirmed, cancelled }: ProofProps) {
+  const about = useQuery(aboutQuery)
+  const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
+  const [failed, setFailed] = useState<unknown>()
+  const [needsCode, setNeedsCode] = useState(false)
+  const prove = async (call: () => Promise<Schemas['Session']>) => {
+    setFailed(undefined)
+    try {
+      queryClient.setQueryData(sessionQuery.queryKey, await call())
+      confirmed()
+    } catch (error) {
+      if (asCallFailed(error).word === 'second_factor_required') setNeedsCode(true)
+      else setFailed(error)
+    }
+  }
+  const send = ({ password, code }: typeof form.values) => {
+    const body = { password, ...(code.trim() && { code: code.trim() }) }
+    return prove(() => responseOf(api.POST('/session/step-up', { body })))
+  }
+  return (
+    <form onSubmit={form.onSubmit((values) => send(values))} noValidate>
+      <Stack>
+        <Text size="sm">
+          This needs a sign-in of a few minutes ago. What you typed is kept, unless you sign in with your
+          identity provider.
+        </Text>
+        {about.data?.passwords !== false && (
+          <PasswordInput
+            label="Your password"
+            autoComplete="current-password"
+            data-autofocus
+            {...form.getInputProps('password')}
+          />
+        )}
+        {needsCode && <CodeInput autoFocus {...form.getInputProps('code')} />}
+        {failed !== undefined && <FailureAlert failed={failed} />}
+        {about.data?.singleSignOn !== undefined && (
+          <SingleSignOn host={about.data.singleSignOn} back={placeOf(window.location)} />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={cancelled}>
+            Cancel
+          </Button>
+          {about.data?.passkeys && (
+            <Button variant="default" onClick={() => void prove(signInWithPasskey)}>
+              Use a passkey
+            </Button>
+          )}
+          {about.data?.passwords !== false && (
+            <Button type="submit" loading={form.submitting}>
+              Confirm
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,172 @@
+// Installs the packed SDK into empty projects and runs a typed program on every runtime that npm packages offer, against
+// a sandbox of the built program: npm run test:runtimes [-- --write]. `--write` puts the table into the SDK's README.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { packSdk } from '../../test/harness/packed-sdk.ts'
+import { startProcess } from '../../test/harness/processes.ts'
+import { ROOT } from '../../test/harness/sources.ts'
+
+const run = promisify(execFile)
+const EXPECTED = 'payment, events, webhook, cancel, list, encrypted order, streamed search, typed error'
+const README = join(ROOT, 'packages/sdk/README.md')
+const MARKS = ['<!-- runtimes: by `npm run test:runtimes -- --write` -->', '<!-- /runtimes -->'] as const
+
+interface Runtime {
+  readonly name: string
+  /** Its npm package for this machine, and the program in it. */
+  readonly packageName: string
+  readonly version: string
+  readonly binary: string
+  /** How the program is run: the file, and arguments before it. */
+  readonly ways: readonly { readonly as: string; readonly args: readonly string[]; readonly file: string }[]
+}
+
+const PLATFORM = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+const BUILT = { as: 'ES module', args: [], file: 'program.js' }
+const COMMON_JS = { as: 'CommonJS', args: [], file: 'program.cjs' }
+const TYPESCRIPT = { as: 'TypeScript', args: [], file: 'program.ts' }
+
+const node = (version: string, ...more: Runtime['ways']): Runtime => ({
+  name: 'Node',
+  packageName: `node-${PLATFORM}`,
+  version,
+  binary: 'bin/node',
+  ways: [BUILT, COMMON_JS, ...more],
+})
+const denoWay = (way: Runtime['ways'][number]) => ({
+  ...way,
+  args: ['run', '--no-remote', '--no-lock', '--node-modules-dir=manual', '--allow-all'],
+})
+
+const RUNTIMES: readonly Runtime[] = [
+  node('20.20.2'),
+  node('22.23.3', TYPESCRIPT),
+  node('24.21.0', TYPESCRIPT),
+  node('26.10.0', TYPESCRIPT),
+  {
+    name: 'Bun',
+    packageName: `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`,
+    version: '1.4.4',
+    binary: 'bin/bun',
+    ways: [BUILT, COMMON_JS, TYPESCRIPT],
+  },
+  {
+    name: 'Deno',
+    packageName: `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
+    version: '2.9.6',
+    binary: 'deno',
+    ways: [denoWay(BUILT), denoWay(COMMON_JS), denoWay(TYPESCRIPT)],
+  },
+]
+
+/** The runtime's program, installed beside those of earlier runs. */
+async function install({ packageName, version, binary }: Runtime): Promise<string> {
+  const folder = join(ROOT, 'node_modules/.cache/svc-runtimes', `${packageName.replace('/', '-')}-${version}`)
+  const program = join(folder, 'node_modules', packageName, binary)
+  if (existsSync(program)) return program
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{"private":true}')
+  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${packageName}@${version}`]
+  await run('npm', args, { cwd: folder })
+  return program
+}
+
+/** An empty project with the packed SDK, and the program compiled in it with the strictest types. */
+async function newProject(folder: string): Promise<string> {
+  const project = join(folder, 'project')
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
+  const offline = [
+    'install',
+    '--offline',
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    await packSdk(folder),
+  ]
+  await run('npm', offline, { cwd: project })
+  await copyFile(join(ROOT, 'lab/runtimes/program.ts'), join(project, 'program.ts'))
+  const compilerOptions = {
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    module: 'nodenext',
+    strict: true,
+    types: [],
+  }
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
+  await run(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-p', project])
+  const source = await readFile(join(project, 'program.js'), 'utf8')
+  const required = source.replace(/^import (\{.*\}) from '@svc\/sdk';?$/m, "const $1 = require('@svc/sdk')")
+  await writeFile(join(project, 'program.cjs'), `(async () => {\n${required}\n})()\n`)
+  return project
+}
+
+interface Result {
+  readonly runtime: string
+  readonly as: string
+  /** `passed`, or what went wrong. */
+  readonly outcome: string
+}
+
+async function runOn(runtime: Runtime, project: string, dataDir: string): Promise<Result[]> {
+  const name = `${runtime.name} ${runtime.version}`
+  const results: Result[] = []
+  let program: string
+  try {
+    program = await install(runtime)
+  } catch (error) {
+    return [{ runtime: name, as: '', outcome: `not installed: ${firstLine(error)}` }]
+  }
+  for (const { as, args, file } of runtime.ways) {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: project, DATA_DIR: dataDir }
+    const outcome = await run(program, [...args, file], { cwd: project, env, timeout: 60_000 }).then(
+      ({ stdout }) => (stdout.trim() === EXPECTED ? 'passed' : `printed: ${stdout.trim()}`),
+      (error: unknown) => firstLine(error),
+    )
+    results.push({ runtime: name, as, outcome })
+  }
+  return results
+}
+
+const firstLine = (error: unknown): string => {
+  const { stderr = '', message } = error as { stderr?: string; message: string }
+  const line = stderr.split('\n').find((text) => /error/i.test(text)) ?? message.split('\n')[0] ?? ''
+  return line.trim().slice(0, 200)
+}
+
+function tableOf(results: readonly Result[]): string {
+  const names = [...new Set(results.map(({ runtime }) => runtime))]
+  const ways = ['ES module', 'CommonJS', 'TypeScript']
+  const cell = (name: string, way: string) =>
+    results.find(({ runtime, as }) => runtime === name && as === way)?.outcome ?? '–'
+  return [
+    '| Runtime | ES module | CommonJS | TypeScript as it is |',
+    '|---|---|---|---|',
+    ...names.map((name) => `| ${name} | ${ways.map((way) => cell(name, way)).join(' | ')} |`),
+  ].join('\n')
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'svc-runtimes-'))
+const dataDir = join(folder, 'data')
+await mkdir(dataDir)
+const sandbox = await startProcess({ DATA_DIR: dataDir })
+try {
+  const project = await newProject(folder)
+  const results: Result[] = []
+  for (const runtime of RUNTIMES) results.push(...(await runOn(runtime, project, dataDir)))
+  const table = tableOf(results)
+  console.log(table)
+  if (process.argv.includes('--write')) {
+    const [begin, rest = ''] = (await readFile(README, 'utf8')).split(MARKS[0])
+    const after = rest.slice(rest.indexOf(MARKS[1]))
+    await writeFile(README, `${begin}${MARKS[0]}\n\n${table}\n\n${after}`)
+  }
+  process.exitCode = results.every(({ outcome }) => outcome === 'passed') ? 0 : 1
+} finally {
+  await sandbox.end('SIGTERM')
+  await rm(folder, { recursive: true, force: true })
+}

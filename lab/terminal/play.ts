@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import { bodyOf, type Message } from './message.ts'
+import { type Card, type Expected, reckon } from './reckoning.ts'
+import type { Script, Sending } from './script.ts'
+
+/** Sends a signed body to an operation of the rail until it gets a definite response. */
+export type Send = (path: string, body: string) => Promise<{ readonly status: number; readonly text: string }>
+
+/** A card in use: what it is to be sent, and what it must have after what it got. */
+export interface PlayedCard {
+  readonly svcCardId: string
+  readonly token: string
+  readonly loadPaise: number
+  readonly script: Script
+  card: Card
+}
+
+/** A message with a response: a repeat must get the same bytes. */
+interface Acknowledged {
+  readonly played: PlayedCard
+  readonly message: Message
+  readonly digest: string
+  readonly messageId: string
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64')
+
+/** Plays the scripts of cards; keeps what the terminal received, outside of the service. */
+export class Play {
+  readonly #send: Send
+  readonly #overCapturePercent: number
+  readonly acknowledged = new Map<Message, Acknowledged>()
+  /** What is not as it must be, in words. */
+  readonly broken: string[] = []
+  readonly #isBroken = new Set<PlayedCard>()
+  sent = 0
+  repeats = 0
+  /** Steps in which several messages arrived at once. */
+  atOnce = 0
+  readonly byStatus = new Map<string, number>()
+
+  constructor(send: Send, overCapturePercent: number) {
+    this.#send = send
+    this.#overCapturePercent = overCapturePercent
+  }
+
+  /** Sends all messages: those of one card in the order of its script, cards by so many callers. */
+  play(cards: readonly PlayedCard[], callers: number): Promise<void> {
+    return each(cards, callers, async (played) => {
+      for (const step of played.script) await this.#step(played, step)
+    })
+  }
+
+  /** Sends every acknowledged message once more. */
+  repeatAll(callers: number): Promise<void> {
+    return each([...this.acknowledged.values()], callers, async ({ played, message }) => {
+      this.repeats++
+      const { text } = await this.#deliver(played, message, 'Repeat')
+      this.#compare(played, message, text)
+    })
+  }
+
+  #deliver({ token }: PlayedCard, message: Message, merchantName: string) {
+    return this.#send(`/rails/cards/${message.kind}`, bodyOf(message, token, merchantName))
+  }
+
+  async #step(played: PlayedCard, step: readonly Sending[]): Promise<void> {
+    const responses = await Promise.all(
+      step.map(async ({ message, isRepeat }) => {
+        this.sent++
+        // Texts for people may differ in a repeat.
+        const { status, text } = await this.#deliver(played, message, isRepeat ? 'Corner' : 'Corner Shop')
+        if (status !== 200) this.#fail(played, `${message.kind} got ${status} ${text}`)
+        return { message, isRepeat, text }
+      }),
+    )
+    if (responses.length > 1) this.atOnce++
+    if (this.#isBroken.has(played)) return
+    const first = responses.filter(({ isRepeat }) => !isRepeat)
+    const card = this.#explain(played.card, first)
+    if (!card) return this.#fail(played, `no order explains ${JSON.stringify(first)}`)
+    played.card = card
+    for (const { message, text } of first) this.#acknowledge(played, message, text)
+    for (const { message, isRepeat, text } of responses)
+      if (isRepeat) {
+        this.repeats++
+        this.#compare(played, message, text)
+      }
+  }
+
+  /** The card after messages that arrived at once, in the order that their responses fit. */
+  #explain(card: Card, got: readonly { message: Message; text: string }[]): Card | undefined {
+    if (got.length === 0) return card
+    for (const one of got) {
+      const { card: after, expected } = reckon(card, one.message, this.#overCapturePercent)
+      if (!fits(JSON.parse(one.text).payload, expected)) continue
+      const last = this.#explain(
+        after,
+        got.filter((other) => other !== one),
+      )
+      if (last) return last
+    }
+    return undefined
+  }
+
+  #acknowledge(played: PlayedCard, message: Message, text: string): void {
+    const { messageId, status } = JSON.parse(text).payload as { messageId: string; status: string }
+    this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1)
+    this.acknowledged.set(message, { played, message, digest: digest(text), messageId })
+  }
+
+  #compare(played: PlayedCard, message: Message, text: string): void {
+    if (this.acknowledged.get(message)?.digest !== digest(text))
+      this.#fail(played, `a repeat of ${message.kind} got another response: ${text}`)
+  }
+
+  /** Later messages of a card that went wrong prove nothing more. */
+  #fail(played: PlayedCard, what: string): void {
+    if (!this.#isBroken.has(played)) this.broken.push(`${played.svcCardId}: ${what}`)
+    this.#isBroken.add(played)
+  }
+}
+
+const paise = (rupees: number | undefined): number => Math.round((rupees ?? 0) * 100)
+
+/** Whether a response says what it must. */
+function fits(payload: Record<string, never>, expected: Expected): boolean {
+  const { status, responseCode, debited, credited, released, exception, balances } = expected
+  return (
+    payload['status'] === status &&
+    payload['responseCode'] === responseCode &&
+    paise(payload['debitedAmount']) === debited &&
+    paise(payload['creditedAmount']) === credited &&
+    paise(payload['releasedAmount']) === released &&
+    paise(payload['exceptionAmount']) === exception &&
+    (balances
+      ? paise(payload['otbBalance']) === balances.otb && paise(payload['accountBalance']) === balances.account
+      : payload['accountBalance'] === undefined)
+  )
+}
+
+/** Does the same with each, by so many callers at a time. */
+export async function each<T>(
+  all: readonly T[],
+  callers: number,
+  work: (one: T) => Promise<unknown>,
+): Promise<void> {
+  const rest = all.values()
+  const caller = async () => {
+    for (const one of rest) await work(one)
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+}

@@ -1,0 +1,174 @@
+import { keyOf, type Message } from './message.ts'
+
+/** Written from docs/guides/card-rail.md and decision R1, without the service's code. Amounts in paise. */
+interface Hold {
+  readonly amount: number
+  readonly captured: number
+  readonly voided: number
+  readonly held: number
+  readonly state: 'open' | 'captured' | 'voided'
+}
+
+/** What a capture or a forced post took from its card, and what of it was given back. */
+interface Taken {
+  readonly debited: number
+  readonly refunded: number
+}
+
+/** A card as it must be after the messages so far. */
+export interface Card {
+  readonly balance: number
+  readonly holds: ReadonlyMap<string, Hold>
+  readonly taken: ReadonlyMap<string, Taken>
+  /** Authorisations whose void arrived before them. */
+  readonly voidedBefore: ReadonlySet<string>
+  /** What the account of exceptions has because of this card: credits less debits. */
+  readonly exceptions: number
+}
+
+/** What the response to a message must have. */
+export interface Expected {
+  readonly status: 'approved' | 'declined' | 'recorded'
+  readonly responseCode: '00' | '05' | '51'
+  readonly debited: number
+  readonly credited: number
+  readonly released: number
+  readonly exception: number
+  /** After the message; absent when it is declined. */
+  readonly balances?: { readonly otb: number; readonly account: number }
+}
+
+export const newCard = (load: number): Card => ({
+  balance: load,
+  holds: new Map(),
+  taken: new Map(),
+  voidedBefore: new Set(),
+  exceptions: 0,
+})
+
+export const heldOn = ({ holds }: Card): number =>
+  [...holds.values()].reduce((sum, { held }) => sum + held, 0)
+export const otbOf = (card: Card): number => Math.max(0, card.balance - heldOn(card))
+
+type Moves = Partial<Pick<Expected, 'debited' | 'credited' | 'released' | 'exception'>>
+interface Step {
+  readonly card: Card
+  readonly expected: Expected
+}
+
+const recorded = (card: Card, moves: Moves = {}): Step => ({
+  card,
+  expected: {
+    status: 'recorded',
+    responseCode: '00',
+    debited: 0,
+    credited: 0,
+    released: 0,
+    exception: 0,
+    ...moves,
+    balances: { otb: otbOf(card), account: card.balance },
+  },
+})
+const approved = (card: Card): Step => {
+  const step = recorded(card)
+  return { card, expected: { ...step.expected, status: 'approved' } }
+}
+const declined = (card: Card, responseCode: '05' | '51'): Step => {
+  const { balances: _, ...expected } = recorded(card).expected
+  return { card, expected: { ...expected, status: 'declined', responseCode } }
+}
+
+const withEntry = <T>(entries: ReadonlyMap<string, T>, key: string, entry: T): ReadonlyMap<string, T> =>
+  new Map(entries).set(key, entry)
+
+/** Pure. The card after a message that arrives for the first time, and what its response must have. */
+export function reckon(card: Card, message: Message, overCapturePercent: number): Step {
+  switch (message.kind) {
+    case 'balance-inquiries':
+      return approved(card)
+    case 'authorizations':
+      if (card.voidedBefore.has(keyOf(message.reference))) return declined(card, '05')
+      if (card.balance - heldOn(card) < (message.amountPaise ?? 0)) return declined(card, '51')
+      return approved(withHold(card, message))
+    case 'captures':
+      return take(card, message, overCapturePercent)
+    case 'advices':
+      if (message.advice === 'forced_post') return take(card, message, overCapturePercent)
+      return recorded(card.voidedBefore.has(keyOf(message.reference)) ? card : withHold(card, message))
+    case 'voids':
+      return release(card, message)
+    case 'refunds':
+      return giveBack(card, message)
+  }
+}
+
+function withHold(card: Card, { reference, amountPaise: amount = 0 }: Message): Card {
+  const hold: Hold = { amount, captured: 0, voided: 0, held: amount, state: 'open' }
+  return { ...card, holds: withEntry(card.holds, keyOf(reference), hold) }
+}
+
+/** A capture or forced post takes what the authorisation and the balance allow; the network gets the rest from exceptions. */
+function take(card: Card, message: Message, overCapturePercent: number): Step {
+  const amount = message.amountPaise ?? 0
+  const key = message.original ? keyOf(message.original) : ''
+  const hold = card.holds.get(key)
+  const free = Math.max(0, card.balance - heldOn(card) + (hold?.held ?? 0))
+  const room =
+    hold && hold.state !== 'voided'
+      ? Math.max(
+          0,
+          Math.floor((hold.amount * (100 + overCapturePercent)) / 100) - hold.captured - hold.voided,
+        )
+      : amount
+  const debited = Math.min(amount, room, free)
+  const after = hold && captured(hold, amount, message.isFinal ?? false)
+  const moves = {
+    debited,
+    released: (hold?.held ?? 0) - (after?.held ?? 0),
+    exception: amount - debited,
+  }
+  return recorded(
+    {
+      ...card,
+      balance: card.balance - debited,
+      holds: after ? withEntry(card.holds, key, after) : card.holds,
+      taken: withEntry(card.taken, keyOf(message.reference), { debited, refunded: 0 }),
+      exceptions: card.exceptions - moves.exception,
+    },
+    moves,
+  )
+}
+
+function captured(hold: Hold, amount: number, isFinal: boolean): Hold {
+  const all = hold.captured + amount
+  if (hold.state !== 'open') return { ...hold, captured: all }
+  const left = hold.amount - hold.voided - all
+  return isFinal || left <= 0
+    ? { ...hold, captured: all, held: 0, state: 'captured' }
+    : { ...hold, captured: all, held: left }
+}
+
+function release(card: Card, { original, amountPaise }: Message): Step {
+  const key = original ? keyOf(original) : ''
+  const hold = card.holds.get(key)
+  if (!hold) return recorded({ ...card, voidedBefore: new Set(card.voidedBefore).add(key) })
+  if (hold.state !== 'open') return recorded(card)
+  const released = Math.min(hold.held, amountPaise ?? hold.held)
+  const held = hold.held - released
+  const closed = hold.captured > 0 ? 'captured' : 'voided'
+  const after: Hold = { ...hold, held, voided: hold.voided + released, state: held > 0 ? 'open' : closed }
+  return recorded({ ...card, holds: withEntry(card.holds, key, after) }, { released })
+}
+
+/** Gives back at most what the capture took; the rest stays in the account of exceptions. */
+function giveBack(card: Card, { original, amountPaise: amount = 0 }: Message): Step {
+  const key = original ? keyOf(original) : ''
+  const capture = card.taken.get(key)
+  const credited = capture ? Math.min(amount, capture.debited - capture.refunded) : 0
+  const exception = amount - credited
+  const taken = capture
+    ? withEntry(card.taken, key, { ...capture, refunded: capture.refunded + credited })
+    : card.taken
+  const after = { ...card, taken, balance: card.balance + credited, exceptions: card.exceptions + exception }
+  return recorded(after, { credited, exception })
+}

@@ -1,0 +1,220 @@
+import { fail } from '@svc/contract/errors'
+import { required } from '@svc/kernel/invariant'
+import { rfc3339 } from '@svc/kernel/time'
+import { recordAudit } from '@svc/platform/audit'
+import { query } from '@svc/server/http/operation'
+import { qrPng } from '@svc/upi-qr/qr-image'
+import { Type } from 'typebox'
+import { actorOf, asOperator } from './as-operator.ts'
+import {
+  CONSOLE_API,
+  closed,
+  consoleOperation,
+  idParam,
+  maybeInstant,
+  record,
+  text,
+} from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import { endSessions, findOperator } from './operator-store.ts'
+import { PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
+import { RECOVERY_CODES, removeSecondFactor } from './second-factor.ts'
+import { SessionRecord, sessionToWire } from './session-operations.ts'
+
+const TAG = 'Second factor'
+const PATH = `${CONSOLE_API}/session/second-factor`
+
+const SecondFactorRecord = record('SecondFactor', {
+  isOn: Type.Boolean({ description: 'Whether a code is asked for' }),
+  since: maybeInstant,
+  recoveryCodesLeft: Type.Integer(),
+})
+const RecoveryCodes = record('RecoveryCodes', {
+  recoveryCodes: Type.Array(text(), {
+    description: `${RECOVERY_CODES} codes, shown once; each works once, instead of a code of the app`,
+  }),
+})
+
+export const showSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.showSecondFactor',
+  beforeSecondFactor: true,
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'Show your second factor',
+  role: 'viewer',
+  result: SecondFactorRecord,
+  errors: [],
+  mount({ config, database, secondFactor }: ConsoleServices) {
+    return async ({ caller }) => {
+      const { actorId } = required(caller.actor, 'operators call')
+      const { confirmedAt, recoveryCodesLeft } = await database.operate((tx) =>
+        secondFactor.state(tx, actorId),
+      )
+      const since = confirmedAt && rfc3339(confirmedAt, config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ isOn: confirmedAt !== undefined, since, recoveryCodesLeft }) }
+    }
+  },
+})
+
+export const startSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.startSecondFactor',
+  beforeSecondFactor: true,
+  stepUp: true,
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Begin to set up an authenticator app',
+  description: 'It counts once `confirm` has taken a code of the app; until then this can be called again.',
+  role: 'viewer',
+  result: record('SecondFactorStart', {
+    secret: text('Base32, to be typed where nothing can be scanned'),
+    uri: text('`otpauth:` URI'),
+    qrCodeBase64: text('The URI as a QR code, PNG in base64'),
+  }),
+  errors: ['second_factor_is_on'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { actorId, name } = required(input.caller.actor, 'operators call')
+      const label = { issuer: `svc ${new URL(services.publicUrl()).host}`, name }
+      const begun = await asOperator(services, input, (tx) => services.secondFactor.begin(tx, actorId, label))
+      const qrCodeBase64 = qrPng(begun.uri).toString('base64')
+      return { body: JSON.stringify({ ...begun, qrCodeBase64 }) }
+    }
+  },
+})
+
+export const confirmSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.confirmSecondFactor',
+  beforeSecondFactor: true,
+  method: 'POST',
+  path: `${PATH}/confirm`,
+  tag: TAG,
+  summary: 'Confirm an authenticator app by its first code',
+  role: 'viewer',
+  body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', 'x-rule': 'must be six digits' }) }),
+  result: RecoveryCodes,
+  errors: ['second_factor_not_found', 'second_factor_is_on', 'wrong_code', 'second_factor_locked'],
+  mount(services: ConsoleServices) {
+    const { secondFactor, sessions } = services
+    return async (input) => {
+      const { actorId } = required(input.caller.actor, 'operators call')
+      const session = await sessions.current(input)
+      const recoveryCodes = await asOperator(services, input, async (tx) => {
+        const codes = await secondFactor.confirm(tx, actorId, input.body.code)
+        if (codes) await sessions.renew(tx, session, [...session.factors, 'totp'])
+        return codes
+      })
+      return { body: JSON.stringify({ recoveryCodes: recoveryCodes ?? fail('wrong_code') }) }
+    }
+  },
+})
+
+export const renewRecoveryCodes = query({
+  ...consoleOperation,
+  id: 'console.renewRecoveryCodes',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/recovery-codes`,
+  tag: TAG,
+  summary: 'Get new recovery codes',
+  description: 'Those of before stop working.',
+  role: 'viewer',
+  result: RecoveryCodes,
+  errors: ['second_factor_not_found'],
+  mount(services: ConsoleServices) {
+    const { secondFactor } = services
+    return async (input) => {
+      const { actorId } = required(input.caller.actor, 'operators call')
+      const recoveryCodes = await asOperator(services, input, async (tx) => {
+        const { confirmedAt } = await secondFactor.state(tx, actorId)
+        if (!confirmedAt) return fail('second_factor_not_found')
+        recordAudit(tx, [{ action: 'operator.recovery_codes_renewed', target: actorId }])
+        return secondFactor.renewRecoveryCodes(tx, actorId)
+      })
+      return { body: JSON.stringify({ recoveryCodes }) }
+    }
+  },
+})
+
+export const removeOwnSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.removeOwnSecondFactor',
+  stepUp: true,
+  method: 'DELETE',
+  path: PATH,
+  tag: TAG,
+  summary: 'Remove your authenticator app',
+  description: 'Its recovery codes stop working too.',
+  role: 'viewer',
+  result: closed({ removed: Type.Boolean() }),
+  errors: ['second_factor_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { actorId } = required(input.caller.actor, 'operators call')
+      const removed = await asOperator(services, input, (tx) => removeSecondFactor(tx, actorId))
+      return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
+    }
+  },
+})
+
+export const resetSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.resetSecondFactor',
+  stepUp: true,
+  method: 'DELETE',
+  path: `${CONSOLE_API}/operators/:operatorId/second-factor`,
+  tag: TAG,
+  summary: 'Reset the second factor of an operator',
+  description: 'For one who has lost the device. Ends all sessions of the operator.',
+  role: 'admin',
+  params: idParam('operatorId'),
+  result: closed({ removed: Type.Boolean() }),
+  errors: ['operator_not_found', 'second_factor_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { operatorId } = input.params
+      const removed = await asOperator(services, input, async (tx) => {
+        const found = await findOperator(tx, operatorId)
+        if (found?.operatorId !== operatorId) return fail('operator_not_found')
+        await endSessions(tx, operatorId)
+        return removeSecondFactor(tx, operatorId)
+      })
+      return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
+    }
+  },
+})
+
+export const stepUp = query({
+  ...consoleOperation,
+  id: 'console.stepUp',
+  beforeSecondFactor: true,
+  method: 'POST',
+  path: `${CONSOLE_API}/session/step-up`,
+  tag: TAG,
+  summary: 'Prove again that it is you',
+  description:
+    'Money moves and changes to operators need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago. Without a password, sign in again instead.',
+  role: 'viewer',
+  body: closed(PasswordAndCode),
+  result: SessionRecord,
+  errors: ['passwords_off', ...PROOF_FAILURES],
+  mount(services: ConsoleServices) {
+    const { config, sessions } = services
+    return async (input) => {
+      if (config.CONSOLE_PASSWORDS === 'off') fail('passwords_off')
+      const { address, body, caller, requestId } = input
+      const { name } = required(caller.actor, 'operators call')
+      const action = 'operator.step_up_failed'
+      const attempt = { action, actor: actorOf(caller), address, name, requestId } as const
+      const { factors } = await proveOperator(services, attempt, body)
+      await asOperator(services, input, async (tx) =>
+        sessions.renew(tx, await sessions.current(input), factors),
+      )
+      return { body: sessionToWire(await sessions.current(input), services) }
+    }
+  },
+})

@@ -1,0 +1,164 @@
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { API, Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+beforeAll(async () => {
+  service = await openService()
+  other = await openService({ db: service.db })
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+const codeOf = (secret: string, periods = 0): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + periods * 30_000 })
+
+/** An operator who has set up an app; the code of the period before was used for it. */
+async function withApp(role: 'viewer' | 'operator' | 'admin' = 'operator') {
+  const operator = await newOperator(service, role)
+  const browser = new Browser(service)
+  await browser.signIn(operator.name)
+  const { secret } = (await browser.post('/session/second-factor')).json
+  const { json, status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  expect(status).toBe(200)
+  return { ...operator, browser, secret: String(secret), recoveryCodes: json.recoveryCodes as string[] }
+}
+
+const signIn = async (at: TestService, name: string, code?: string) =>
+  new Browser(at).post('/session', { name, password: PASSWORD, ...(code !== undefined && { code }) })
+
+/** Their sign-in was so long ago. */
+const age = (operatorId: string, minutes: number) =>
+  asSuperuser(service.db.database, (admin) =>
+    admin.query(
+      `update operator_sessions set authenticated_at = authenticated_at - $2 * interval '1 minute' where operator_id = $1`,
+      [operatorId, minutes],
+    ),
+  )
+
+test('with an app set up a password alone signs nobody in, and each code works once in all processes', async () => {
+  const { name, operatorId, secret, recoveryCodes } = await withApp()
+  expect((await signIn(service, name)).error).toBe('second_factor_required')
+  expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
+  const code = codeOf(secret)
+  expect((await signIn(service, name, code)).status).toBe(200)
+  expect((await signIn(other, name, code)).error).toBe('wrong_code')
+  const [recovery = ''] = recoveryCodes
+  const both = await Promise.all([service, other].map((at) => signIn(at, name, recovery.toUpperCase())))
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+  const admin = await signedIn(service, 'admin')
+  const { data } = (await admin.get(`/audit?action=operator.signed_in&target=${operatorId}`)).json
+  expect(data.map((entry: { details: { factors: string } }) => entry.details.factors)).toEqual([
+    'password recovery',
+    'password totp',
+    'password',
+  ])
+})
+
+test('one code sent to two processes at once signs in once', async () => {
+  const { name, secret } = await withApp()
+  const code = codeOf(secret)
+  const both = await Promise.all([service, other].map((at) => signIn(at, name, code)))
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
+})
+
+test('after five wrong codes in a row even a right one is refused in every process, until an administrator resets', async () => {
+  const { name, operatorId, browser, secret } = await withApp()
+  const wrong = codeOf(secret) === '000000' ? '111111' : '000000'
+  for (let tries = 0; tries < 5; tries++)
+    expect((await signIn(service, name, wrong)).error).toBe('wrong_code')
+  for (const at of [service, other]) {
+    const { error, headers } = await signIn(at, name, codeOf(secret))
+    expect(error).toBe('second_factor_locked')
+    expect(Number(headers['retry-after'])).toBeGreaterThan(800)
+  }
+  const admin = await signedIn(service, 'admin')
+  expect((await admin.send('DELETE', `/operators/${operatorId}/second-factor`)).json).toEqual({
+    removed: true,
+  })
+  expect((await browser.get('/session')).error).toBe('not_signed_in')
+  expect((await signIn(service, name)).status).toBe(200)
+})
+
+test('new recovery codes replace the old ones, and a removed app is asked no more', async () => {
+  const { name, browser, recoveryCodes } = await withApp()
+  const renewed = (await browser.post('/session/second-factor/recovery-codes')).json.recoveryCodes as string[]
+  expect(new Set([...recoveryCodes, ...renewed]).size).toBe(20)
+  expect((await signIn(service, name, recoveryCodes[0])).error).toBe('wrong_code')
+  expect((await browser.get('/session/second-factor')).json).toMatchObject({
+    isOn: true,
+    recoveryCodesLeft: 10,
+  })
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  expect((await signIn(service, name)).status).toBe(200)
+})
+
+test('the secret of an app and recovery codes are nowhere in the database in clear', async () => {
+  const { secret, recoveryCodes } = await withApp()
+  const { rows } = await asSuperuser(service.db.database, (admin) =>
+    admin.query<{ text: string }>(
+      `select t::text as text from operator_totp t union all select c::text from operator_recovery_codes c
+       union all select a::text from audit_log a`,
+    ),
+  )
+  const all = rows.map(({ text }) => text).join('\n')
+  const bytes = Buffer.from(Secret.fromBase32(secret).buffer).toString('hex')
+  for (const hidden of [secret, bytes, ...recoveryCodes]) expect(all).not.toContain(hidden)
+})
+
+/** Every operation of an operator, with some value in each place of its path. */
+const OF_OPERATORS = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator').map((operation) => ({
+  ...operation,
+  at: operation.path.slice(API.length).replaceAll(/:\w+/g, 'none'),
+}))
+
+test('where the role needs a second factor, nothing but the own account works before it is set up', async () => {
+  const strict = await openService({ db: service.db, env: { CONSOLE_SECOND_FACTOR: 'money' } })
+  try {
+    const { name } = await newOperator(service, 'admin')
+    const browser = new Browser(strict)
+    expect((await browser.signIn(name)).json.secondFactorNeeded).toBe(true)
+    for (const { id, method, at, beforeSecondFactor } of OF_OPERATORS) {
+      if (id === 'console.signOut') continue
+      const { error } = await browser.send(method, at, method === 'GET' ? undefined : {})
+      expect([id, error === 'second_factor_needed']).toEqual([id, !beforeSecondFactor])
+    }
+    const { secret } = (await browser.post('/session/second-factor')).json
+    await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+    expect((await browser.get('/merchants')).status).toBe(200)
+    const viewer = await newOperator(service, 'viewer')
+    const looking = new Browser(strict)
+    expect((await looking.signIn(viewer.name)).json.secondFactorNeeded).toBe(false)
+    expect((await looking.get('/merchants')).status).toBe(200)
+  } finally {
+    await strict.close()
+  }
+})
+
+test('what moves money or rights needs a sign-in of the last minutes; the password, with a code, renews it', async () => {
+  const { operatorId, browser, secret } = await withApp('admin')
+  await age(operatorId, 6)
+  for (const { id, method, at, stepUp } of OF_OPERATORS) {
+    if (id === 'console.signOut') continue
+    const { error } = await browser.send(method, at, method === 'GET' ? undefined : {})
+    expect([id, error === 'step_up_required']).toEqual([id, stepUp === true])
+  }
+  const again = (body: object) => browser.post('/session/step-up', body)
+  expect((await again({ password: 'not this one, surely' })).error).toBe('wrong_password')
+  expect((await again({ password: PASSWORD })).error).toBe('second_factor_required')
+  expect((await again({ password: PASSWORD, code: codeOf(secret) })).status).toBe(200)
+  expect((await browser.post('/operators/none/password', {})).error).not.toBe('step_up_required')
+})
+
+test('every operation that posts money, or changes operators, keys or terms of payout, needs a recent sign-in', () => {
+  const free = OF_OPERATORS.filter(({ method, stepUp }) => method !== 'GET' && !stepUp).map(({ id }) => id)
+  expect(
+    free.filter((id) => /fund|payout|approve|reverse|assign|Operator$|ApiKey|Client|EncryptionKey/i.test(id)),
+  ).toEqual(expect.arrayContaining([]))
+  expect(free.filter((id) => /fund|reverse|approve|assign|runPayouts|Operator$/i.test(id))).toEqual([])
+})
