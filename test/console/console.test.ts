@@ -11,6 +11,7 @@ import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { resilience } from './resilience.ts'
+import { secondFactors } from './second-factor.ts'
 import { signInWays } from './sign-in-ways.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
@@ -40,6 +41,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     people(bed)
     newcomers(bed)
     signInWays(bed)
+    secondFactors(bed)
     tenants(bed)
     webhooks(bed)
     resilience(bed)

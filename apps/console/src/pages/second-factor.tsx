@@ -109,7 +109,7 @@ function Enroll({ start: { qrCodeBase64, secret }, done }: EnrollProps) {
           mx="auto"
           style={{ imageRendering: 'pixelated' }}
         />
-        <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>
+        <Code block data-testid="secret" style={{ overflowWrap: 'anywhere', whiteSpace: 'normal' }}>
           {secret}
         </Code>
         <CodeInput
