@@ -3,13 +3,13 @@ import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, responseOf, type Schemas, stepUp } from '../api.ts'
-import { asCallFailed } from '../failure.ts'
+import { asCallFailed, CallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
-import { aboutQuery, queryClient, sessionQuery } from '../session.ts'
+import { aboutQuery, queryClient, sessionQuery, useSession } from '../session.ts'
 
 /** Over other dialogs, whose request waits for it. */
 const Z_INDEX = 400
@@ -39,6 +39,14 @@ export function StepUp() {
 /** Inside the console, to come back to. */
 const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
 
+/** A passkey of another operator signs that one in: what was asked for must not go on in another name. */
+async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
+  const session = await signInWithPasskey()
+  if (session.operator.name === name) return session
+  window.location.reload()
+  throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${session.operator.name}.`)
+}
+
 interface ProofProps {
   readonly confirmed: () => void
   readonly cancelled: () => void
@@ -46,6 +54,7 @@ interface ProofProps {
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const about = useQuery(aboutQuery)
+  const { name } = useSession()
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
   const [failed, setFailed] = useState<unknown>()
   const [needsCode, setNeedsCode] = useState(false)
@@ -88,7 +97,7 @@ function Proof({ confirmed, cancelled }: ProofProps) {
             Cancel
           </Button>
           {about.data?.passkeys && (
-            <Button variant="default" onClick={() => void prove(signInWithPasskey)}>
+            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(name))}>
               Use a passkey
             </Button>
           )}
