@@ -70,11 +70,12 @@ async function goOn(beside: Beside): Promise<number> {
 }
 
 if (process.argv[1] === HERE) {
-  process.on('message', async (beside: Beside) => {
+  const begin = async (beside: Beside): Promise<void> => {
     // Typed arrays arrive as plain ones.
     const buffers = (all: readonly Uint8Array[]) => all.map((each) => Buffer.from(each))
     const exports = await goOn({ ...beside, reads: buffers(beside.reads), creates: buffers(beside.creates) })
     process.send?.(exports)
-  })
+  }
+  process.on('message', (beside: Beside) => void begin(beside))
   process.send?.('ready')
 }

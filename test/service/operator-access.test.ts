@@ -39,6 +39,11 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     'console.startPasskey',
     'console.registerPasskey',
     'console.removePasskey',
+    'console.startSecondFactor',
+    'console.confirmSecondFactor',
+    'console.renewRecoveryCodes',
+    'console.removeOwnSecondFactor',
+    'console.stepUp',
     'console.tryAllocation',
   ])
   for (const { id, method, path, role } of OPERATORS_OWN) {

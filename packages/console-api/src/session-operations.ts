@@ -2,19 +2,13 @@ import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
-import { query, type Services } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import {
-  findCredentials,
-  findOperator,
-  insertOperator,
-  type OperatorAccount,
-  setPasswordHash,
-} from './operator-store.ts'
-import { hashPassword, isPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
+import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
 import type { Factor, Session } from './sessions.ts'
