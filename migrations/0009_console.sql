@@ -146,7 +146,11 @@ create table operator_sessions (
   -- when the person last proved who they are, and with what: `none` for the sandbox's click
   authenticated_at timestamptz not null,
   factors          text[] not null
-    check (cardinality(factors) > 0 and factors <@ array['password', 'totp', 'recovery', 'passkey', 'oidc', 'none'])
+    check (cardinality(factors) > 0 and factors <@ array['password', 'totp', 'recovery', 'passkey', 'oidc', 'none']),
+  -- for its operator, who sees where they are signed in: an id that signs in nowhere, and from where the session began
+  session_id text collate "C" not null unique,
+  address    text not null,
+  user_agent text not null check (length(user_agent) <= 256)
 );
 create index operator_sessions_of on operator_sessions (operator_id);
 create index operator_sessions_by_age on operator_sessions (expires_at);

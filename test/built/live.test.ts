@@ -140,6 +140,8 @@ test('operators sign in to the console and see what happened', async () => {
   const browser = new Browser({ client })
   expect((await browser.signIn('asha', PASSWORD)).status).toBe(200)
   expect((await browser.get('/session')).json.operator).toMatchObject({ name: 'asha', role: 'admin' })
+  expect((await browser.get('/sessions')).json.data).toMatchObject([{ isCurrent: true }])
+  await browser.send('DELETE', '/sessions')
   expect((await browser.get('/merchants')).json.data).toHaveLength(1)
   await readRecords(browser)
   const [logged] = await live.server.query<{ request_id: string }>(

@@ -7,6 +7,7 @@ import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { cards, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
+import { ownSessions } from './own-sessions.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
@@ -42,6 +43,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     newcomers(bed)
     signInWays(bed)
     secondFactors(bed)
+    ownSessions(bed)
     tenants(bed)
     webhooks(bed)
     resilience(bed)

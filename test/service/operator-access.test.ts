@@ -39,6 +39,8 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     'console.startPasskey',
     'console.registerPasskey',
     'console.removePasskey',
+    'console.endSession',
+    'console.endOtherSessions',
     'console.startSecondFactor',
     'console.confirmSecondFactor',
     'console.renewRecoveryCodes',

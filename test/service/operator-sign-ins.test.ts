@@ -111,3 +111,75 @@ test('a flood of failed sign-ins adds few entries to the audit, and none of the 
     await again.close()
   }
 })
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const SAFARI =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
+
+/** A browser of this operator, signed in from an address. */
+async function signedInFrom(name: string, address: string, userAgent: string): Promise<Browser> {
+  const browser = new Browser(service)
+  const body = { name, password: 'correct horse battery staple' }
+  const headers = { ...from(address), 'user-agent': userAgent }
+  expect((await browser.post('/session', body, headers)).status).toBe(200)
+  return browser
+}
+
+test('operators list their own sessions with address, browser and last use, and no digest or cookie', async () => {
+  const { name } = await newOperator(service, 'viewer')
+  const phone = await signedInFrom(name, '203.0.113.20', SAFARI)
+  service.clock.advance(120_000)
+  const desk = await signedInFrom(name, '2001:db8::20', FIREFOX)
+  await signedIn(service, 'admin')
+  const { text, json } = await desk.get('/sessions')
+  expect(json.data).toMatchObject([
+    { isCurrent: true, address: '2001:db8::20', browser: 'Firefox on Linux', factors: ['password'] },
+    { isCurrent: false, address: '203.0.113.20', browser: 'Safari on iOS', factors: ['password'] },
+  ])
+  expect(json.data[1].lastUsedOn).toBe(json.data[1].signedInOn)
+  for (const { cookie } of [desk, phone]) expect(text).not.toContain(String(cookie?.split('=')[1]))
+  await phone.get('/session')
+  const [used] = (await phone.get('/sessions')).json.data
+  expect(Date.parse(used.lastUsedOn) - Date.parse(used.signedInOn)).toBeGreaterThanOrEqual(120_000)
+})
+
+test('an ended or idle session is not listed', async () => {
+  const { name } = await newOperator(service, 'viewer')
+  const gone = await signedInFrom(name, '203.0.113.21', FIREFOX)
+  await signedInFrom(name, '203.0.113.22', FIREFOX)
+  await gone.send('DELETE', '/session')
+  service.clock.advance(31 * 60_000)
+  const current = await signedInFrom(name, '203.0.113.23', 'curl/8.14.1')
+  expect((await current.get('/sessions')).json.data).toMatchObject([
+    { isCurrent: true, address: '203.0.113.23', browser: 'Unknown browser' },
+  ])
+})
+
+test('a session ends by its operator alone, one or all others, at once in every process, and the audit says so', async () => {
+  const { name, operatorId } = await newOperator(service, 'operator')
+  const [current, second, third] = await Promise.all(
+    ['203.0.113.30', '203.0.113.31', '203.0.113.32'].map((address) => signedInFrom(name, address, FIREFOX)),
+  )
+  const { data } = (await current!.get('/sessions')).json
+  const idOf = (address: string) => data.find((each: Json) => each.address === address).sessionId
+  const other = await openService({ db: service.db })
+  try {
+    const stranger = await signedIn(service, 'admin')
+    const foreign = await stranger.send('DELETE', `/sessions/${idOf('203.0.113.31')}`)
+    expect([foreign.status, foreign.error]).toEqual([404, 'session_not_found'])
+    const elsewhere = new Browser(other)
+    elsewhere.cookie = second!.cookie
+    expect((await elsewhere.get('/session')).status).toBe(200)
+    expect((await current!.send('DELETE', `/sessions/${idOf('203.0.113.31')}`)).json).toEqual({ ended: true })
+    expect((await elsewhere.get('/session')).error).toBe('not_signed_in')
+    expect((await third!.get('/session')).status).toBe(200)
+    expect((await current!.send('DELETE', '/sessions')).json).toEqual({ ended: 1 })
+    expect((await third!.get('/session')).error).toBe('not_signed_in')
+    expect((await current!.get('/session')).status).toBe(200)
+    expect((await stranger.get('/session')).status).toBe(200)
+  } finally {
+    await other.close()
+  }
+  const actions = (await audited(service, `target=${operatorId}`)).map(({ action }) => action)
+  expect(actions).toEqual(expect.arrayContaining(['operator.session_ended', 'operator.other_sessions_ended']))
+})

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { type Config, ConfigError, readConfig, SETTINGS } from '@svc/contract/config'
+import { idleMinutes } from '@svc/contract/sign-in-settings'
 import type { Secret } from '@svc/kernel/secret'
 import { expect, test } from 'vitest'
 
@@ -169,4 +170,10 @@ test('amount caps are read to the paisa, and a default among them is required', 
     'default=1,,',
   ])
     expect(faultsOf({ QR_AMOUNT_CAPS: text }).length, text).toBe(1)
+})
+
+test('idle sessions of the console end after 15 minutes in live mode and 30 in sandbox mode, unless a setting says otherwise', () => {
+  expect(idleMinutes({ SVC_MODE: 'live' })).toBe(15)
+  expect(idleMinutes({ SVC_MODE: 'sandbox' })).toBe(30)
+  expect(idleMinutes({ SVC_MODE: 'live', CONSOLE_IDLE_MINUTES: 60 })).toBe(60)
 })

@@ -34,6 +34,7 @@ const VALUES: Readonly<Record<string, string>> = {
 /** A value of settings that are no secret, have no default and are no address. */
 const PUBLIC: Readonly<Record<string, string>> = {
   APPROVAL_ABOVE_RUPEES: 'none',
+  CONSOLE_IDLE_MINUTES: '15',
   OIDC_CLIENT_ID: 'svc-console',
   SVC_MASTER_KEY_WRAPPED: 'vault:v1:d3JhcHBlZA==',
 }

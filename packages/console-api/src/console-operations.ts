@@ -18,6 +18,7 @@ import { showHistory } from './object-history.ts'
 import * as oidc from './oidc-operations.ts'
 import * as operators from './operator-operations.ts'
 import * as overview from './overview-operations.ts'
+import * as ownSessions from './own-session-operations.ts'
 import * as partners from './partner-operations.ts'
 import * as passkeys from './passkey-operations.ts'
 import * as payments from './payment-operations.ts'
@@ -58,6 +59,9 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   session.showSession,
   session.signOut,
   session.changeOwnPassword,
+  ownSessions.listSessions,
+  ownSessions.endSession,
+  ownSessions.endOtherSessions,
   overview.showOverview,
   showStatus,
   merchants.listMerchants,

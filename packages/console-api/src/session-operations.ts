@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { idleMinutes } from '@svc/contract/sign-in-settings'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
@@ -35,7 +36,7 @@ export function sessionToWire(session: Session, { config, sessions }: ConsoleSer
   return JSON.stringify({
     operator: { operatorId, name, role },
     expiresOn: rfc3339(session.expiresAt, config.BUSINESS_TIME_ZONE),
-    idleSeconds: config.CONSOLE_IDLE_MINUTES * 60,
+    idleSeconds: idleMinutes(config) * 60,
     secondFactorNeeded: sessions.needsSecondFactor(session),
   })
 }
@@ -60,9 +61,17 @@ export async function beginSession(
 ) {
   const { sessions } = services
   const by = { actor: `operator ${operator.name}`, requestId }
+  const agent = headers['user-agent']
+  const place = { address, userAgent: typeof agent === 'string' ? agent : '' }
   return services.database.operate(
     async (tx) => {
-      const { session, cookie } = await sessions.begin(tx, operator, sessions.digestOf({ headers }), factors)
+      const { session, cookie } = await sessions.begin(
+        tx,
+        operator,
+        sessions.digestOf({ headers }),
+        factors,
+        place,
+      )
       const details = { address, factors: factors.join(' ') }
       recordAudit(tx, [{ action: 'operator.signed_in', target: operator.operatorId, details }])
       return { headers: { 'set-cookie': cookie }, body: sessionToWire(session, services) }

@@ -1,4 +1,6 @@
 import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import { idleMinutes } from '@svc/contract/sign-in-settings'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
@@ -9,6 +11,8 @@ import type { OperatorAccount } from './operator-store.ts'
 
 /** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
 const SEEN_EVERY_MS = 60_000
+/** What is kept of the name that a browser gives itself. */
+const USER_AGENT_MAX = 256
 /** Sessions of one operator; the oldest ends when there is one more. */
 const SESSIONS_MAX = 10
 
@@ -31,8 +35,9 @@ const FIND = statement<SessionRow>(
 const SEEN = statement('operator_session_seen', 'update operator_sessions set seen_at = $2 where digest = $1')
 const INSERT = statement(
   'operator_session_insert',
-  `insert into operator_sessions (digest, operator_id, created_at, seen_at, authenticated_at, expires_at, factors)
-   values ($1, $2, $3, $3, $3, $4, $5)`,
+  `insert into operator_sessions
+     (digest, operator_id, created_at, seen_at, authenticated_at, expires_at, factors, session_id, address, user_agent)
+   values ($1, $2, $3, $3, $3, $4, $5, $6, $7, $8)`,
 )
 const SIGNED_IN = statement(
   'operator_signed_in',
@@ -51,6 +56,13 @@ const END = statement('operator_session_end', 'delete from operator_sessions whe
 
 /** With what a person proves who they are; `none` for the sandbox's click. A passkey counts as two. */
 export type Factor = 'password' | 'totp' | 'recovery' | 'passkey' | 'oidc' | 'none'
+
+/** From where a person signs in. */
+export interface SignInPlace {
+  readonly address: string
+  /** As the browser sent it; empty for none. */
+  readonly userAgent: string
+}
 
 /** Whose session it is, and until when. */
 export interface Session {
@@ -109,6 +121,7 @@ export class Sessions {
     { operatorId, name, role }: OperatorAccount,
     former: Buffer | undefined,
     factors: readonly Factor[],
+    { address, userAgent }: SignInPlace,
   ): Promise<{ session: Session; cookie: string }> {
     const { clock, config, random } = this.#services
     const now = new Date(clock.now())
@@ -117,7 +130,16 @@ export class Sessions {
     const lifeMs = config.CONSOLE_SESSION_HOURS * 3_600_000
     const expiresAt = new Date(now.getTime() + lifeMs)
     if (former) await tx.query(END, [former])
-    await tx.query(INSERT, [digest, operatorId, now, expiresAt, factors])
+    await tx.query(INSERT, [
+      digest,
+      operatorId,
+      now,
+      expiresAt,
+      factors,
+      newId('ses', now.getTime(), random),
+      address,
+      userAgent.slice(0, USER_AGENT_MAX),
+    ])
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
@@ -125,14 +147,19 @@ export class Sessions {
     return { session, cookie: this.#cookie(token, lifeMs / 1_000) }
   }
 
+  /** A session has ended that expired before `now`, or was used last before `idleSince`. */
+  bounds(): { readonly now: Date; readonly idleSince: Date } {
+    const { clock, config } = this.#services
+    const nowMs = clock.now()
+    return { now: new Date(nowMs), idleSince: new Date(nowMs - idleMinutes(config) * 60_000) }
+  }
+
   /** Read from the database with every request: a session that ended, ended for every process at once. */
   async find(digest: Buffer): Promise<Session | undefined> {
-    const { clock, config, database } = this.#services
-    const nowMs = clock.now()
-    const now = new Date(nowMs)
-    const idleSince = new Date(nowMs - config.CONSOLE_IDLE_MINUTES * 60_000)
-    return database.operate(async (tx) => {
-      const [row] = await tx.query(FIND, [digest, now, idleSince, new Date(nowMs - SEEN_EVERY_MS)])
+    const { now, idleSince } = this.bounds()
+    const seldom = new Date(now.getTime() - SEEN_EVERY_MS)
+    return this.#services.database.operate(async (tx) => {
+      const [row] = await tx.query(FIND, [digest, now, idleSince, seldom])
       if (!row) return undefined
       if (row.stale) await tx.query(SEEN, [digest, now])
       const { operator_id: actorId, name, role, expires_at: expiresAt, factors } = row

@@ -8,12 +8,6 @@ export const CONSOLE_SETTINGS = {
     'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc admin operator create`.',
   ),
   CONSOLE_SESSION_HOURS: whole(12, 1, 168, 'Longest time that an operator stays signed in to the console.'),
-  CONSOLE_IDLE_MINUTES: whole(
-    30,
-    5,
-    1_440,
-    'An operator who asks for nothing for so long is signed out of the console.',
-  ),
   SIGN_IN_FAILURES_PER_MINUTE: whole(
     10,
     1,

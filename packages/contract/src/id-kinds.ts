@@ -41,6 +41,7 @@ export const ID_KINDS = {
   rfd: { of: 'refund of a payment', fields: ['refundId'] },
   rfr: { of: 'run of refunds to the bank', fields: ['runId'] },
   rnt: { of: 'notice of the rail', fields: ['noticeId'] },
+  ses: { of: 'session of an operator', fields: ['sessionId'] },
   sk: { of: 'shared key', fields: ['kid'] },
   stf: { of: 'settlement file of the bank', fields: [] },
   svc: { of: 'transaction reference of a QR code, in upper case (decision Q12)', fields: ['tr'] },

@@ -26,6 +26,12 @@ export const OPERATOR_FAILURES = {
     'The notice is not in quarantine',
     'It was assigned before, or repeats a credit that is recorded.',
   ),
+  session_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Session not found',
+    'It may have ended. List your sessions and use a `sessionId` from there.',
+  ),
   invitation_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -14,8 +14,27 @@ const issuer: Setting<string, undefined> = {
   },
 }
 
+const IDLE_MINUTES_LIVE = 15
+const IDLE_MINUTES_SANDBOX = 30
+
+const idleLimit: Setting<number, undefined> = {
+  ...whole(IDLE_MINUTES_LIVE, 5, 1_440, ''),
+  default: undefined,
+  meaning: `An operator who asks for nothing for so long is signed out of the console. By default ${IDLE_MINUTES_LIVE} in live mode and ${IDLE_MINUTES_SANDBOX} in sandbox mode.`,
+}
+
+/** After so many minutes without a request a session of the console ends. */
+export const idleMinutes = ({
+  CONSOLE_IDLE_MINUTES: limit,
+  SVC_MODE,
+}: {
+  readonly CONSOLE_IDLE_MINUTES?: number | undefined
+  readonly SVC_MODE: 'live' | 'sandbox'
+}): number => limit ?? (SVC_MODE === 'live' ? IDLE_MINUTES_LIVE : IDLE_MINUTES_SANDBOX)
+
 /** How operators sign in to the console besides names and passwords (decision O2). */
 export const SIGN_IN_SETTINGS = {
+  CONSOLE_IDLE_MINUTES: idleLimit,
   OIDC_ISSUER: issuer,
   OIDC_CLIENT_ID: text(undefined, 'Client id of the console at `OIDC_ISSUER`.'),
   OIDC_CLIENT_SECRET: hidden(text(undefined, 'Client secret of the console at `OIDC_ISSUER`.')),

@@ -103,6 +103,7 @@ export type ErrorCode =
   | 'card_exception_not_found'
   | 'notice_not_found'
   | 'notice_not_in_quarantine'
+  | 'session_not_found'
   | 'invitation_not_found'
   | 'invitation_used'
   | 'invitation_revoked'

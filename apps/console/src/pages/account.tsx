@@ -8,6 +8,7 @@ import { needed } from '../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { aboutQuery, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { OwnSessions } from './own-sessions.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { SecondFactor } from './second-factor.tsx'
 
@@ -39,6 +40,7 @@ export function Account() {
       )}
       {about.data?.passwords !== false && <SecondFactor />}
       <Passkeys />
+      <OwnSessions />
     </Page>
   )
 }
