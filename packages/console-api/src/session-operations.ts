@@ -8,12 +8,8 @@ import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import {
-  findOperator,
-  insertOperator,
-  type OperatorAccount,
-  setPasswordHash,
-} from './operator-store.ts'
+import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
+
 import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
