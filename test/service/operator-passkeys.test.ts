@@ -8,8 +8,8 @@ import { Browser, newOperator, signedIn } from '../harness/console.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 const PUBLIC_URL = 'https://console.example.com'
-// Each failure is audited by itself.
-const env = { PUBLIC_URL, SIGN_IN_FAILURES_PER_MINUTE: '1000' }
+// Each failure is audited by itself; the clock leaps.
+const env = { PUBLIC_URL, SIGN_IN_FAILURES_PER_MINUTE: '1000', CONSOLE_STEP_UP_MINUTES: '0' }
 let service: TestService
 let other: TestService
 let admin: Browser

@@ -54,6 +54,15 @@ export class IdentityProvider {
     return `${this.#tools.publicUrl()}/console/oidc`
   }
 
+  /**
+   * How long ago the person may have signed in at the provider. Where money moves need a recent sign-in, one that the
+   * provider only remembers is none: it asks again, and says when in the id token (`auth_time`).
+   */
+  get #maxAgeSeconds(): number | undefined {
+    const { CONSOLE_STEP_UP_MINUTES: minutes } = this.#tools.config
+    return minutes > 0 ? minutes * 60 : undefined
+  }
+
   /** Values of one sign-in, each from the random value that its browser has: none of them is stored. */
   #secretsOf(challenge: string) {
     const derive = (what: string) =>
@@ -72,6 +81,7 @@ export class IdentityProvider {
       nonce,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      ...(this.#maxAgeSeconds !== undefined && { max_age: String(this.#maxAgeSeconds) }),
     }).href
   }
 
@@ -85,7 +95,12 @@ export class IdentityProvider {
     const { state, nonce, verifier } = this.#secretsOf(challenge)
     const currentUrl = new URL(this.#redirectUri)
     currentUrl.search = responseQuery
-    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
+    const checks = {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      ...(this.#maxAgeSeconds !== undefined && { maxAge: this.#maxAgeSeconds }),
+    }
     try {
       const tokens = await authorizationCodeGrant(configuration, currentUrl, checks)
       const claims = required(tokens.claims(), 'a nonce is expected, so there is an id token')

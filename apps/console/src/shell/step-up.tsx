@@ -3,12 +3,13 @@ import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api, responseOf, type Schemas, stepUp } from '../api.ts'
-import { asCallFailed } from '../failure.ts'
+import { asCallFailed, CallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
+import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
-import { aboutQuery, queryClient, sessionQuery } from '../session.ts'
+import { aboutQuery, queryClient, sessionQuery, useSession } from '../session.ts'
 
 /** Over other dialogs, whose request waits for it. */
 const Z_INDEX = 400
@@ -35,6 +36,17 @@ export function StepUp() {
   )
 }
 
+/** Inside the console, to come back to. */
+const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
+
+/** A passkey of another operator signs that one in: what was asked for must not go on in another name. */
+async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
+  const session = await signInWithPasskey()
+  if (session.operator.name === name) return session
+  window.location.reload()
+  throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${session.operator.name}.`)
+}
+
 interface ProofProps {
   readonly confirmed: () => void
   readonly cancelled: () => void
@@ -42,6 +54,7 @@ interface ProofProps {
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const about = useQuery(aboutQuery)
+  const { name } = useSession()
   const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
   const [failed, setFailed] = useState<unknown>()
   const [needsCode, setNeedsCode] = useState(false)
@@ -62,7 +75,10 @@ function Proof({ confirmed, cancelled }: ProofProps) {
   return (
     <form onSubmit={form.onSubmit((values) => send(values))} noValidate>
       <Stack>
-        <Text size="sm">This needs a sign-in of a few minutes ago. What you typed is kept.</Text>
+        <Text size="sm">
+          This needs a sign-in of a few minutes ago. What you typed is kept, unless you sign in with your
+          identity provider.
+        </Text>
         {about.data?.passwords !== false && (
           <PasswordInput
             label="Your password"
@@ -73,12 +89,15 @@ function Proof({ confirmed, cancelled }: ProofProps) {
         )}
         {needsCode && <CodeInput autoFocus {...form.getInputProps('code')} />}
         {failed !== undefined && <FailureAlert failed={failed} />}
+        {about.data?.singleSignOn !== undefined && (
+          <SingleSignOn host={about.data.singleSignOn} back={placeOf(window.location)} />
+        )}
         <Group justify="flex-end">
           <Button variant="default" onClick={cancelled}>
             Cancel
           </Button>
           {about.data?.passkeys && (
-            <Button variant="default" onClick={() => void prove(signInWithPasskey)}>
+            <Button variant="default" onClick={() => void prove(() => proveWithPasskey(name))}>
               Use a passkey
             </Button>
           )}
