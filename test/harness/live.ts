@@ -148,6 +148,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   ACCESS_KEY_ALONE: 'accept',
   COIN_LOT_ORDER: 'fifo',
+  COIN_EXPIRY_NOTICE_DAYS: '3',
   COIN_LOOKUP_TOKEN: 'partner',
   EXPIRED_STATUS: 'CANCELLED',
   SEARCH_COOKIE: 'token',

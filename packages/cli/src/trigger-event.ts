@@ -245,6 +245,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
     await asPartner(sandbox).call('POST', '/api/v0/svc-coins/redeem', request)
     return `took coins from ${userId}`
   },
+  'coins.expiring': byTime,
   'coins.expired': async () => {
     throw new UsageError('Coins last a day at least; this event cannot be triggered')
   },
