@@ -113,7 +113,7 @@ const expiringEvent = (
   createdAt: now,
 })
 
-const markAnnounced = coinLots.updates(['announcedAt'])
+const markAnnounced = coinLots.updates(['announcedAt'], 'announce')
 
 /** Announces what remains of a user's lots that expire within `COIN_EXPIRY_NOTICE_DAYS`, each lot once (decision K9). */
 const announceCoins = command({
