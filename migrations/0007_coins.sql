@@ -99,10 +99,13 @@ create table coin_lots (
   -- Day of `occurred_at` in the business time zone.
   business_day   date not null,
   expires_at     timestamptz,
+  -- When `coins.expiring` was published for it.
+  announced_at   timestamptz default null,
   -- The user's active coins right after it.
   balance_after  bigint not null,
   created_at     timestamptz not null,
   constraint lot_adds_up check (amount = remaining + spent + expired),
+  constraint announced_before_it_expires check (announced_at is null or coalesce(announced_at < expires_at, false)),
   constraint one_allocation_per_request unique (partner_id, request_id),
   constraint config_is_the_partners
     foreign key (partner_id, coin_config_id) references coin_configs (partner_id, coin_config_id),
@@ -113,10 +116,12 @@ alter table coin_lots add primary key (partner_id, lot_id);
 -- Soonest to expire first: what redemptions take first, and what is due.
 create index coin_lots_open on coin_lots (user_id, expires_at, entry) where remaining > 0;
 create index coin_lots_due on coin_lots (expires_at) where remaining > 0;
+create index coin_lots_to_announce on coin_lots (expires_at)
+  where remaining > 0 and announced_at is null and expires_at is not null;
 create index coin_lots_of_day on coin_lots (user_id, business_day);
 select secure_tenants('coin_lots', 'partner_id');
 grant select, insert on coin_lots to svc_service;
-grant update (remaining, spent, expired) on coin_lots to svc_service;
+grant update (remaining, spent, expired, announced_at) on coin_lots to svc_service;
 grant select on coin_lots to svc_operator;
 
 create table coin_redemptions (
@@ -181,5 +186,16 @@ create function directory_coins_due(due timestamptz, most integer, only_tenants 
       order by expires_at limit most) l
   $$;
 
+-- The same for what is to be announced.
+create function directory_coins_expiring(since timestamptz, until timestamptz, most integer, only_tenants text[])
+  returns table (partner_id text, user_id text)
+  language sql stable security definer set search_path = svc, pg_temp
+  as $$
+    select distinct l.partner_id, l.user_id from (
+      select * from coin_lots where remaining > 0 and announced_at is null and expires_at > since and expires_at <= until
+        and (only_tenants is null or partner_id = any (only_tenants))
+      order by expires_at limit most) l
+  $$;
+
 revoke execute on all functions in schema svc from public;
-grant execute on function directory_coins_due to svc_service;
+grant execute on function directory_coins_due, directory_coins_expiring to svc_service;

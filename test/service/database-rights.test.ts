@@ -87,6 +87,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_cards: ['svc_service'],
   directory_cards_due: ['svc_service'],
   directory_coins_due: ['svc_service'],
+  directory_coins_expiring: ['svc_service'],
   directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],
   directory_key_holders: ['svc_service', 'svc_operator'],

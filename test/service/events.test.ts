@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '@svc/contract/events'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { reverseReturn } from '@svc/core/cards/return-card'
+import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
@@ -108,11 +109,12 @@ async function partnerEvents(): Promise<Json[]> {
   const { companyId } = partner
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 5 }))
+  await announceExpiringCoins(service.app.services)
   service.clock.advance(3 * DAY_MS)
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
   await lowAccount(partner)
-  return feedOf(await asPartner(service.client, partner), 33)
+  return feedOf(await asPartner(service.client, partner), 34)
 }
 
 /** A load that brings the card account below its threshold. */

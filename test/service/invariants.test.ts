@@ -191,6 +191,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['coin_late_uses', 'update coin_lots set expires_at = created_at'],
   ['coin_daily_limits', 'update coin_config_revisions set per_user_daily_limit = 1'],
   ['coin_events', `delete from outbox where type = 'coins.redeemed'`],
+  ['coin_announcements', 'update coin_lots set announced_at = created_at where expires_at > created_at'],
   ['feeds', 'delete from event_numbers where sequence = 2'],
   ['feeds', 'delete from outbox where event_id in (select event_id from event_numbers where sequence = 2)'],
   ['event_queue', 'delete from event_numbers where sequence = 1'],

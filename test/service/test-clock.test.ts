@@ -64,6 +64,34 @@ test('coins of a year are awarded and expire, with their event, in one test', as
   await expect.poll(() => typesOf(last), { timeout: 10_000 }).toContain('coins.expired')
 })
 
+test('coins are announced once, seven days before they expire by their partner’s clock, less what is spent', async () => {
+  const { partner, client } = await newCoinPartner(service)
+  const { event } = await newConfig(client, { amount: 7, coinsExpireAfterDays: 30 })
+  const { partnerId, userId, companyId } = partner
+  const allocated = payloadOf(
+    await client.post(`${COINS}/allocate`, { requestId: 'month', event, userId, companyId }),
+  )
+  const { allocationId, expiresOn } = allocated
+  const noticesAfter = async (bySeconds: number) => {
+    payloadOf(await advance(partnerId, { bySeconds }))
+    const later = await asCoinPartner(service.client, partner)
+    const ofType = async (type: string) =>
+      payloadOf(await later.get(`/api/v0/events?limit=100&type=${type}`)).data
+    return { later, ofType }
+  }
+  const early = await noticesAfter(23 * DAY_S - HOUR_S)
+  payloadOf(await early.later.post(`${COINS}/redeem`, { requestId: 'two', userId, amount: 2 }))
+  await expect.poll(() => early.ofType('coins.redeemed'), { timeout: 10_000 }).toHaveLength(1)
+  expect(await early.ofType('coins.expiring')).toEqual([])
+  const due = await noticesAfter(2 * HOUR_S)
+  await expect.poll(() => due.ofType('coins.expiring'), { timeout: 10_000 }).toHaveLength(1)
+  const last = await noticesAfter(8 * DAY_S)
+  await expect.poll(() => last.ofType('coins.expired'), { timeout: 10_000 }).toHaveLength(1)
+  expect((await last.ofType('coins.expiring')).map(({ data }: Json) => data)).toEqual([
+    { userId, amount: 5, allocations: [{ allocationId, amount: 5, expiresOn }], balance: 5 },
+  ])
+})
+
 test('a hold on a card expires with the partner’s clock', async () => {
   const partner = await newPartner(service)
   const issuer = await asPartner(service.client, partner)

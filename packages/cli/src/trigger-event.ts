@@ -134,6 +134,10 @@ const byTime = async (): Promise<string> => {
   )
 }
 
+const byTimeOfCoins = async (): Promise<string> => {
+  throw new UsageError('Coins last a day at least; this event cannot be triggered')
+}
+
 const TRIGGERS: Record<EventType, Trigger> = {
   'qr_code.created': async (sandbox) => `made ${(await newCode(sandbox)).qrCodeId}`,
   async 'qr_code.credited'(sandbox) {
@@ -245,9 +249,8 @@ const TRIGGERS: Record<EventType, Trigger> = {
     await asPartner(sandbox).call('POST', '/api/v0/svc-coins/redeem', request)
     return `took coins from ${userId}`
   },
-  'coins.expired': async () => {
-    throw new UsageError('Coins last a day at least; this event cannot be triggered')
-  },
+  'coins.expiring': byTimeOfCoins,
+  'coins.expired': byTimeOfCoins,
   'coin_config.changed': async (sandbox) => `made ${(await newCoinConfig(sandbox)).coinConfigId}`,
   async 'api_key.revoked'({ merchant: { merchantId } }) {
     const apiKeyId = await withInstallation(({ database, keyMaker }) =>

@@ -72,4 +72,10 @@ export const CARD_SETTINGS = {
     'expiry',
     'Which coins of a user are spent first: those that expire soonest, or the oldest.',
   ),
+  COIN_EXPIRY_NOTICE_DAYS: whole(
+    7,
+    0,
+    365,
+    'Days before coins expire on which `coins.expiring` announces it, once; coins that last no longer are announced at once. 0: no announcements.',
+  ),
 } as const

@@ -133,6 +133,10 @@ export const EVENTS = {
   },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
+  'coins.expiring': {
+    description: 'Coins of a user expire within `COIN_EXPIRY_NOTICE_DAYS`',
+    payload: '`ExpiringCoins`',
+  },
   'coins.expired': { description: 'Coins of a user passed their last day', payload: 'The movement of coins' },
   'coin_config.changed': {
     description: 'A coin configuration was created, changed or switched on or off',

@@ -42,6 +42,16 @@ export interface EventData {
   'card_account.low': Schemas['LowCardAccount']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.redeemed': Schemas['CoinRedemption']
+  'coins.expiring': {
+    readonly userId: string
+    readonly amount: number
+    readonly allocations: readonly {
+      readonly allocationId: string
+      readonly amount: number
+      readonly expiresOn: string
+    }[]
+    readonly balance: number
+  }
   'coins.expired': {
     readonly userId: string
     readonly amount: number

@@ -19,6 +19,25 @@ import { EventResponse } from '@svc/core/webhooks/event'
 import { type TSchema, Type } from 'typebox'
 import { ComponentSchemas, refTo } from './http/openapi-schemas.ts'
 
+const ExpiringCoins = Type.Object(
+  {
+    userId: Type.String(),
+    amount: Type.Integer({ description: 'Coins that expire soon' }),
+    allocations: Type.Array(
+      Type.Object(
+        {
+          allocationId: Type.String(),
+          amount: Type.Integer({ description: 'What remains of it' }),
+          expiresOn: Type.String({ description: 'RFC 3339; first instant at which they are gone' }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    balance: Type.Integer({ description: 'The user’s active coins' }),
+  },
+  { title: 'ExpiringCoins', additionalProperties: false },
+)
+
 const ExpiredCoins = Type.Object(
   {
     userId: Type.String(),
@@ -79,6 +98,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card_account.low': LowCardAccount,
   'coins.allocated': AllocationRecord,
   'coins.redeemed': RedemptionRecord,
+  'coins.expiring': ExpiringCoins,
   'coins.expired': ExpiredCoins,
   'coin_config.changed': CoinConfigRecord,
   'api_key.revoked': RevokedApiKey,

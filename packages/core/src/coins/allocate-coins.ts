@@ -98,6 +98,7 @@ function decide(state: AllocationState, command: PreparedAllocation, now: Date):
     amount,
     occurredAt: command.occurredAt ?? now,
     businessDay,
+    announcedAt: null,
     balanceAfter: balance,
     createdAt: now,
   }

@@ -41,6 +41,8 @@ export const coinLots = table(
     businessDay: day,
     /** From this instant on what remains of it is gone; `null` for never. */
     expiresAt: nullable(instant),
+    /** When `coins.expiring` was published for it. */
+    announcedAt: generated(nullable(instant)),
     /** The user's active coins right after it. */
     balanceAfter: bigint,
     createdAt: instant,

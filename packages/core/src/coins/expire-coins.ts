@@ -4,6 +4,7 @@ import { command } from '@svc/platform/command'
 import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
+import { announceExpiringCoins } from './announce-coins.ts'
 import { expireDue, type WalletChange } from './wallet.ts'
 import { lockCoinAccounts, lockWallets, saveWalletChanges, type WalletNeed } from './wallet-store.ts'
 
@@ -89,13 +90,16 @@ async function expireDueIn(
   return users
 }
 
-/** Expires coins of every partner. */
+/** Announces and expires coins of every partner. */
 export const expireCoinsLoop = (services: CoreServices): Loop => {
   const loop: Loop = new Loop(
     {
       name: 'expire_coins',
       everyMs: EVERY_MS,
-      work: async () => void (await expireDueCoins(services, loop.stopping)),
+      async work() {
+        await announceExpiringCoins(services, loop.stopping)
+        await expireDueCoins(services, loop.stopping)
+      },
     },
     services,
   )

@@ -128,4 +128,17 @@ export const COIN_CHECKS: readonly Check[] = [
        from happened h left join published t using (user_id)
        where (h.allocated, h.redeemed, h.expired) is distinct from (t.allocated, t.redeemed, t.expired) limit 100`,
   ),
+  check(
+    'coin_announcements',
+    WALLETS,
+    'Every lot that is marked as announced is in one `coins.expiring` event of its user',
+    (chosen) => `with marked as (
+         select user_id, count(announced_at) as lots from coin_lots where ${chosen('user_id')}
+         group by partner_id, user_id having ${allEventsKept('partner_id', 'min(created_at)')}),
+       published as (
+         select object_id as user_id, sum(jsonb_array_length(payload->'allocations')) as lots
+         from outbox where type = 'coins.expiring' and ${chosen('object_id')} group by object_id)
+       select user_id as subject, 'marked ' || m.lots || ', published ' || coalesce(p.lots, 0) as detail
+       from marked m left join published p using (user_id) where m.lots <> coalesce(p.lots, 0) limit 100`,
+  ),
 ]

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireDisputes } from '@svc/core/qr-codes/expire-disputes'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
@@ -43,6 +44,7 @@ const DUE: readonly ((services: CoreServices) => Promise<number>)[] = [
   closeExpiredQrCodes,
   expireDisputes,
   expireCardHolds,
+  announceExpiringCoins,
   expireDueCoins,
   endDueCards,
 ]
