@@ -1,0 +1,22 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+
+const folder = new URL('../../docs/decisions/', import.meta.url)
+const records = (await readdir(folder)).filter((file) => file !== 'README.md')
+const textOf = (file: string) => readFile(new URL(file, folder), 'utf8')
+
+test('every decision record has its id in the title, a question, a decision and its reason', async () => {
+  expect(records.length).toBeGreaterThan(50)
+  for (const file of records) {
+    const text = await textOf(file)
+    expect(text, file).toMatch(new RegExp(`^# ${file.split('-')[0]}: `))
+    for (const part of ['Question', 'Decision', 'Why']) expect(text, file).toContain(`\n**${part}.** `)
+  }
+})
+
+test('the list of decisions names every record, and nothing else', async () => {
+  const listed = [...(await textOf('README.md')).matchAll(/\]\(([A-Z]\d+-[\w-]+\.md)\)/g)].map(
+    ([, file]) => file,
+  )
+  expect(listed.sort()).toEqual([...records].sort())
+})
