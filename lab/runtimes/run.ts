@@ -1,13 +1,15 @@
 // Installs the packed SDK into empty projects and runs a typed program on every runtime that npm packages offer, against
 // a sandbox of the built program: npm run test:runtimes [-- --write]. `--write` puts the table into the SDK's README.
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { packSdk } from '../../test/harness/packed-sdk.ts'
-import { startProcess } from '../../test/harness/processes.ts'
+import { freePort, startProcess } from '../../test/harness/processes.ts'
 import { ROOT } from '../../test/harness/sources.ts'
 
 const run = promisify(execFile)
@@ -100,9 +102,88 @@ async function newProject(folder: string): Promise<string> {
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
   await run(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-p', project])
   const source = await readFile(join(project, 'program.js'), 'utf8')
+  await writeFile(join(project, 'worker.js'), workerOf(source))
   const required = source.replace(/^import (\{.*\}) from '@svc\/sdk';?$/m, "const $1 = require('@svc/sdk')")
   await writeFile(join(project, 'program.cjs'), `(async () => {\n${required}\n})()\n`)
   return project
+}
+
+/** The program as a Worker: it runs for a request, and its credentials are a binding instead of a file. */
+function workerOf(source: string): string {
+  const [imports = ''] = /^import .*$/m.exec(source) ?? []
+  return `${imports}
+export default {
+  async fetch(_, { SANDBOX }) {
+    globalThis.process = { env: {}, getBuiltinModule: () => ({ readFile: async () => SANDBOX }) }
+    const lines = []
+    const console = { log: (line) => lines.push(line) }
+    ${source.replace(imports, '')}
+    return new Response(lines.join('\\n'))
+  },
+}
+`
+}
+
+const WORKERD_VERSION = '1.20261117.1'
+const configOf = (port: string): string => `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .program), (name = "internet", network = (allow = ["127.0.0.0/8"]))],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
+);
+const program :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "bundle.js")],
+  bindings = [(name = "SANDBOX", text = embed "sandbox.json")],
+  compatibilityDate = "2026-01-01",
+);
+`
+
+/** Workers have no file system and no modules of Node: the SDK is bundled, and needs WebCrypto and `fetch` alone. */
+async function runOnWorkerd(project: string, dataDir: string): Promise<Result> {
+  const runtime = `workerd ${WORKERD_VERSION}`
+  const packageName = `@cloudflare/workerd-${process.platform}-${process.arch === 'x64' ? '64' : process.arch}`
+  let child: ReturnType<typeof spawn> | undefined
+  try {
+    const binary = await install({
+      name: 'workerd',
+      packageName,
+      version: WORKERD_VERSION,
+      binary: 'bin/workerd',
+      ways: [],
+    })
+    const entryPoints = [join(project, 'worker.js')]
+    await build({
+      entryPoints,
+      bundle: true,
+      format: 'esm',
+      platform: 'neutral',
+      outfile: join(project, 'bundle.js'),
+    })
+    await copyFile(join(dataDir, 'sandbox.json'), join(project, 'sandbox.json'))
+    const port = await freePort()
+    await writeFile(join(project, 'config.capnp'), configOf(port))
+    child = spawn(binary, ['serve', 'config.capnp'], { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] })
+    const printed = await printedBy(`http://127.0.0.1:${port}/`)
+    return {
+      runtime,
+      as: 'ES module',
+      outcome: printed === EXPECTED ? 'passed' : `printed: ${printed.slice(0, 200)}`,
+    }
+  } catch (error) {
+    return { runtime, as: 'ES module', outcome: firstLine(error) }
+  } finally {
+    child?.kill()
+  }
+}
+
+/** What the Worker responds, once it listens. */
+async function printedBy(url: string): Promise<string> {
+  for (let tries = 0; ; tries++)
+    try {
+      return (await (await fetch(url)).text()).trim()
+    } catch (error) {
+      if (tries === 50) throw error
+      await sleep(100)
+    }
 }
 
 interface Result {
@@ -158,6 +239,7 @@ try {
   const project = await newProject(folder)
   const results: Result[] = []
   for (const runtime of RUNTIMES) results.push(...(await runOn(runtime, project, dataDir)))
+  results.push(await runOnWorkerd(project, dataDir))
   const table = tableOf(results)
   console.log(table)
   if (process.argv.includes('--write')) {

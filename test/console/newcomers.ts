@@ -42,7 +42,7 @@ export function newcomers(bed: Bed): void {
     expect(await admin.getByRole('heading', { name: 'Invitations' }).count()).toBe(0)
 
     await ravi.getByLabel('Current password').fill(first!)
-    await ravi.getByLabel('New password').fill(second!)
+    await ravi.getByLabel('New password', { exact: true }).fill(second!)
     await ravi.getByLabel('Repeat the new password').fill(second!)
     await ravi.getByRole('button', { name: 'Change password' }).click()
     await ravi.getByText('Changed. Your other sessions have ended.').waitFor()

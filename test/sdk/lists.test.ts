@@ -159,6 +159,16 @@ test('a webhook is verified and typed; one that was changed, is old or comes wit
   await receiver.close()
 })
 
+test('a given fetch is called as a function and not as a method, which Workers refuse', async () => {
+  const asWorkers = function (this: unknown, ...sent: Parameters<typeof fetch>): Promise<Response> {
+    if (this !== undefined) throw new TypeError('Illegal invocation')
+    return fetch(...sent)
+  }
+  proxy.decide = () => 'pass'
+  const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { attemptsMax: 1, fetch: asWorkers })
+  expect((await qrCodes.create({})).status).toBe('ACTIVE')
+})
+
 test('a redirect is not followed: the token goes nowhere else', async () => {
   const received: (string | undefined)[] = []
   const elsewhere = createServer((request, response) => {

@@ -179,14 +179,17 @@ export class Transport {
     )
     try {
       const { method, url } = request
-      const response = await this.#options.fetch(url, {
+      // Workers refuse a `fetch` that is called as the method of another object.
+      const { fetch: send } = this.#options
+      const response = await send(url, {
         method,
         headers,
-        // A redirect would take the token to another server.
-        redirect: 'error',
+        // Not `error`, which Workers do not know.
+        redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
         ...(body && { body }),
       })
+      if (isRedirect(response)) throw new TypeError('the response is a redirect, which is not followed')
       const read = streamed && response.ok ? response : await whole(response)
       const seen = responseInfo(info, read, performance.now() - startedMs)
       this.#observer.response(seen)
@@ -206,6 +209,10 @@ export class Transport {
     return headers
   }
 }
+
+/** One that would take the token to another server. Browsers hide its status. */
+const isRedirect = ({ status, type }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)
 
 /** The same response with its body read, so that one that breaks off counts as none. */
 async function whole(response: Response): Promise<Response> {
