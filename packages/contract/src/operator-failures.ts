@@ -130,7 +130,7 @@ export const OPERATOR_FAILURES = {
   ),
   second_factor_locked: kind(
     429,
-    'SYSTEM_ERROR',
+    'RATE_LIMIT_ERROR',
     'Too many wrong codes',
     'Wait until the lock ends. An administrator can reset your second factor. If you did not send the codes, change your password.',
   ),
