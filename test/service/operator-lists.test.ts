@@ -141,6 +141,8 @@ test('orders, sizes and pages that there are not are refused with what would be 
 })
 
 test('a secret is answered once and found nowhere afterwards: no list, no detail, no audit, no log, no table', async () => {
+  // Keys need a recent sign-in, and the clock has gone on.
+  admin = await signedIn(service, 'admin')
   const { merchant, apiKey } = (
     await admin.post('/merchants', { name: 'Secretive', vpa: 'secretive@bank', mcc: '5411' })
   ).json
