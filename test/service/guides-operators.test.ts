@@ -73,9 +73,9 @@ test('the guide to operating runs as it is printed on a server of its own: setti
 
 /** Shell blocks that no test runs, by guide: each needs what a test does not have. */
 const NOT_RUN: Readonly<Record<string, number>> = {
-  // Patroni, etcd and a network to cut; an hour of fault injection.
   // The settings of an identity provider.
   'guides/console.md': 1,
+  // Patroni, etcd and a network to cut; an hour of fault injection.
   'guides/high-availability.md': 2,
   // `npm start`, which the tests run as a process of their own, an installation without development packages; Vault.
   'guides/operate.md': 3,
