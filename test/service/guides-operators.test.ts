@@ -104,6 +104,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/payouts.md': 'guides-operators',
   'guides/point-in-time-recovery.md': 'point-in-time-recovery',
   'guides/qr-codes.md': 'guides',
+  'guides/test-clocks.md': 'guides',
   'guides/upi-rail.md': 'guides-operators',
   'guides/webhooks.md': 'guides',
   'tutorial/first-token-and-qr-code.md': 'guides',

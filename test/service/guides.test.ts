@@ -21,13 +21,16 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
   expect(reported).toContain('The books add up.')
 })
 
-test.each(['guides/qr-codes.md', 'guides/companies.md'])('%s shows what its lines print', async (guide) => {
-  const blocks = await blocksOf(guide, 'sh')
-  const printed = await checkout.runGuide(guide)
-  const shown = blocks.map(({ output = '' }) => output).join('')
-  expect(shown).not.toBe('')
-  expect(printed).toBe(shown)
-})
+test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md'])(
+  '%s shows what its lines print',
+  async (guide) => {
+    const blocks = await blocksOf(guide, 'sh')
+    const printed = await checkout.runGuide(guide)
+    const shown = blocks.map(({ output = '' }) => output).join('')
+    expect(shown).not.toBe('')
+    expect(printed).toBe(shown)
+  },
+)
 
 test('the guide to webhooks works as it is printed: an event is triggered, read from the feed, and an endpoint registered', async () => {
   const printed = await checkout.runGuide('guides/webhooks.md')

@@ -13,6 +13,7 @@ import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
+import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { PayoutTerms } from './payout-terms.tsx'
@@ -40,6 +41,7 @@ export function Merchant() {
             <About merchant={merchant} />
             <PayoutTerms merchantId={merchant.merchantId} />
             <Keys merchant={merchant} />
+            <TestClock tenantId={merchant.merchantId} />
           </>
         )}
       </Loaded>

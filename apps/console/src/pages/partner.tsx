@@ -12,6 +12,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
+import { TestClock } from '../parts/test-clock.tsx'
 import { Id } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
@@ -39,6 +40,7 @@ export function Partner() {
             <About partner={partner} />
             <Clients partner={partner} />
             <JweKeysCard partner={partner} />
+            <TestClock tenantId={partner.partnerId} />
           </>
         )}
       </Loaded>
