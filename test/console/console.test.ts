@@ -18,6 +18,7 @@ import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
 import { tenants } from './tenants.ts'
+import { testClocks } from './test-clocks.ts'
 import { webhooks } from './webhooks.ts'
 
 const without = BROWSER ? '' : ' (skipped: no Chromium is installed, CHROMIUM_PATH names another)'
@@ -45,6 +46,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     secondFactors(bed)
     ownSessions(bed)
     tenants(bed)
+    testClocks(bed)
     webhooks(bed)
     resilience(bed)
     payments(bed)

@@ -9,13 +9,13 @@ export function status(bed: Bed): void {
     const midnight = new Date(instantOfDay(day, 0, 'Asia/Kolkata').getTime() - 86_400_000)
     await asSuperuser(bed.service.db.database, (db) =>
       db.query(
-        `insert into minute_sums (minute, what, count) values ($1, 'request', 41), ($1, 'failure event_not_found', 3)`,
+        `insert into minute_sums (minute, what, count) values ($1, 'request', 987), ($1, 'failure event_not_found', 3)`,
         [midnight],
       ),
     )
     const page = await bed.visit({ as: bed.world.viewer, at: '/status' })
     const requests = page.getByRole('table', { name: 'Compared' }).getByRole('row', { name: 'Requests' })
-    await requests.getByRole('cell', { name: /^41/ }).waitFor()
+    await requests.getByRole('cell', { name: /^987/ }).waitFor()
     // The service of the test has kept figures since yesterday.
     await requests.getByRole('cell', { name: 'not stored' }).waitFor()
     await page.getByText('Not stored by the service').waitFor()

@@ -1,7 +1,5 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { accessibilityFaults } from '../harness/browser.ts'
-import { payloadOf } from '../harness/client.ts'
 import type { Bed } from './bed.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -39,25 +37,6 @@ async function fundAfterMistakes(page: Page): Promise<void> {
 }
 
 export function tenants(bed: Bed): void {
-  test('the test clock of a merchant is advanced by a day, and its code of an hour has expired', async () => {
-    const merchant = await bed.service.newMerchant({ name: 'Hourglass' })
-    const client = await bed.service.as(merchant)
-    const expiry = new Date(Date.now() + 3_600_000).toISOString()
-    const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', { qrName: 'Table 1', expiry }))
-    const page = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
-    await page.getByText('as for the service').waitFor()
-    await page.getByRole('button', { name: 'Advance the clock' }).click()
-    await dialog(page).getByLabel('By', { exact: true }).fill('401')
-    await dialog(page).getByRole('button', { name: 'Advance', exact: true }).click()
-    await dialog(page).getByText('From 1 hour to 400 days').waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
-    await dialog(page).getByLabel('By', { exact: true }).fill('1')
-    await dialog(page).getByRole('button', { name: 'Advance', exact: true }).click()
-    await page.getByText('1 d ahead of the service').waitFor()
-    const { payment } = payloadOf(await bed.service.client.post('/sandbox/upi/pay', { qrCodeId }))
-    expect(payment.reason).toBe('qr_code_expired')
-  })
-
   test('a merchant is created, gets keys that work and are shown once, and is disabled and enabled', async () => {
     const { client } = bed.service
     const token = async (apiKey: string) =>

@@ -46,10 +46,12 @@ export const readable: CSSVariablesResolver = () => ({
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-6)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
     ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-9) 65%, black)`),
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
     ...forEach((color) => `color-mix(in srgb, var(--mantine-color-${color}-3) 70%, white)`),
   },
 })
