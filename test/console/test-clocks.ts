@@ -8,7 +8,9 @@ export function testClocks(bed: Bed): void {
     const merchant = await bed.service.newMerchant({ name: 'Hourglass' })
     const client = await bed.service.as(merchant)
     const expiry = new Date(Date.now() + 3_600_000).toISOString()
-    const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', { qrName: 'Table 1', amount: 10, expiry }))
+    const { qrCodeId } = payloadOf(
+      await client.post('/api/v0/qr-code', { qrName: 'Table 1', amount: 10, expiry }),
+    )
     const page = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
     await page.getByText('as for the service').waitFor()
     await page.getByRole('button', { name: 'Advance the clock' }).click()
