@@ -5,6 +5,7 @@ import { EXAMPLES } from '@svc/app/examples'
 import { newProgram } from '@svc/cli/program'
 import { SECTIONS } from '@svc/conformance/registry'
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
+import { PORTAL_DOCUMENT, PORTAL_DOCUMENTED } from '@svc/console-api/portal/portal-operations'
 import { CONSOLE_DOCUMENT } from '@svc/console-api/console-schema'
 import { SETTINGS } from '@svc/contract/config'
 import { eventTable } from '@svc/contract/events'
@@ -233,6 +234,7 @@ const files: Record<string, string> = {
   'docs/reference/openapi.json': openapi(OPERATIONS, API_DOCUMENT),
   'packages/sdk/src/registry.ts': sdkRegistry(),
   'docs/reference/console-openapi.json': openapi(CONSOLE_OPERATIONS, CONSOLE_DOCUMENT),
+  'docs/reference/portal-openapi.json': openapi(PORTAL_DOCUMENTED as readonly Operation[], PORTAL_DOCUMENT),
 }
 const stale: string[] = []
 for (const [path, text] of Object.entries(files)) {

@@ -39,6 +39,11 @@ const TYPES = [
     into: 'apps/console/src/api-types.ts',
     view: (/** @type {Document} */ document) => document,
   },
+  {
+    of: 'docs/reference/portal-openapi.json',
+    into: 'apps/console/src/portal/api-types.ts',
+    view: (/** @type {Document} */ document) => document,
+  },
 ]
 
 const root = new URL('../', import.meta.url)

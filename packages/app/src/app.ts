@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AuditAnchors } from '@svc/console-api/audit-anchors'
-import { mountConsole } from '@svc/console-api/mount-console'
+import { mountConsole, mountPortal } from '@svc/console-api/mount-pages'
 import { RequestLog } from '@svc/console-api/request-log'
 import type { Config } from '@svc/contract/config'
 import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
@@ -250,6 +250,7 @@ export class App {
     })
     mountOperations(this.http, operations, this.#serverOptions)
     if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)
+    if (config.PORTAL === 'on') mountPortal(this.http, this.#serverOptions)
     await this.http.ready()
   }
 

@@ -81,9 +81,10 @@ const shown = (invitation: Invitation, now: Date) => ({
 })
 
 /** Where the service is, as its own default says. */
-const addressOf = ({ HOST, PORT, PUBLIC_URL }: Config): string => PUBLIC_URL ?? `http://${HOST}:${PORT}`
+export const addressOf = ({ HOST, PORT, PUBLIC_URL }: Config): string =>
+  PUBLIC_URL ?? `http://${HOST}:${PORT}`
 
-function readHours(text: string): number {
+export function readHours(text: string): number {
   const hours = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (hours < 1 || hours > INVITATION_HOURS_MAX)
     throw new UsageError(`The hours must be a whole number from 1 to ${INVITATION_HOURS_MAX}`)
@@ -125,7 +126,7 @@ async function invite(
 }
 
 /** Refusals are reported in one line, as everywhere on the command line. */
-async function refused<T>(work: Promise<T>): Promise<T> {
+export async function refused<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

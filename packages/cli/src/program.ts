@@ -21,6 +21,7 @@ import { addJournalCommands } from './journal-commands.ts'
 import { addKeysCommands } from './keys-commands.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addLoginCommands } from './login-commands.ts'
+import { addMemberCommands } from './member-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
 import { addNoticeCommands } from './notice-commands.ts'
@@ -124,6 +125,7 @@ Examples:
   addMigrateCommand(admin)
   addDoctorCommand(admin)
   addOperatorCommands(admin)
+  addMemberCommands(admin)
   addMerchantCommands(admin)
   addKeyCommands(admin)
   addPartnerCommands(admin)

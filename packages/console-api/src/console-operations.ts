@@ -12,6 +12,7 @@ import * as disputes from './dispute-operations.ts'
 import * as invitations from './invitation-operations.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
+import * as members from './member-operations.ts'
 import * as merchants from './merchant-operations.ts'
 import * as notices from './notice-operations.ts'
 import { showHistory } from './object-history.ts'
@@ -163,6 +164,10 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
+  members.listMembers,
+  members.inviteTenantMember,
+  members.changeTenantMember,
+  members.renewTenantMemberLink,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,

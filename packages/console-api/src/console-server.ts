@@ -1,34 +1,10 @@
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fail } from '@svc/contract/errors'
-import { PACKAGE_ROOT } from '@svc/platform/package'
 import { mountOperations } from '@svc/server/http/mount'
 import { buildServer, type ServerOptions } from '@svc/server/http/server'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { CONSOLE_OPERATIONS } from './console-operations.ts'
-import { CONSOLE_API } from './console-schema.ts'
 import { type ConsoleServices, consoleServices } from './console-services.ts'
-import { authenticateLoopback, refuseCrossSite } from './request-origin.ts'
-
-/** Where `vite build` puts the page. */
-const PAGE = join(PACKAGE_ROOT, 'apps', 'console', 'dist')
-
-/** Scripts are the page's own files and nothing else. Styles may be inline: Mantine writes its colours so. */
-const PAGE_POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
-
-const EVERYWHERE = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-}
-
-const API_HEADERS = { 'cache-control': 'no-store', 'content-security-policy': API_POLICY }
-
-/** The route that matched decides: the router decodes paths, so a raw URL has many spellings (RFC 3986 section 6.2.2.2). */
-const isPage = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config?.isPage === true
+import { authenticateLoopback } from './request-origin.ts'
+import { guardPage, servePage } from './serve-page.ts'
 
 /** The console's API and its page, as a server that never listens: `mountConsole` hands requests to it. */
 export async function openConsole(options: ServerOptions): Promise<FastifyInstance> {
@@ -45,83 +21,17 @@ export async function openConsole(options: ServerOptions): Promise<FastifyInstan
     },
   }
   const app = buildServer(inner)
-  app.addHook('onRequest', async (request) => {
-    if (!isPage(request)) refuseCrossSite(request, services.publicUrl())
-  })
-  app.addHook('onSend', async (request, reply) => {
-    reply.headers(isPage(request) ? EVERYWHERE : { ...EVERYWHERE, ...API_HEADERS })
-  })
+  guardPage(app, services.publicUrl)
   const sandbox = services.config.SVC_MODE === 'sandbox'
   mountOperations(
     app,
     CONSOLE_OPERATIONS.filter(({ sandboxOnly }) => sandbox || !sandboxOnly),
     inner,
   )
-  await servePage(app)
+  await servePage(app, { name: 'console', at: '/console', folder: 'dist' })
   const summaries = services.failedSignIns.loop
   app.addHook('onClose', () => summaries.stop())
   await app.ready()
   summaries.start()
   return app
 }
-
-async function servePage(app: FastifyInstance): Promise<void> {
-  const { default: files } = await import('@fastify/static')
-  await app.register(files, {
-    root: PAGE,
-    serve: false,
-    cacheControl: false,
-    acceptRanges: false,
-    etag: true,
-    preCompressed: true,
-  })
-  const send = async (request: FastifyRequest, reply: FastifyReply) => {
-    const path = (request.params as { '*'?: string })['*'] ?? ''
-    // The library throws a bare 412 for them (`@fastify/send`); without ranges they guard nothing on GET (RFC 9110 13.1).
-    delete request.headers['if-match']
-    delete request.headers['if-unmodified-since']
-    if (leavesThePage(path)) fail('route_not_found')
-    reply.header('content-security-policy', PAGE_POLICY)
-    const isFile = /\.\w+$/.test(path)
-    // The names of built files hold their hashes: what is in them never changes.
-    if (isFile && path.startsWith('assets/'))
-      return reply.header('cache-control', 'public, max-age=31536000, immutable').sendFile(path)
-    if (isFile && path !== 'index.html')
-      return reply.header('cache-control', 'public, max-age=3600').sendFile(path)
-    if (!(await isBuilt()))
-      return reply.code(503).header('cache-control', 'no-store').type('text/html').send(NOT_BUILT)
-    // Every other path is one of the page's own.
-    return reply.header('cache-control', 'no-cache').sendFile('index.html')
-  }
-  const config = { isPage: true } as const
-  app.get('/console', { config }, async (_, reply) => reply.redirect('/console/', 302))
-  app.get('/console/*', { config }, send)
-  for (const path of ['/console/api', '/console/api/*']) app.get(path, async () => fail('route_not_found'))
-}
-
-/**
- * Hidden files, segments such as `..`, empty segments, which the library refuses with an error of its own, and characters
- * that no file of the page has; the path is decoded already.
- */
-const leavesThePage = (path: string): boolean => {
-  const segments = path.split(/[/\\]/)
-  return (
-    path.includes('\0') ||
-    segments.some((segment, n) => segment.startsWith('.') || (segment === '' && n < segments.length - 1))
-  )
-}
-
-const isBuilt = (): Promise<boolean> =>
-  access(join(PAGE, 'index.html')).then(
-    () => true,
-    () => false,
-  )
-
-const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>svc console</title>
-<body style="font: 1rem/1.5 system-ui; max-width: 40rem; margin: 4rem auto; padding: 0 1rem">
-<h1>The console was not built</h1>
-<p>Its page is missing from <code>apps/console/dist</code>; the service itself runs. Build it in the checkout, then load this page again:</p>
-<pre>npm ci &amp;&amp; npm run build</pre>
-<p>The console’s API is at <code>${CONSOLE_API}</code>.</p>
-</body></html>
-`

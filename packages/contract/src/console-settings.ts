@@ -7,7 +7,17 @@ export const CONSOLE_SETTINGS = {
     'on',
     'Whether this process serves the operators’ console at `/console`. In live mode operators sign in with a password; make the first with `svc admin operator create`.',
   ),
-  CONSOLE_SESSION_HOURS: whole(12, 1, 168, 'Longest time that an operator stays signed in to the console.'),
+  PORTAL: oneOf(
+    ['on', 'off'],
+    'on',
+    'Whether this process serves the portal of tenants at `/portal`: merchants and partners see and administrate what is theirs. Members are invited by operators with `svc admin member invite` or in the console.',
+  ),
+  CONSOLE_SESSION_HOURS: whole(
+    12,
+    1,
+    168,
+    'Longest time that an operator stays signed in to the console, and a member to the portal.',
+  ),
   SIGN_IN_FAILURES_PER_MINUTE: whole(
     10,
     1,

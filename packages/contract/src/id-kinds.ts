@@ -28,6 +28,7 @@ export const ID_KINDS = {
   jrn: { of: 'journal', fields: [] },
   key: { of: 'API key', fields: ['apiKeyId'] },
   mak: { of: 'access key of a merchant (decision A6)', fields: ['merchantAccessKey'] },
+  mem: { of: 'member of a tenant', fields: ['memberId'] },
   mer: { of: 'merchant', fields: ['merchantId'] },
   ntc: { of: 'notice of the simulated rail', fields: [] },
   opr: { of: 'operator', fields: ['operatorId'] },

@@ -152,6 +152,37 @@ export const OPERATOR_FAILURES = {
     'There is no second factor',
     'Begin to set one up on *Your account*.',
   ),
+  member_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Member not found',
+    'List the members and use a `memberId` from there.',
+  ),
+  member_disabled: kind(409, 'CONFLICT_ERROR', 'The member is disabled', 'Enable the member first.'),
+  own_membership: kind(
+    409,
+    'CONFLICT_ERROR',
+    'You cannot change your own membership',
+    'Ask another administrator, so that one always remains.',
+  ),
+  too_many_members: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The tenant has too many members',
+    'A tenant has at most 500. Use names of members who left again by a new link.',
+  ),
+  credential_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Credential not found',
+    'List the credentials and use a `credentialId` from there.',
+  ),
+  tenant_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Tenant not found',
+    'Use the id of a merchant or a partner.',
+  ),
   step_up_required: kind(
     403,
     'AUTHORIZATION_ERROR',

@@ -62,7 +62,9 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   spec: CommandSpec<C, S, D>,
   { batchId, entries, mode, notCommitted, decided, sent }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
-  const { client, release } = await database.lease(entries.some(({ command }) => command.audit !== undefined))
+  const { client, release } = await database.lease(
+    entries.some(({ command }) => command.audit !== undefined && command.audit.member === undefined),
+  )
   // The wait for an abandoned transaction ends before the connection does.
   const settleMs = Math.min(SETTLE_WAIT_MS, Math.ceil(database.requestMs / 2))
   const tx = new BatchTx(client, mode, database.tracing)

@@ -259,6 +259,17 @@ export class Database {
     return this.#transaction(await this.#service.lease(limit), begin, work)
   }
 
+  /** As `write`, of a member of the tenant, whom the audit names. */
+  async writeAsMember<T>(
+    tenantId: string,
+    { member, requestId }: { readonly member: string; readonly requestId: string },
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<T> {
+    const [who, request] = [pg.escapeLiteral(member), pg.escapeLiteral(requestId)]
+    const begin = `begin; set local svc.tenants = '${tenantSet([tenantId])}'; set local svc.member = ${who}; set local svc.request_id = ${request}`
+    return this.#transaction(await this.#service.lease(this.requestMs), begin, work)
+  }
+
   /**
    * A transaction of the operator, who sees every tenant: command line, reconciliation, console. What it changes is
    * audited under the name that is given.

@@ -46,6 +46,8 @@ export interface Actor {
 export interface Caller {
   readonly tenantId: string
   readonly actor?: Actor
+  /** Name of the tenant's member who calls, whom the audit names. */
+  readonly member?: string
   /** Of a signed notice. */
   readonly signedAtMs?: number
   /** Of callers who may read a stream for long: whether their credential still holds. */
@@ -95,7 +97,7 @@ export type Access =
       readonly scope: Scope
     }
   | {
-      readonly auth: 'none' | 'merchant' | 'rail' | 'cardRail' | 'operator' | 'loopback'
+      readonly auth: 'none' | 'merchant' | 'rail' | 'cardRail' | 'operator' | 'loopback' | 'member'
       readonly scope?: never
     }
 
@@ -247,10 +249,33 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
         open.respond(ask(input, services), {
           reply: replyTo,
           retry: retryKey(contract, input),
-          audit: audit && ((asked) => audit(asked, input)),
+          audit: audit
+            ? (asked) => audit(asked, input)
+            : input.caller.member === undefined
+              ? undefined
+              : () => auditOfMember(contract.id, input, replyTo),
           deadlineMs: input.deadlineMs,
         })) as Handler<AnyInput>
     },
+  }
+}
+
+const ID = /"([a-z]+_[0-9a-z]{26})"/
+
+/** What the audit says of a command of a member (decision O6): the object is in the path, or the command makes it. */
+function auditOfMember<D>(
+  operationId: string,
+  { caller: { member, tenantId }, params, requestId }: Pick<AnyInput, 'caller' | 'params' | 'requestId'>,
+  reply: (decision: D) => HttpResponse,
+): CommandAudit<D> {
+  const [named] = Object.values(params as Record<string, string>)
+  const target = named ?? ((decision: D) => ID.exec(reply(decision).body)?.[1] ?? tenantId)
+  return {
+    action: `portal.${operationId}`,
+    target,
+    tenantId,
+    requestId,
+    member: required(member, 'a member calls'),
   }
 }
 

@@ -1,0 +1,144 @@
+import { fail } from '@svc/contract/errors'
+import { findTenant } from '@svc/core/tenants/tenant'
+import type { Tx } from '@svc/platform/db/database'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { actorOf, asOperator } from './as-operator.ts'
+import { CONSOLE_API, consoleOperation, idParam, listOf } from './console-schema.ts'
+import type { ConsoleServices } from './console-services.ts'
+import {
+  ChangeBody,
+  InviteBody,
+  InvitedMember,
+  LinkBody,
+  MemberRecord,
+  memberToWire,
+} from './portal/member-records.ts'
+import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
+
+const TAG = 'Members of tenants'
+const PATH = `${CONSOLE_API}/tenants/:tenantId/members`
+
+const toolsOf = ({ clock, keyring, random }: ConsoleServices) => ({
+  keyring,
+  random,
+  now: new Date(clock.now()),
+})
+
+const requireTenant = async (tx: Tx, tenantId: string): Promise<unknown> =>
+  (await findTenant(tx, tenantId)) ?? fail('tenant_not_found')
+
+const params = idParam('tenantId')
+
+export const listMembers = query({
+  ...consoleOperation,
+  id: 'console.listMembers',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List members of a tenant',
+  description: 'Who may use the portal for it.',
+  role: 'viewer',
+  params,
+  result: listOf(MemberRecord),
+  errors: ['tenant_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: ConsoleServices) {
+    return async ({ params: { tenantId } }) => {
+      const members = await database.operate(async (tx) => {
+        await requireTenant(tx, tenantId)
+        return listMembersOf(tx, tenantId)
+      })
+      const data = members.map((member) => memberToWire(member, timeZone))
+      return { body: JSON.stringify({ data, total: { count: data.length, exact: true } }) }
+    }
+  },
+})
+
+export const inviteTenantMember = query({
+  ...consoleOperation,
+  id: 'console.inviteMember',
+  stepUp: true,
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Invite member of a tenant',
+  description: 'Returns a link that works once, with which the person chooses a password for the portal.',
+  role: 'operator',
+  params,
+  body: InviteBody,
+  result: InvitedMember,
+  errors: ['tenant_not_found', 'already_exists', 'too_many_members'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { tenantId } = input.params
+      const { name, role, hours = LINK_HOURS } = input.body
+      const asked = {
+        tenantId,
+        name,
+        role,
+        hours,
+        createdBy: actorOf(input.caller),
+        publicUrl: services.publicUrl(),
+      }
+      const { member, link } = await asOperator(services, input, async (tx) => {
+        await requireTenant(tx, tenantId)
+        return inviteMember(tx, toolsOf(services), asked)
+      })
+      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+    }
+  },
+})
+
+const id = Type.String({ maxLength: 128 })
+const ofMember = Type.Object({ tenantId: id, memberId: id })
+
+export const changeTenantMember = query({
+  ...consoleOperation,
+  id: 'console.changeMember',
+  stepUp: true,
+  method: 'PATCH',
+  path: `${PATH}/:memberId`,
+  tag: TAG,
+  summary: 'Change role or access of a member',
+  description: 'Ends the sessions of that member.',
+  role: 'operator',
+  params: ofMember,
+  body: ChangeBody,
+  result: MemberRecord,
+  errors: ['member_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { tenantId, memberId } = input.params
+      const changed = await asOperator(services, input, (tx) =>
+        changeMember(tx, tenantId, memberId, input.body),
+      )
+      const member = changed ?? fail('member_not_found')
+      return { body: JSON.stringify(memberToWire(member, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const renewTenantMemberLink = query({
+  ...consoleOperation,
+  id: 'console.renewMemberLink',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:memberId/link`,
+  tag: TAG,
+  summary: 'Make a new link for a member',
+  description: 'For who lost the link or the password. The link before stops working.',
+  role: 'operator',
+  params: ofMember,
+  body: LinkBody,
+  result: InvitedMember,
+  errors: ['member_not_found', 'member_disabled'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { tenantId, memberId: who } = input.params
+      const asked = { tenantId, who, hours: input.body.hours ?? LINK_HOURS, publicUrl: services.publicUrl() }
+      const renewed = await asOperator(services, input, (tx) => renewLink(tx, toolsOf(services), asked))
+      const { member, link } = renewed ?? fail('member_not_found')
+      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+    }
+  },
+})

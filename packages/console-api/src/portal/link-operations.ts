@@ -1,0 +1,79 @@
+import { fail } from '@svc/contract/errors'
+import { rfc3339 } from '@svc/kernel/time'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { closed, instant, ROLES, record, text } from '../console-schema.ts'
+import { hashPassword } from '../password.ts'
+import { NewPassword } from '../session-operations.ts'
+import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
+import { PORTAL_API, type PortalServices } from './portal-services.ts'
+import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
+
+const TAG = 'Session'
+const Token = Type.String({ minLength: 1, maxLength: 200, description: 'What is behind `#` in the link' })
+
+const toolsOf = ({ clock, keyring, random }: PortalServices) => ({
+  keyring,
+  random,
+  now: new Date(clock.now()),
+})
+
+/** The token is in the body: paths are logged. */
+export const showMemberLink = query({
+  id: 'portal.showLink',
+  method: 'POST',
+  path: `${PORTAL_API}/link`,
+  tag: TAG,
+  summary: 'Show what a link offers',
+  auth: 'none',
+  envelope: 'problem',
+  safe: true,
+  body: closed({ token: Token }),
+  result: record('OfferedMembership', {
+    name: text('Name with which the person signs in'),
+    role: Type.Enum([...ROLES]),
+    invitedBy: text(),
+    expiresOn: instant,
+  }),
+  errors: ['invitation_not_found', 'invitation_expired'],
+  mount(services: PortalServices) {
+    const { config, database } = services
+    return async ({ body: { token } }) => {
+      const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
+      const member = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const { name, role, createdBy, linkExpiresAt } = member
+      const expiresOn = rfc3339(linkExpiresAt!, config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ name, role, invitedBy: createdBy, expiresOn }) }
+    }
+  },
+})
+
+export const useMemberLink = query({
+  id: 'portal.useLink',
+  method: 'POST',
+  path: `${PORTAL_API}/link/password`,
+  tag: TAG,
+  summary: 'Choose a password by a link',
+  description: 'Uses the link up and signs in. All sessions that the member had before end.',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({ token: Token, password: NewPassword }),
+  result: MemberSessionRecord,
+  responseHeaders: { 'set-cookie': 'SessionCookie' },
+  errors: ['invitation_not_found', 'invitation_expired', 'overloaded'],
+  mount(services: PortalServices) {
+    const { database } = services
+    return async ({ address, body: { token, password }, headers, requestId }) => {
+      const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
+      // Before the password is hashed, which is slow on purpose.
+      const { name } = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const passwordHash = await hashPassword(password)
+      const member = await database.writeAsMember(tenantId, { member: name, requestId }, async (tx) => {
+        const invited = await memberOfLink(tx, toolsOf(services), token, true)
+        await setMemberPassword(tx, invited, passwordHash)
+        return invited
+      })
+      return beginMemberSession(services, member, { address, headers, requestId })
+    }
+  },
+})

@@ -1,0 +1,119 @@
+import { fail } from '@svc/contract/errors'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { closed, idParam } from '../console-schema.ts'
+import {
+  ChangeBody,
+  InviteBody,
+  InvitedMember,
+  LinkBody,
+  MemberRecord,
+  memberToWire,
+} from './member-records.ts'
+import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './member-store.ts'
+import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+
+const TAG = 'Members'
+const PATH = `${PORTAL_API}/members`
+
+const toolsOf = ({ clock, keyring, random }: PortalServices) => ({
+  keyring,
+  random,
+  now: new Date(clock.now()),
+})
+
+export const listOwnMembers = query({
+  ...memberOperation,
+  id: 'portal.listMembers',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List members',
+  role: 'viewer',
+  result: closed({ data: Type.Array(MemberRecord) }),
+  errors: [],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
+    return async ({ caller: { tenantId } }) => {
+      const members = await database.read([tenantId], (tx) => listMembersOf(tx, tenantId))
+      return { body: JSON.stringify({ data: members.map((member) => memberToWire(member, timeZone)) }) }
+    }
+  },
+})
+
+export const inviteOwnMember = query({
+  ...memberOperation,
+  id: 'portal.inviteMember',
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Invite member',
+  description: 'Returns a link that works once, with which the person chooses a password.',
+  role: 'admin',
+  body: InviteBody,
+  result: InvitedMember,
+  errors: ['already_exists', 'too_many_members'],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { name, role, hours = LINK_HOURS } = input.body
+      const { tenantId, member: maker } = input.caller
+      const publicUrl = services.publicUrl()
+      const asked = { tenantId, name, role, hours, createdBy: `member ${maker}`, publicUrl }
+      const { member, link } = await asMember(services, input, (tx) =>
+        inviteMember(tx, toolsOf(services), asked),
+      )
+      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+    }
+  },
+})
+
+export const changeOwnMember = query({
+  ...memberOperation,
+  id: 'portal.changeMember',
+  method: 'PATCH',
+  path: `${PATH}/:memberId`,
+  tag: TAG,
+  summary: 'Change role or access of a member',
+  description: 'Ends the sessions of that member.',
+  role: 'admin',
+  params: idParam('memberId'),
+  body: ChangeBody,
+  result: MemberRecord,
+  errors: ['member_not_found', 'own_membership'],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { memberId } = input.params
+      // Somebody always remains who can administrate the tenant.
+      if (memberId === input.caller.actor!.actorId) fail('own_membership')
+      const changed = await asMember(services, input, (tx) =>
+        changeMember(tx, input.caller.tenantId, memberId, input.body),
+      )
+      const member = changed ?? fail('member_not_found')
+      return { body: JSON.stringify(memberToWire(member, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const renewOwnMemberLink = query({
+  ...memberOperation,
+  id: 'portal.renewMemberLink',
+  method: 'POST',
+  path: `${PATH}/:memberId/link`,
+  tag: TAG,
+  summary: 'Make a new link for a member',
+  description: 'For who lost the link or the password. The link before stops working.',
+  role: 'admin',
+  params: idParam('memberId'),
+  body: LinkBody,
+  result: InvitedMember,
+  errors: ['member_not_found', 'member_disabled'],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { tenantId } = input.caller
+      const { hours = LINK_HOURS } = input.body
+      const asked = { tenantId, who: input.params.memberId, hours, publicUrl: services.publicUrl() }
+      const renewed = await asMember(services, input, (tx) => renewLink(tx, toolsOf(services), asked))
+      const { member, link } = renewed ?? fail('member_not_found')
+      return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+    }
+  },
+})

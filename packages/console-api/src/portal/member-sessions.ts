@@ -1,0 +1,177 @@
+import { fail } from '@svc/contract/errors'
+import { idleMinutes } from '@svc/contract/sign-in-settings'
+import type { TenantKind } from '@svc/core/tenants/tenant'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { Caller, Services } from '@svc/server/http/operation'
+import { parseCookie, stringifySetCookie } from 'cookie'
+import type { FastifyRequest } from 'fastify'
+import { ROLES, type Role } from '../console-schema.ts'
+import type { Member } from './member-store.ts'
+
+/** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
+const SEEN_EVERY_MS = 60_000
+const USER_AGENT_MAX = 256
+/** Sessions of one member; the oldest ends when there is one more. */
+const SESSIONS_MAX = 10
+
+interface SessionRow {
+  member_id: string
+  name: string
+  role: Role
+  expires_at: Date
+  seen_at: Date
+}
+
+const FIND = statement<SessionRow>(
+  'member_session_find',
+  `select m.member_id, m.name, m.role, s.expires_at, s.seen_at
+   from member_sessions s
+     join members m on m.tenant_id = s.tenant_id and m.member_id = s.member_id
+     join tenants t on t.tenant_id = s.tenant_id
+   where s.tenant_id = $1 and s.digest = $2 and s.expires_at > $3 and s.seen_at > $4
+     and m.disabled_at is null and t.disabled_at is null`,
+)
+const SEEN = statement(
+  'member_session_seen',
+  'update member_sessions set seen_at = $3 where tenant_id = $1 and digest = $2',
+)
+const INSERT = statement(
+  'member_session_insert',
+  `insert into member_sessions (tenant_id, digest, member_id, created_at, seen_at, expires_at, address, user_agent)
+   values ($1, $2, $3, $4, $4, $5, $6, $7)`,
+)
+const SIGNED_IN = statement(
+  'member_signed_in',
+  'update members set last_sign_in_at = $3 where tenant_id = $1 and member_id = $2',
+)
+const FORGET = statement(
+  'member_sessions_forget',
+  `delete from member_sessions where tenant_id = $1 and (expires_at <= $2 or digest in (
+     select digest from member_sessions where tenant_id = $1 and member_id = $3 order by created_at desc offset $4))`,
+)
+const END = statement(
+  'member_session_end',
+  'delete from member_sessions where tenant_id = $1 and digest = $2',
+)
+
+export interface MemberSession {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly name: string
+  readonly role: Role
+  readonly expiresAt: Date
+  readonly digest: Buffer
+}
+
+interface Headers {
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+type Tools = Pick<Services, 'clock' | 'config' | 'database' | 'keyring' | 'publicUrl' | 'random'>
+
+const COOKIE = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
+
+export const kindOf = (tenantId: string): TenantKind => (tenantId.startsWith('mer_') ? 'merchant' : 'partner')
+
+/**
+ * Sessions of the portal (decision O6). The cookie names its tenant, so that each request is a request of that tenant
+ * from its first statement on; of the random value in it only a keyed digest is kept.
+ */
+export class MemberSessions {
+  readonly #services: Tools
+
+  constructor(services: Tools) {
+    this.#services = services
+  }
+
+  get #secure(): boolean {
+    return this.#services.publicUrl().startsWith('https:')
+  }
+
+  get #cookieName(): string {
+    return this.#secure ? '__Host-svc_portal' : 'svc_portal'
+  }
+
+  #cookie(value: string, maxAge: number): string {
+    return stringifySetCookie({
+      name: this.#cookieName,
+      value,
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: this.#secure,
+      path: this.#secure ? '/' : '/portal',
+      maxAge,
+    })
+  }
+
+  #named({ headers: { cookie } }: Headers): { tenantId: string; digest: Buffer } | undefined {
+    const value = parseCookie(typeof cookie === 'string' ? cookie : '')[this.#cookieName] ?? ''
+    const [, tenantId, token] = COOKIE.exec(value) ?? []
+    return tenantId === undefined ? undefined : { tenantId, digest: this.#digest(tenantId, token!) }
+  }
+
+  #digest(tenantId: string, token: string): Buffer {
+    return this.#services.keyring.digest('session', `member ${tenantId} ${token}`)
+  }
+
+  /** A new session whatever the browser had before: one cannot be planted for another person to sign in to. */
+  async begin(
+    tx: Tx,
+    { tenantId, memberId }: Pick<Member, 'tenantId' | 'memberId'>,
+    { address, headers }: Headers & { readonly address: string },
+  ): Promise<string> {
+    const { clock, config, random } = this.#services
+    const now = new Date(clock.now())
+    const token = Buffer.from(random(32)).toString('base64url')
+    const lifeMs = config.CONSOLE_SESSION_HOURS * 3_600_000
+    const agent = typeof headers['user-agent'] === 'string' ? headers['user-agent'] : ''
+    const before = this.#named({ headers })
+    if (before?.tenantId === tenantId) await tx.query(END, [tenantId, before.digest])
+    await tx.query(INSERT, [
+      tenantId,
+      this.#digest(tenantId, token),
+      memberId,
+      now,
+      new Date(now.getTime() + lifeMs),
+      address,
+      agent.slice(0, USER_AGENT_MAX),
+    ])
+    await tx.query(SIGNED_IN, [tenantId, memberId, now])
+    await tx.query(FORGET, [tenantId, now, memberId, SESSIONS_MAX])
+    return this.#cookie(`${tenantId}.${token}`, lifeMs / 1_000)
+  }
+
+  async end(tx: Tx, { tenantId, digest }: MemberSession): Promise<string> {
+    await tx.query(END, [tenantId, digest])
+    return this.#cookie('', 0)
+  }
+
+  /** Read from the database with every request: what ended, ended for every process at once. Throws `not_signed_in`. */
+  async current(request: Headers): Promise<MemberSession> {
+    const { clock, config, database } = this.#services
+    const named = this.#named(request) ?? fail('not_signed_in')
+    const { tenantId, digest } = named
+    const nowMs = clock.now()
+    const idleSince = new Date(nowMs - idleMinutes(config) * 60_000)
+    const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, new Date(nowMs), idleSince])
+    const [row] = await database.read([tenantId], find)
+    if (!row) return fail('not_signed_in')
+    if (row.seen_at.getTime() < nowMs - SEEN_EVERY_MS)
+      await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(nowMs)]))
+    const { member_id: memberId, name, role, expires_at: expiresAt } = row
+    return { tenantId, memberId, name, role, expiresAt, digest }
+  }
+
+  /** The member who calls, if the operation is for tenants of this kind and the member may do what it needs. */
+  authenticator(kind?: TenantKind) {
+    return async (request: FastifyRequest): Promise<Caller> => {
+      const { tenantId, memberId: actorId, name, role } = await this.current(request)
+      const least = (request.routeOptions.config.role ?? 'viewer') as Role
+      if (kind !== undefined && kindOf(tenantId) !== kind) fail('route_not_found')
+      if (ROLES.indexOf(role) < ROLES.indexOf(least))
+        fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
+      return { tenantId, actor: { actorId, name, role }, member: name }
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import { fail } from '@svc/contract/errors'
+import { newId } from '@svc/contract/id-kinds'
+import type { RandomBytes } from '@svc/kernel/ids'
+import type { Keyring } from '@svc/platform/crypto/keyring'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { Role } from '../console-schema.ts'
+
+export const LINK_HOURS = 72
+export const LINK_HOURS_MAX = 720
+const MEMBERS_MAX = 500
+
+/** A person of a tenant, who uses the portal (decision O6). */
+export interface Member {
+  readonly tenantId: string
+  readonly memberId: string
+  readonly name: string
+  readonly role: Role
+  readonly createdAt: Date
+  /** As the audit names them. */
+  readonly createdBy: string
+  readonly disabledAt: Date | null
+  readonly lastSignInAt: Date | null
+  readonly linkExpiresAt: Date | null
+  /** Whether the person has chosen a password. */
+  readonly hasPassword: boolean
+}
+
+const COLUMNS = `m.tenant_id as "tenantId", m.member_id as "memberId", m.name, m.role, m.created_at as "createdAt",
+  m.created_by as "createdBy", m.disabled_at as "disabledAt", m.last_sign_in_at as "lastSignInAt",
+  m.link_expires_at as "linkExpiresAt", m.password_hash is not null as "hasPassword"`
+
+const LIST = statement<Member>(
+  'members_list',
+  `select ${COLUMNS} from members m where m.tenant_id = $1 order by m.name limit ${MEMBERS_MAX}`,
+)
+const LOCK = statement<Member>(
+  'member_lock',
+  `select ${COLUMNS} from members m where m.tenant_id = $1 and (m.member_id = $2 or m.name = $2) for no key update`,
+)
+const OF_LINK = statement<Member>(
+  'member_of_link',
+  `select ${COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2`,
+)
+const LOCK_OF_LINK = statement<Member>('member_lock_of_link', `${OF_LINK.text} for no key update`)
+const COUNT = statement<{ count: number }>(
+  'members_count',
+  'select count(*)::int as count from members where tenant_id = $1',
+)
+const INSERT = statement<Member>(
+  'member_insert',
+  `insert into members as m (tenant_id, member_id, name, role, created_at, created_by, link_digest, link_expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (tenant_id, name) do nothing returning ${COLUMNS}`,
+)
+const CHANGE = statement<Member>(
+  'member_change',
+  `update members m set role = coalesce($3, role),
+     disabled_at = case when $4::boolean is null then disabled_at when $4 then coalesce(disabled_at, clock_timestamp()) end,
+     link_digest = case when $4 then null else link_digest end,
+     link_expires_at = case when $4 then null else link_expires_at end
+   where m.tenant_id = $1 and m.member_id = $2 returning ${COLUMNS}`,
+)
+const RENEW_LINK = statement<Member>(
+  'member_renew_link',
+  `update members m set link_digest = $3, link_expires_at = $4
+   where m.tenant_id = $1 and m.member_id = $2 returning ${COLUMNS}`,
+)
+const SET_PASSWORD = statement(
+  'member_set_password',
+  `update members set password_hash = $3, link_digest = null, link_expires_at = null
+   where tenant_id = $1 and member_id = $2`,
+)
+const PASSWORD_OF = statement<{ password_hash: string | null }>(
+  'member_password',
+  'select password_hash from members where tenant_id = $1 and member_id = $2 and disabled_at is null',
+)
+const END_SESSIONS = statement(
+  'member_sessions_end',
+  'delete from member_sessions where tenant_id = $1 and member_id = $2 and ($3::bytea is null or digest <> $3)',
+)
+/** Of all tenants where a person of this name may sign in. */
+export const MEMBERS_NAMED = statement<{ tenant_id: string; member_id: string; password_hash: string }>(
+  'directory_members',
+  'select tenant_id, member_id, password_hash from directory_members($1)',
+)
+
+const NAME = /^[a-z0-9][a-z0-9._@+-]{1,63}$/
+export const isMemberName = (text: string): boolean => NAME.test(text)
+export const MEMBER_NAME_RULE =
+  'must be 2 to 64 small letters, digits and . _ @ + -, such as an e-mail address'
+export const MEMBER_NAME_PATTERN = NAME.source
+
+/** `invited` until a password is chosen. */
+export const memberStatus = ({ disabledAt, hasPassword }: Member): 'active' | 'disabled' | 'invited' =>
+  disabledAt ? 'disabled' : hasPassword ? 'active' : 'invited'
+
+export interface LinkTools {
+  readonly keyring: Keyring
+  readonly random: RandomBytes
+  readonly now: Date
+}
+
+/** What a link names: the tenant, and 256 random bits that are guessed by none. */
+interface Link {
+  readonly tenantId: string
+  readonly secret: string
+}
+
+const LINK = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
+const readLink = (token: string): Link | undefined => {
+  const [, tenantId, secret] = LINK.exec(token) ?? []
+  return tenantId !== undefined && secret !== undefined ? { tenantId, secret } : undefined
+}
+/** Whose member opens this link; `undefined` for what is no link. */
+export const tenantOfLink = (token: string): string | undefined => readLink(token)?.tenantId
+
+const digestOf = (keyring: Keyring, { tenantId, secret }: Link): Buffer =>
+  keyring.digest('session', `member link ${tenantId} ${secret}`)
+
+/** The address that the person opens. The token is in the fragment, which browsers send to no server. */
+const linkOf = (publicUrl: string, { tenantId, secret }: Link): string =>
+  `${publicUrl}/portal/link#${tenantId}.${secret}`
+
+interface FreshLink {
+  readonly digest: Buffer
+  readonly expiresAt: Date
+  readonly address: string
+}
+
+function newLink(
+  { keyring, random, now }: LinkTools,
+  tenantId: string,
+  hours: number,
+  publicUrl: string,
+): FreshLink {
+  const link = { tenantId, secret: Buffer.from(random(32)).toString('base64url') }
+  const expiresAt = new Date(now.getTime() + hours * 3_600_000)
+  return { digest: digestOf(keyring, link), expiresAt, address: linkOf(publicUrl, link) }
+}
+
+export const listMembersOf = (tx: Tx, tenantId: string): Promise<Member[]> => tx.query(LIST, [tenantId])
+
+export interface NewMember {
+  readonly tenantId: string
+  readonly name: string
+  readonly role: Role
+  readonly hours: number
+  readonly createdBy: string
+  readonly publicUrl: string
+}
+
+/** Invites a person. The link is returned here and never again. Throws `already_exists` for a name that is taken. */
+export async function inviteMember(
+  tx: Tx,
+  tools: LinkTools,
+  { tenantId, name, role, hours, createdBy, publicUrl }: NewMember,
+): Promise<{ member: Member; link: string }> {
+  const [{ count } = { count: 0 }] = await tx.query(COUNT, [tenantId])
+  if (count >= MEMBERS_MAX) fail('too_many_members')
+  const memberId = newId('mem', tools.now.getTime(), tools.random)
+  const { digest, expiresAt, address } = newLink(tools, tenantId, hours, publicUrl)
+  const row = [tenantId, memberId, name, role, tools.now, createdBy, digest, expiresAt]
+  const [member] = await tx.query(INSERT, row)
+  return member
+    ? { member, link: address }
+    : fail('already_exists', { description: `name: ${name} is a member already` })
+}
+
+/** Another link, for who lost the first one or the password; the former link stops working. `undefined` for none such. */
+export async function renewLink(
+  tx: Tx,
+  tools: LinkTools,
+  { tenantId, who, hours, publicUrl }: { tenantId: string; who: string; hours: number; publicUrl: string },
+): Promise<{ member: Member; link: string } | undefined> {
+  const [found] = await tx.query(LOCK, [tenantId, who])
+  if (!found) return undefined
+  if (found.disabledAt) fail('member_disabled')
+  const { digest, expiresAt, address } = newLink(tools, tenantId, hours, publicUrl)
+  const [member] = await tx.query(RENEW_LINK, [tenantId, found.memberId, digest, expiresAt])
+  return { member: member!, link: address }
+}
+
+export interface MemberChange {
+  readonly role?: Role | undefined
+  readonly disabled?: boolean | undefined
+}
+
+/** By id or name. Sessions end, so that nothing goes on with former rights. `undefined` for none such. */
+export async function changeMember(
+  tx: Tx,
+  tenantId: string,
+  who: string,
+  { role, disabled }: MemberChange,
+): Promise<Member | undefined> {
+  const [found] = await tx.query(LOCK, [tenantId, who])
+  if (!found) return undefined
+  const [member] = await tx.query(CHANGE, [tenantId, found.memberId, role, disabled])
+  await tx.query(END_SESSIONS, [tenantId, found.memberId, null])
+  return member
+}
+
+/** The member whom a link invites; fails with what became of the link otherwise. */
+export async function memberOfLink(
+  tx: Tx,
+  { keyring, now }: LinkTools,
+  token: string,
+  lock = false,
+): Promise<Member> {
+  const link = readLink(token)
+  if (!link) return fail('invitation_not_found')
+  const [member] = await tx.query(lock ? LOCK_OF_LINK : OF_LINK, [link.tenantId, digestOf(keyring, link)])
+  if (!member || member.disabledAt) return fail('invitation_not_found')
+  return member.linkExpiresAt! <= now ? fail('invitation_expired') : member
+}
+
+/** Uses up the member's link and ends all sessions but the one that is kept. */
+export async function setMemberPassword(
+  tx: Tx,
+  { tenantId, memberId }: Pick<Member, 'tenantId' | 'memberId'>,
+  passwordHash: string,
+  keep?: Uint8Array,
+): Promise<void> {
+  await tx.query(SET_PASSWORD, [tenantId, memberId, passwordHash])
+  await tx.query(END_SESSIONS, [tenantId, memberId, keep])
+}
+
+export const passwordOfMember = async (tx: Tx, tenantId: string, memberId: string): Promise<string | null> =>
+  (await tx.query(PASSWORD_OF, [tenantId, memberId]))[0]?.password_hash ?? null

@@ -1,0 +1,26 @@
+import { mayChange, type Operation } from '@svc/server/http/operation'
+import { type ApiServices, OPERATIONS } from '@svc/server/operations'
+
+/** Where the portal has the operations of tenants, and its own. */
+export const PORTAL = '/portal'
+
+const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSession', 'tenant'])
+/** What takes what only a program makes (encrypted orders), or holds a connection open. */
+const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEvents'])
+
+/** Keys, webhooks and what is lost by a click are for administrators; viewers only read. */
+function leastRole(operation: Operation<ApiServices>): 'viewer' | 'operator' | 'admin' {
+  if (!mayChange(operation as Operation)) return 'viewer'
+  return operation.tag === 'Webhooks' || operation.id === 'acceptDispute' ? 'admin' : 'operator'
+}
+
+/**
+ * The operations of tenants once more, behind a member's session: the same commands and reads, with the tenant of the
+ * member, by the service's own role (decision O6).
+ */
+export const MOUNTED: readonly Operation<ApiServices>[] = OPERATIONS.filter(
+  ({ auth, id, sandboxOnly }) => OF_TENANTS.has(auth) && !sandboxOnly && !FOR_PROGRAMS.has(id),
+).map((operation) => {
+  const { encrypted: _, samples: __, headers: ___, ...rest } = operation
+  return { ...rest, path: `${PORTAL}${operation.path}`, role: leastRole(operation) } as Operation<ApiServices>
+})

@@ -1,0 +1,58 @@
+import { VERSION } from '@svc/platform/package'
+import type { About } from '@svc/server/http/openapi'
+import type { Operation } from '@svc/server/http/operation'
+import { issueCredential, listCredentials, revokeCredential } from './credential-operations.ts'
+import { showMemberLink, useMemberLink } from './link-operations.ts'
+import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
+import { MOUNTED } from './mounted-operations.ts'
+import { showPortalOverview } from './overview-operations.ts'
+import type { PortalServices } from './portal-services.ts'
+import {
+  changeMemberPassword,
+  showMemberSession,
+  showPortal,
+  signInMember,
+  signOutMember,
+} from './session-operations.ts'
+
+/** Every operation of the portal: those of tenants once more, and its own. */
+export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
+  showPortal,
+  signInMember,
+  showMemberSession,
+  signOutMember,
+  changeMemberPassword,
+  showMemberLink,
+  useMemberLink,
+  showPortalOverview,
+  listOwnMembers,
+  inviteOwnMember,
+  changeOwnMember,
+  renewOwnMemberLink,
+  listCredentials,
+  issueCredential,
+  revokeCredential,
+  ...MOUNTED,
+]
+
+/** As its document shows them: all are called with a member's session. */
+export const PORTAL_DOCUMENTED = PORTAL_OPERATIONS.map((operation) =>
+  operation.auth === 'none' ? operation : ({ ...operation, auth: 'member' } as Operation<PortalServices>),
+)
+
+/** What the OpenAPI document of the portal has besides its operations. */
+export const PORTAL_DOCUMENT: About = {
+  title: 'svc portal',
+  version: VERSION,
+  description: 'The API of the tenants’ portal. Not for integrators: it changes with the page.',
+  securitySchemes: () => ({
+    member: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'svc_portal',
+      description:
+        'Session of a member; `__Host-svc_portal` over TLS. Every request that is not a GET must have the header `x-svc-console: 1` and come from the portal’s own origin',
+    },
+  }),
+  tags: {},
+}

@@ -1,0 +1,31 @@
+import type { Tx } from '@svc/platform/db/database'
+import type { Caller } from '@svc/server/http/operation'
+import type { ApiServices } from '@svc/server/operations'
+import { SignInGate } from '../sign-in-gate.ts'
+import { MemberSessions } from './member-sessions.ts'
+import { PORTAL } from './mounted-operations.ts'
+
+/** What the portal has besides the services of the API. */
+export interface PortalServices extends ApiServices {
+  readonly members: MemberSessions
+  readonly memberGate: SignInGate
+}
+
+export const portalServices = (services: ApiServices): PortalServices => ({
+  ...services,
+  members: new MemberSessions(services),
+  memberGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
+})
+
+/** Path of the portal's own operations, among those of tenants. */
+export const PORTAL_API = `${PORTAL}/api/v0`
+
+/** What all of them share: who may call, and how they fail. */
+export const memberOperation = { auth: 'member', envelope: 'problem' } as const
+
+/** A transaction of the member who asks: of the member's tenant alone, audited under the member's name. */
+export const asMember = <T>(
+  { database }: PortalServices,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> => database.writeAsMember(caller.tenantId, { member: caller.member!, requestId }, work)

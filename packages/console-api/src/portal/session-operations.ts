@@ -1,0 +1,221 @@
+import { fail } from '@svc/contract/errors'
+import { idleMinutes } from '@svc/contract/sign-in-settings'
+import { findMerchant } from '@svc/core/tenants/merchant'
+import { findPartner } from '@svc/core/tenants/partner'
+import { rfc3339 } from '@svc/kernel/time'
+import { recordActs } from '@svc/platform/audit'
+import { VERSION } from '@svc/platform/package'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { closed, ROLES, record, text } from '../console-schema.ts'
+import { hashPassword, isPassword } from '../password.ts'
+import { NewPassword } from '../session-operations.ts'
+import { kindOf, type MemberSession } from './member-sessions.ts'
+import { MEMBERS_NAMED, passwordOfMember, setMemberPassword } from './member-store.ts'
+import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+
+const TAG = 'Session'
+
+export const MemberSessionRecord = record('MemberSession', {
+  member: record('SessionMember', { memberId: text(), name: text(), role: Type.Enum([...ROLES]) }),
+  tenant: record('SessionTenant', {
+    tenantId: text(),
+    kind: Type.Enum(['merchant', 'partner']),
+    name: text(),
+  }),
+  expiresOn: text('When it ends at the latest, RFC 3339'),
+  idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+})
+
+async function sessionToWire(
+  session: Omit<MemberSession, 'digest'>,
+  { config, database }: PortalServices,
+): Promise<string> {
+  const { tenantId, memberId, name, role, expiresAt } = session
+  const kind = kindOf(tenantId)
+  const tenant: { readonly name: string } | undefined = await database.read([tenantId], async (tx) =>
+    kind === 'merchant' ? findMerchant(tx, tenantId) : findPartner(tx, tenantId),
+  )
+  return JSON.stringify({
+    member: { memberId, name, role },
+    tenant: { tenantId, kind, name: tenant?.name ?? tenantId },
+    expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
+    idleSeconds: idleMinutes(config) * 60,
+  })
+}
+
+interface Asked {
+  readonly address: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly requestId: string
+}
+
+/** Signs a member in. */
+export async function beginMemberSession(
+  services: PortalServices,
+  who: { readonly tenantId: string; readonly memberId: string; readonly name: string },
+  { address, headers, requestId }: Asked,
+) {
+  const { database, members } = services
+  const { tenantId, memberId, name } = who
+  const cookie = await database.writeAsMember(tenantId, { member: name, requestId }, async (tx) => {
+    const made = await members.begin(tx, who, { address, headers })
+    const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
+    recordActs(tx, [{ ...act, details: { address } }])
+    return made
+  })
+  const session = await members.current({ headers: { cookie: cookie.split(';')[0] } })
+  return { headers: { 'set-cookie': cookie }, body: await sessionToWire(session, services) }
+}
+
+export const showPortal = query({
+  id: 'portal.showAbout',
+  method: 'GET',
+  path: `${PORTAL_API}/about`,
+  tag: TAG,
+  summary: 'What runs here',
+  auth: 'none',
+  envelope: 'problem',
+  result: record('About', {
+    mode: Type.Enum(['sandbox', 'live']),
+    version: text(),
+    timeZone: text('Business time zone; dates are shown in it'),
+  }),
+  errors: [],
+  mount({ config }: PortalServices) {
+    const body = JSON.stringify({
+      mode: config.SVC_MODE,
+      version: VERSION,
+      timeZone: config.BUSINESS_TIME_ZONE,
+    })
+    return () => ({ body })
+  },
+})
+
+export const signInMember = query({
+  id: 'portal.signIn',
+  method: 'POST',
+  path: `${PORTAL_API}/session`,
+  tag: TAG,
+  summary: 'Sign in',
+  description:
+    'Sets the session cookie; a session that the browser had before ends. A person who is a member of several tenants gets to the one of the latest sign-in, or to `tenantId`. After several failures of a name or an address the next attempts wait a second each (decision A11).',
+  auth: 'none',
+  envelope: 'problem',
+  body: closed({
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    password: Type.String({ minLength: 1, maxLength: 256 }),
+    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  }),
+  result: MemberSessionRecord,
+  responseHeaders: { 'set-cookie': 'SessionCookie' },
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services: PortalServices) {
+    const { database, memberGate } = services
+    return async ({ address, body: { name, password, tenantId }, headers, requestId }) => {
+      await memberGate.enter(address, name)
+      const named = await database.directory(MEMBERS_NAMED, [[name]])
+      const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
+      // A name that nobody has takes as long.
+      if (found.length === 0) await isPassword(null, password)
+      for (const { tenant_id, member_id, password_hash } of found)
+        if (await isPassword(password_hash, password))
+          return beginMemberSession(
+            services,
+            { tenantId: tenant_id, memberId: member_id, name },
+            { address, headers, requestId },
+          )
+      await memberGate.failed(address, name)
+      return fail('wrong_password')
+    }
+  },
+})
+
+export const showMemberSession = query({
+  ...memberOperation,
+  id: 'portal.showSession',
+  method: 'GET',
+  path: `${PORTAL_API}/session`,
+  tag: TAG,
+  summary: 'Who is signed in',
+  role: 'viewer',
+  result: MemberSessionRecord,
+  errors: [],
+  mount(services: PortalServices) {
+    return async ({ headers }) => ({
+      body: await sessionToWire(await services.members.current({ headers }), services),
+    })
+  },
+})
+
+export const signOutMember = query({
+  ...memberOperation,
+  id: 'portal.signOut',
+  method: 'DELETE',
+  path: `${PORTAL_API}/session`,
+  tag: TAG,
+  summary: 'Sign out',
+  role: 'viewer',
+  result: closed({ signedOut: Type.Boolean() }),
+  errors: [],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const session = await services.members.current(input)
+      const cookie = await asMember(services, input, (tx) => services.members.end(tx, session))
+      return { headers: { 'set-cookie': cookie, 'clear-site-data': '"cache"' }, body: '{"signedOut":true}' }
+    }
+  },
+})
+
+/** Throws `wrong_password`, and counts it. */
+export async function requirePassword(
+  services: PortalServices,
+  {
+    address,
+    caller,
+  }: {
+    readonly address: string
+    readonly caller: {
+      readonly tenantId: string
+      readonly member?: string
+      readonly actor?: { readonly actorId: string }
+    }
+  },
+  password: string,
+): Promise<void> {
+  const { database, memberGate } = services
+  const { tenantId, member = '', actor } = caller
+  await memberGate.enter(address, member)
+  const hash = await database.read([tenantId], (tx) => passwordOfMember(tx, tenantId, actor!.actorId))
+  if (await isPassword(hash, password)) return
+  await memberGate.failed(address, member)
+  fail('wrong_password')
+}
+
+export const changeMemberPassword = query({
+  ...memberOperation,
+  id: 'portal.changePassword',
+  method: 'POST',
+  path: `${PORTAL_API}/session/password`,
+  tag: TAG,
+  summary: 'Change your own password',
+  description: 'Ends all your other sessions.',
+  role: 'viewer',
+  body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
+  result: closed({ changed: Type.Boolean() }),
+  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  mount(services: PortalServices) {
+    return async (input) => {
+      await requirePassword(services, input, input.body.password)
+      const passwordHash = await hashPassword(input.body.newPassword)
+      const session = await services.members.current(input)
+      await asMember(services, input, async (tx) => {
+        await setMemberPassword(tx, session, passwordHash, session.digest)
+        const { tenantId, memberId, name: member } = session
+        const act = { action: 'member.password_changed', target: memberId, member, tenantId }
+        recordActs(tx, [{ ...act, requestId: input.requestId }])
+      })
+      return { body: '{"changed":true}' }
+    }
+  },
+})
