@@ -13,8 +13,13 @@ export const API = '/console/api/v0'
 export const OWN = { 'x-svc-console': '1' }
 export const PASSWORD = 'correct horse battery staple'
 
-const document = new URL('../../docs/reference/console-openapi.json', import.meta.url)
-const contract = new Contract(JSON.parse(await readFile(document, 'utf8')))
+export const PORTAL_API = '/portal/api/v0'
+
+const contractOf = async (name: string): Promise<Contract> => {
+  const document = new URL(`../../docs/reference/${name}-openapi.json`, import.meta.url)
+  return new Contract(JSON.parse(await readFile(document, 'utf8')))
+}
+const CONTRACTS = { [API]: await contractOf('console'), [PORTAL_API]: await contractOf('portal') }
 
 export interface ConsoleResponse {
   readonly status: number
@@ -28,10 +33,12 @@ export interface ConsoleResponse {
 /** A browser without a page: keeps the cookie, sends what the page sends. Every answer is held against the document. */
 export class Browser {
   readonly #baseUrl: string
+  readonly #api: typeof API | typeof PORTAL_API
   cookie: string | undefined
 
-  constructor({ client }: Pick<TestService, 'client'>) {
+  constructor({ client }: Pick<TestService, 'client'>, api: typeof API | typeof PORTAL_API = API) {
     this.#baseUrl = client.baseUrl
+    this.#api = api
   }
 
   async send(
@@ -40,9 +47,10 @@ export class Browser {
     body?: unknown,
     headers: Record<string, string> = method === 'GET' ? {} : OWN,
   ): Promise<ConsoleResponse> {
-    const response = await request(`${this.#baseUrl}${API}${path}`, {
+    const response = await request(`${this.#baseUrl}${this.#api}${path}`, {
       method: method as 'GET',
       headers: {
+        accept: 'application/json, application/problem+json',
         ...(this.cookie && { cookie: this.cookie }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
@@ -53,7 +61,13 @@ export class Browser {
     const text = await response.body.text()
     const isJson = String(response.headers['content-type']).includes('json')
     const json: Json = isJson && text ? JSON.parse(text) : undefined
-    contract.check(method, `${API}${path}`, response.statusCode, response.headers, isJson ? json : text)
+    CONTRACTS[this.#api]!.check(
+      method,
+      `${this.#api}${path}`,
+      response.statusCode,
+      response.headers,
+      isJson ? json : text,
+    )
     const set = response.headers['set-cookie']
     if (typeof set === 'string') this.cookie = set.split(';')[0]!
     return {

@@ -119,6 +119,9 @@ export const RESPONSE_HEADERS: Readonly<
   },
 }
 
+/** Whether people call it from a page, with a session. */
+const isOfPeople = ({ auth }: Operation): boolean => auth === 'operator' || auth === 'member'
+
 const PUBLIC = new Set<Operation['auth']>(['none', 'rail', 'cardRail', 'loopback'])
 const isPublic = ({ auth }: Operation): boolean => PUBLIC.has(auth)
 
@@ -155,8 +158,8 @@ function commonErrors(operation: Operation): ErrorCode[] {
     'unsupported_media_type',
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
-    ...(isPublic(operation) || auth === 'operator' ? [] : (['invalid_token', 'rate_limited'] as const)),
-    ...(auth === 'operator' ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
+    ...(isPublic(operation) || isOfPeople(operation) ? [] : (['invalid_token', 'rate_limited'] as const)),
+    ...(isOfPeople(operation) ? (['not_signed_in', 'role_too_low', 'rate_limited'] as const) : []),
     ...(auth === 'operator' && !operation.beforeSecondFactor ? (['second_factor_needed'] as const) : []),
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
     ...(family === 'problem' ? (['cross_site_request'] as const) : []),

@@ -1,0 +1,264 @@
+import { OPERATIONS } from '@svc/server/operations'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
+import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
+import { newPartner, type TestPartner } from '../harness/partner.ts'
+import { invite, memberBrowser } from '../harness/portal.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let merchant: TestMerchant
+let partner: TestPartner
+
+beforeAll(async () => {
+  service = await openService()
+  merchant = await service.newMerchant()
+  partner = await newPartner(service, {})
+})
+afterAll(() => service.close())
+
+const auditOf = async (tenantId: string): Promise<{ actor: string; action: string; target: string }[]> =>
+  (
+    await asSuperuser(service.db.database, (db) =>
+      db.query('select actor, action, target from svc.audit_log where tenant_id = $1 order by sequence', [
+        tenantId,
+      ]),
+    )
+  ).rows
+
+const named = (path: string): Browser => new Browser(service, path as typeof PORTAL_API)
+const stranger = (): Browser => named(PORTAL_API)
+
+test('a link is used once, signs in, and is of no use to others or after its time', async () => {
+  const { name, token } = await invite(service, merchant.merchantId, 'operator')
+  const browser = stranger()
+  const offered = await browser.post('/link', { token })
+  expect(offered.json).toMatchObject({ name, role: 'operator', invitedBy: 'operator asha' })
+  expect((await browser.post('/link/password', { token, password: 'short' })).status).toBe(400)
+  const begun = await browser.post('/link/password', { token, password: PASSWORD })
+  expect(begun.json).toMatchObject({
+    member: { name, role: 'operator' },
+    tenant: { tenantId: merchant.merchantId, kind: 'merchant' },
+  })
+  expect(String(begun.headers['set-cookie'])).toMatch(/HttpOnly.*SameSite=Strict/)
+  expect((await browser.get('/session')).json.member.name).toBe(name)
+  expect((await stranger().post('/link/password', { token, password: PASSWORD })).error).toBe(
+    'invitation_not_found',
+  )
+  const forged = token.replace(merchant.merchantId, partner.partnerId)
+  expect((await stranger().post('/link', { token: forged })).error).toBe('invitation_not_found')
+  const late = await invite(service, merchant.merchantId, 'viewer', -1 / 3600)
+  expect((await stranger().post('/link', { token: late.token })).error).toBe('invitation_expired')
+  expect((await stranger().post('/link/password', { token: late.token, password: PASSWORD })).error).toBe(
+    'invitation_expired',
+  )
+})
+
+test('two who use one link at once: one of them becomes the member', async () => {
+  const { token } = await invite(service, merchant.merchantId)
+  const both = await Promise.all(
+    ['first password here', 'second password here'].map((password) =>
+      stranger().post('/link/password', { token, password }),
+    ),
+  )
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
+})
+
+test('a password signs in, a wrong one and a foreign name look the same', async () => {
+  const { memberName } = await memberBrowser(service, merchant.merchantId)
+  const browser = stranger()
+  const [wrong, unknown] = [
+    await browser.post('/session', { name: memberName, password: 'wrong password' }),
+    await browser.post('/session', { name: 'no.one', password: 'wrong password' }),
+  ]
+  expect([wrong.status, wrong.error]).toEqual([401, 'wrong_password'])
+  expect({ ...wrong.json, requestId: '' }).toEqual({ ...unknown.json, requestId: '' })
+  expect((await browser.post('/session', { name: memberName, password: PASSWORD })).status).toBe(200)
+  await browser.send('DELETE', '/session')
+  expect((await browser.get('/session')).error).toBe('not_signed_in')
+})
+
+test('a person of two tenants is in one at a time, and chooses which', async () => {
+  const first = await memberBrowser(service, merchant.merchantId)
+  const { app } = service
+  const { clock, database, keyring, random } = app.services
+  const { inviteMember } = await import('@svc/console-api/portal/member-store')
+  const tools = { keyring, random, now: new Date(clock.now()) }
+  const asked = { name: first.memberName, role: 'viewer', hours: 1, createdBy: 'x', publicUrl: '' } as const
+  const { link } = await database.operate((tx) =>
+    inviteMember(tx, tools, { ...asked, tenantId: partner.partnerId }),
+  )
+  await stranger().post('/link/password', { token: link.split('#')[1], password: PASSWORD })
+  const browser = stranger()
+  const entered = async (tenantId: string) =>
+    (await browser.post('/session', { name: first.memberName, password: PASSWORD, tenantId })).json.tenant
+  expect(await entered(merchant.merchantId)).toMatchObject({ kind: 'merchant' })
+  expect(await entered(partner.partnerId)).toMatchObject({ kind: 'partner' })
+})
+
+test('roles: a viewer changes nothing, an operator no keys, webhooks or members', async () => {
+  const [viewer, operator] = [
+    await memberBrowser(service, merchant.merchantId, 'viewer'),
+    await memberBrowser(service, merchant.merchantId, 'operator'),
+  ]
+  expect((await viewer.get('/payments')).status).toBe(200)
+  expect((await viewer.post('/qr-code', {})).status).toBe(403)
+  expect((await operator.post('/qr-code', {})).status).toBe(200)
+  for (const browser of [viewer, operator])
+    for (const [method, path, body] of [
+      ['POST', '/webhook-endpoints', { url: 'https://example.com/x' }],
+      ['POST', '/credentials', { name: 'x', password: PASSWORD }],
+      ['DELETE', `/credentials/${merchant.apiKeyId}`, undefined],
+      ['POST', '/members', { name: 'x.y', role: 'admin' }],
+    ] as const)
+      expect([path, (await browser.send(method, path, body)).error]).toEqual([path, 'role_too_low'])
+})
+
+test('what a member does is what the API does, and is in the audit under the member’s name', async () => {
+  const browser = await memberBrowser(service, merchant.merchantId, 'operator')
+  const created = payloadOf(
+    await browser.post('/qr-code', { multipleUse: true, amount: 5, fixedAmount: true }),
+  )
+  const code = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  await browser.post(`/payments/${paymentId}/refunds`, { amount: 0.5, referenceNumber: 'portal-1' })
+  await browser.send('PATCH', `/qr-code/${created.qrCodeId}/cancel`, {})
+  const mine = (await auditOf(merchant.merchantId)).filter(
+    ({ actor }) => actor === `member ${browser.memberName}`,
+  )
+  expect(mine).toMatchObject([
+    { action: 'member.changed' },
+    { action: 'member.signed_in', target: browser.memberId },
+    { action: 'portal.createQrCode', target: created.qrCodeId },
+    { action: 'portal.createRefund', target: paymentId },
+    { action: 'portal.cancelQrCode', target: created.qrCodeId },
+  ])
+  expect(
+    (
+      await signedIn(service, 'viewer').then((operator) =>
+        operator.get(`/audit?tenantId=${merchant.merchantId}`),
+      )
+    ).text,
+  ).toContain('portal.createRefund')
+})
+
+test('keys: issued with the password, shown once, used, revoked; never those of another tenant', async () => {
+  const browser = await memberBrowser(service, merchant.merchantId)
+  expect((await browser.post('/credentials', { name: 'till 2', password: 'wrong password' })).error).toBe(
+    'wrong_password',
+  )
+  const issued = await browser.post('/credentials', { name: 'till 2', password: PASSWORD })
+  const { credentialId, secret } = issued.json
+  const token = () => service.client.post('/api/v0/merchant/token', undefined, { 'api-key': secret })
+  expect((await token()).status).toBe(200)
+  const list = (await browser.get('/credentials')).text
+  expect(list).toContain(credentialId)
+  expect(list).not.toContain(secret)
+  const other = await service.newMerchant()
+  expect((await browser.send('DELETE', `/credentials/${other.apiKeyId}`)).error).toBe('credential_not_found')
+  expect((await browser.send('DELETE', `/credentials/${credentialId}`)).json.revokedOn).toBeDefined()
+  await expect.poll(async () => (await token()).status).toBe(401)
+  const rewards = await memberBrowser(service, partner.partnerId)
+  const client = (await rewards.post('/credentials', { name: 'batch', password: PASSWORD })).json
+  expect((await rewards.get('/credentials')).text).toContain(client.credentialId)
+})
+
+test('members are administrated by their own tenant alone, and never by themselves', async () => {
+  const admin = await memberBrowser(service, merchant.merchantId)
+  const invited = await admin.post('/members', { name: 'ravi@shop.example', role: 'viewer' })
+  expect(invited.json).toMatchObject({ status: 'invited', createdBy: `member ${admin.memberName}` })
+  const token = invited.json.link.split('#')[1]
+  const ravi = stranger()
+  await ravi.post('/link/password', { token, password: PASSWORD })
+  const { memberId } = invited.json
+  expect((await admin.send('PATCH', `/members/${memberId}`, { role: 'operator' })).json.role).toBe('operator')
+  expect((await ravi.get('/session')).error).toBe('not_signed_in')
+  expect((await admin.send('PATCH', `/members/${admin.memberId}`, { role: 'viewer' })).error).toBe(
+    'own_membership',
+  )
+  const stranded = await memberBrowser(service, partner.partnerId)
+  for (const body of [{ disabled: true }, { role: 'admin' }])
+    expect((await stranded.send('PATCH', `/members/${memberId}`, body)).error).toBe('member_not_found')
+  expect((await stranded.post(`/members/${memberId}/link`, {})).error).toBe('member_not_found')
+  expect((await stranded.get('/members')).text).not.toContain('ravi@shop.example')
+  const again = (await admin.post(`/members/${memberId}/link`, {})).json.link.split('#')[1]
+  await admin.send('PATCH', `/members/${memberId}`, { disabled: true })
+  expect((await stranger().post('/link', { token: again })).error).toBe('invitation_not_found')
+  expect((await stranger().post('/session', { name: 'ravi@shop.example', password: PASSWORD })).error).toBe(
+    'wrong_password',
+  )
+})
+
+test('a disabled tenant, a foreign session and another site’s page get nothing', async () => {
+  const closed = await service.newMerchant()
+  const browser = await memberBrowser(service, closed.merchantId)
+  const { database } = service.app.services
+  const { setMerchantDisabled } = await import('@svc/core/tenants/merchant')
+  const set = (disabled: boolean) =>
+    database.operate((tx) => setMerchantDisabled(tx, closed.merchantId, disabled))
+  await set(true)
+  expect((await browser.get('/payments')).error).toBe('not_signed_in')
+  expect((await browser.post('/session', { name: browser.memberName, password: PASSWORD })).status).toBe(401)
+  await set(false)
+  expect((await browser.get('/payments')).status).toBe(200)
+  const moved = stranger()
+  moved.cookie = browser.cookie!.replace(closed.merchantId, merchant.merchantId)
+  expect((await moved.get('/payments')).error).toBe('not_signed_in')
+  for (const headers of [{}, { 'x-svc-console': '1', origin: 'https://evil.example' }])
+    expect((await browser.send('POST', '/qr-code', {}, headers)).error).toBe('cross_site_request')
+  const operator = await signedIn(service, 'admin')
+  const asMember = stranger()
+  asMember.cookie = operator.cookie!.replace('svc_console', 'svc_portal')
+  expect((await asMember.get('/payments')).error).toBe('not_signed_in')
+})
+
+test('an operation of partners is not there for a merchant’s member, nor the other way round', async () => {
+  const [ofMerchant, ofPartner] = [
+    await memberBrowser(service, merchant.merchantId),
+    await memberBrowser(service, partner.partnerId),
+  ]
+  expect((await ofMerchant.get('/partner/companies')).status).toBe(404)
+  expect((await ofPartner.get('/payments')).status).toBe(404)
+  expect((await ofPartner.get('/partner/companies')).status).toBe(200)
+})
+
+test('requests of the portal run as the service, which sees one tenant: never as an operator', async () => {
+  const { database } = service.app.services
+  const browser = await memberBrowser(service, merchant.merchantId)
+  const { operate } = database
+  const seen: string[] = []
+  database.operate = ((...given: Parameters<typeof operate>) => {
+    seen.push('operate')
+    return operate.apply(database, given)
+  }) as typeof operate
+  try {
+    for (const path of [
+      '/session',
+      '/overview',
+      '/members',
+      '/credentials',
+      '/payments',
+      '/requests',
+      '/payouts',
+    ])
+      expect((await browser.get(path)).status, path).toBe(200)
+    await browser.post('/qr-code', {})
+    await browser.post('/members', { name: 'one.more@shop.example', role: 'viewer' })
+    await browser.post('/credentials', { name: 'another', password: PASSWORD })
+  } finally {
+    database.operate = operate
+  }
+  expect(seen).toEqual([])
+})
+
+test('the portal has every operation of tenants, but those that only programs can call', async () => {
+  const { MOUNTED } = await import('@svc/console-api/portal/mounted-operations')
+  const left = OPERATIONS.filter(
+    ({ id, auth, sandboxOnly }) =>
+      ['merchant', 'partner', 'partnerWithId', 'partnerSession', 'tenant'].includes(auth) &&
+      !sandboxOnly &&
+      !MOUNTED.some((mounted) => mounted.id === id),
+  )
+  expect(left.map(({ id }) => id).sort()).toEqual(['bulkIssueGiftCards', 'createGiftCard', 'streamEvents'])
+})
