@@ -1,3 +1,4 @@
+import { MOUNTED } from '@svc/console-api/portal/mounted-operations'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,6 +17,7 @@ import {
   type TestPartner,
 } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
+import { memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -264,6 +266,60 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
     const response = await send(id, client, ids, partner)
     expect([400, 401, 403, 404], response.text).not.toContain(response.status)
   })
+})
+
+/** The same requests with a member's session instead of a token. */
+describe('the portal', () => {
+  const mounted = new Set(MOUNTED.map(({ id }) => id))
+  const asked = rowsToSend.filter(({ id }) => mounted.has(id))
+  const members: Partial<Record<string, Client>> = {}
+  beforeAll(async () => {
+    for (const [kind, { ids, partner }] of [
+      ['merchant', callers.merchant],
+      ['partner', callers.incentive],
+    ] as const) {
+      const tenantId = partner?.partnerId ?? (await ownerOf(ids['qrCodeId']!))
+      const { cookie } = await memberBrowser(service, tenantId)
+      members[kind] = service.client.with({ cookie: cookie!, 'x-svc-console': '1' })
+    }
+  })
+
+  const ownerOf = async (qrCodeId: string): Promise<string> =>
+    (
+      await asSuperuser(service.db.database, (db) =>
+        db.query('select merchant_id from svc.qr_codes where qr_code_id = $1', [qrCodeId]),
+      )
+    ).rows[0].merchant_id
+
+  const sendAsMember = (id: string, auth: string, ids: Ids): Promise<ApiResponse> => {
+    const { method, path } = OPERATIONS.find((operation) => operation.id === id)!
+    const { query = '', body, headers } = (ROWS[id] as Row)(ids)
+    const target = `/portal${path.replace(/:(\w+)/g, (_, name: string) => ids[name]!)}${query}`
+    const client = members[auth === 'merchant' ? 'merchant' : 'partner']!
+    return client.send(method, target, body && JSON.stringify(body), {
+      ...(body && { 'content-type': 'application/json' }),
+      ...headers,
+    })
+  }
+
+  test.each(asked.map((operation) => [operation.id, operation] as const))(
+    '%s shows a member nothing of another tenant',
+    async (id, operation) => {
+      const { ids } = callerOf(operation.auth)
+      const foreign = Object.values({ ...victims.merchant.ids, ...victims.partner.ids })
+      for (const name of placesOf(operation)) {
+        const theirs = victimOf(operation.auth).ids[name]!
+        const missing = unknown(theirs)
+        const [a, b] = await Promise.all(
+          [theirs, missing].map((wanted) => sendAsMember(id, operation.auth, { ...ids, [name]: wanted })),
+        )
+        expect(a!.status, a!.text).not.toBe(401)
+        expect(masked(a!, theirs), `${id} ${name}`).toEqual(masked(b!, missing))
+        if (IDS.has(name) && operation.path.includes(`:${name}`)) expect(a!.status, `${id} ${name}`).toBe(404)
+        for (const value of foreign) if (value !== theirs) expect(a!.text).not.toContain(value)
+      }
+    },
+  )
 })
 
 test('a bulk line with another tenant’s id is answered like one with an id that never existed', async () => {

@@ -21,6 +21,6 @@ function leastRole(operation: Operation<ApiServices>): 'viewer' | 'operator' | '
 export const MOUNTED: readonly Operation<ApiServices>[] = OPERATIONS.filter(
   ({ auth, id, sandboxOnly }) => OF_TENANTS.has(auth) && !sandboxOnly && !FOR_PROGRAMS.has(id),
 ).map((operation) => {
-  const { encrypted: _, samples: __, headers: ___, ...rest } = operation
+  const { encrypted: _, samples: __, headers: ___, scope: ____, ...rest } = operation
   return { ...rest, path: `${PORTAL}${operation.path}`, role: leastRole(operation) } as Operation<ApiServices>
 })
