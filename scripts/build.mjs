@@ -1,5 +1,5 @@
-// Bundles the packages into dist/ and the console to apps/console/dist/ when something changed since the last time, so that a second
-// start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
+// Bundles the packages into dist/, the console to apps/console/dist/ and the portal to apps/console/dist-portal/ when something
+// changed since the last time, so that a second start compiles nothing. With names it builds only those: `node scripts/build.mjs console`.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -16,6 +16,26 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * @property {readonly string[]} compiler
  */
 
+/**
+ * A page of `apps/console`: the operators' or the tenants'.
+ * @param {string} folder
+ * @param {readonly string[]} mode
+ * @returns {Target}
+ */
+const page = (folder, mode) => ({
+  sources: [
+    'apps/console/src',
+    'apps/console/public',
+    'apps/console/index.html',
+    'apps/console/vite.config.ts',
+    'apps/console/package.json',
+    'package-lock.json',
+  ],
+  into: `apps/console/${folder}`,
+  needs: 'vite',
+  compiler: ['node_modules/vite/bin/vite.js', 'build', 'apps/console', '--logLevel', 'warn', ...mode],
+})
+
 /** @type {Readonly<Record<string, Target>>} */
 const TARGETS = {
   svc: {
@@ -24,19 +44,8 @@ const TARGETS = {
     needs: 'esbuild',
     compiler: ['scripts/bundle.mjs'],
   },
-  console: {
-    sources: [
-      'apps/console/src',
-      'apps/console/public',
-      'apps/console/index.html',
-      'apps/console/vite.config.ts',
-      'apps/console/package.json',
-      'package-lock.json',
-    ],
-    into: 'apps/console/dist',
-    needs: 'vite',
-    compiler: ['node_modules/vite/bin/vite.js', 'build', 'apps/console', '--logLevel', 'warn'],
-  },
+  console: page('dist', []),
+  portal: page('dist-portal', ['--mode', 'portal']),
 }
 
 /** Built from the OpenAPI documents by types.mjs, and nothing of them is left in what is compiled. */

@@ -29,12 +29,26 @@ const precompress: Plugin = {
   },
 }
 
-export default defineConfig({
+/** The portal's page is made by the console's, with another entry. */
+const portalEntry: Plugin = {
+  name: 'portal-entry',
+  transformIndexHtml: {
+    order: 'pre',
+    handler: (html) =>
+      html
+        .replace('/src/main.tsx', '/src/portal/main.tsx')
+        .replace('<title>svc console</title>', '<title>svc portal</title>')
+        .replace(/<noscript>.*<\/noscript>/, '<noscript>The portal needs JavaScript.</noscript>'),
+  },
+}
+
+/** `--mode portal` builds the tenants' portal, everything else the operators' console. */
+export default defineConfig(({ mode }) => ({
   root: import.meta.dirname,
-  base: '/console/',
-  plugins: [react(), precompress],
+  base: mode === 'portal' ? '/portal/' : '/console/',
+  plugins: [react(), precompress, ...(mode === 'portal' ? [portalEntry] : [])],
   build: {
-    outDir: 'dist',
+    outDir: mode === 'portal' ? 'dist-portal' : 'dist',
     emptyOutDir: true,
     // The policy of the page allows no `data:` scripts or fonts, and nothing here is worth inlining.
     assetsInlineLimit: 0,
@@ -43,5 +57,9 @@ export default defineConfig({
     // The charts, which are large, are loaded by the overview alone.
     chunkSizeWarningLimit: 600,
   },
-  server: { proxy: { '/console/api': { target: SERVICE, changeOrigin: false } } },
-})
+  server: {
+    proxy: Object.fromEntries(
+      ['/console/api', '/portal/api'].map((path) => [path, { target: SERVICE, changeOrigin: false }]),
+    ),
+  },
+}))

@@ -4,7 +4,8 @@ import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
 import { stringifySearch } from './list-search.ts'
 
-const BASE = '/console/api/v0'
+/** Of the console, and of the portal, which shares parts with it. */
+const BASE = `${import.meta.env.BASE_URL}api/v0` as '/console/api/v0'
 
 /** The operations by their paths after `/console/api/v0`. */
 type Api = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] }
@@ -70,8 +71,8 @@ type ListPath = { [Path in keyof Api]: RowOf<Api[Path]> extends never ? never : 
 
 export interface ListLoader<Row> {
   (query: Record<string, string>): Promise<ListOf<Row>>
-  /** Address of the list as CSV, with these filters. */
-  readonly csv: (query: Record<string, string>) => string
+  /** Address of the list as CSV, with these filters; absent where there is none. */
+  readonly csv?: (query: Record<string, string>) => string
 }
 
 /**

@@ -1,12 +1,11 @@
-import { Alert, Button, Center, Divider, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
-import { useForm } from '@mantine/form'
+import { Alert, Button, Center, Divider, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { asCallFailed } from '../failure.ts'
-import { FailureAlert } from '../parts/failure-alert.tsx'
+import { ChoosePassword } from '../parts/choose-password.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts } from '../parts/page.tsx'
@@ -104,13 +103,6 @@ function OfferFacts({
 function PasswordForm({ token, name }: { readonly token: string; readonly name: string }) {
   const client = useQueryClient()
   const router = useRouter()
-  const form = useForm({
-    initialValues: { password: '', again: '' },
-    validate: {
-      password: (value) => (value.length >= 12 ? null : 'At least 12 characters'),
-      again: (value, { password }) => (value === password ? null : 'Not the same'),
-    },
-  })
   const accept = useMutation({
     mutationFn: (password: string) =>
       responseOf(api.POST('/invitation/accept', { body: { token, password } })),
@@ -121,25 +113,12 @@ function PasswordForm({ token, name }: { readonly token: string; readonly name: 
     },
   })
   return (
-    <form onSubmit={form.onSubmit(({ password }) => accept.mutate(password))} noValidate>
-      <Stack gap="sm">
-        <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-        <PasswordInput
-          label="Choose a password"
-          description="At least 12 characters; a few words are easier to remember than symbols"
-          autoComplete="new-password"
-          {...form.getInputProps('password')}
-        />
-        <PasswordInput
-          label="Repeat the password"
-          autoComplete="new-password"
-          {...form.getInputProps('again')}
-        />
-        {accept.error && <FailureAlert failed={accept.error} />}
-        <Button type="submit" loading={accept.isPending}>
-          Accept and sign in
-        </Button>
-      </Stack>
-    </form>
+    <ChoosePassword
+      name={name}
+      send="Accept and sign in"
+      busy={accept.isPending}
+      failed={accept.error}
+      choose={accept.mutate}
+    />
   )
 }

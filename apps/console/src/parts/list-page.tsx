@@ -108,7 +108,7 @@ function Rows<Row>({ caption, columns, load, name, rowKey, sort, found, list, as
         />
       </Framed>
       <Turner found={found} list={list}>
-        <ExportButton name={name} href={load.csv(all)} />
+        {load.csv && <ExportButton name={name} href={load.csv(all)} />}
       </Turner>
     </>
   )

@@ -2,6 +2,7 @@ import { Anchor, Box, Breadcrumbs, Group, Paper, SimpleGrid, Stack, Text, Title 
 import { useDocumentTitle } from '@mantine/hooks'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { APP } from '../app.ts'
 
 interface PageProps {
   readonly title: string
@@ -16,7 +17,7 @@ interface PageProps {
 
 /** Heading, way back and actions of a page. */
 export function Page({ title, badge, lead, trail, actions, children }: PageProps) {
-  useDocumentTitle(`${title} · svc console`)
+  useDocumentTitle(`${title} · svc ${APP}`)
   return (
     <Stack gap="md">
       {trail && (

@@ -2,6 +2,7 @@ import { Alert, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { api, responseOf } from '../api.ts'
+import { APP } from '../app.ts'
 import { useIsReached } from '../connection.ts'
 import { queryClient } from '../session.ts'
 
@@ -38,7 +39,7 @@ function Unreachable() {
   return (
     <Alert mb="sm" color="orange" role="status" title="The service cannot be reached">
       <Group justify="space-between" gap="xs">
-        What is shown may be out of date. Forms keep what you typed; the console tries again every{' '}
+        What is shown may be out of date. Forms keep what you typed; the {APP} tries again every{' '}
         {RETRY_MS / 1_000} seconds.
         <Button size="compact-sm" variant="default" onClick={() => void refetch()}>
           Try now
@@ -78,7 +79,7 @@ function NewVersion() {
   }, [refetch])
   if (!outdated) return undefined
   return (
-    <Alert mb="sm" color="blue" role="status" title="A new version of the console is available">
+    <Alert mb="sm" color="blue" role="status" title={`A new version of the ${APP} is available`}>
       <Group justify="space-between" gap="xs">
         Reload to use it. What you typed into open forms is lost then.
         <Button size="compact-sm" onClick={() => window.location.reload()}>

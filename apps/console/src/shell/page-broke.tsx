@@ -1,5 +1,6 @@
 import { Anchor, Container, Stack, Text, Title } from '@mantine/core'
 import { type ErrorComponentProps, Link } from '@tanstack/react-router'
+import { APP } from '../app.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 
 export function NoSuchPage() {
@@ -9,7 +10,7 @@ export function NoSuchPage() {
         <Title order={1} size="h2">
           Page not found
         </Title>
-        <Text>The address may be mistyped, or from another version of the console.</Text>
+        <Text>The address may be mistyped, or from another version of the {APP}.</Text>
         <Anchor component={Link} to="/">
           Go to the overview
         </Anchor>

@@ -1,0 +1,150 @@
+import { AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import {
+  AccountIcon,
+  AuditIcon,
+  CoinIcon,
+  CompanyIcon,
+  ExceptionIcon,
+  OverviewIcon,
+  PaymentIcon,
+  PayoutIcon,
+  QrIcon,
+  RequestsIcon,
+  UserIcon,
+  WebhookIcon,
+} from '../parts/icons.tsx'
+import { Waiting } from '../parts/loaded.tsx'
+import { useSession } from '../session.ts'
+import { Notices } from '../shell/notices.tsx'
+import { ThemeSwitch } from '../shell/theme-switch.tsx'
+import { signOut, useMember } from './session.ts'
+
+/** The places of the portal; those of one kind of tenant say which. */
+const PLACES = [
+  { to: '/', label: 'Overview', Icon: OverviewIcon },
+  { to: '/qr-codes', label: 'QR codes', Icon: QrIcon, kind: 'merchant' },
+  { to: '/payments', label: 'Payments', Icon: PaymentIcon, kind: 'merchant' },
+  { to: '/payouts', label: 'Payouts', Icon: PayoutIcon, kind: 'merchant' },
+  { to: '/disputes', label: 'Disputes', Icon: ExceptionIcon, kind: 'merchant' },
+  { to: '/companies', label: 'Companies', Icon: CompanyIcon, kind: 'partner' },
+  { to: '/users', label: 'Users', Icon: UserIcon, kind: 'partner' },
+  { to: '/card-accounts', label: 'Card accounts', Icon: AccountIcon, kind: 'partner' },
+  { to: '/coins', label: 'Coins', Icon: CoinIcon, kind: 'partner' },
+  { to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon },
+  { to: '/requests', label: 'Requests', Icon: RequestsIcon },
+  { to: '/credentials', label: 'API keys', Icon: AuditIcon },
+  { to: '/members', label: 'Members', Icon: UserIcon },
+] as const
+
+/** Header, places and the page itself. */
+export function Layout() {
+  const [navigating, navigation] = useDisclosure(false)
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !navigating } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header px="md">
+        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap" style={{ minWidth: 0 }}>
+            <Burger
+              opened={navigating}
+              onClick={navigation.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={navigating ? 'Close the navigation' : 'Open the navigation'}
+              aria-expanded={navigating}
+            />
+            <Tenant />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ThemeSwitch />
+            <Account />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Places">
+        <Navigation onGo={navigation.close} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+        <Box maw={1200} mx="auto">
+          <Notices />
+          <Suspense fallback={<Waiting />}>
+            <Outlet />
+          </Suspense>
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function Tenant() {
+  const { tenantName } = useMember()
+  const { mode } = useSession()
+  return (
+    <>
+      <img src={`${import.meta.env.BASE_URL}favicon.svg`} alt="" width={26} height={26} />
+      <Text span fw={700} truncate>
+        {tenantName}
+      </Text>
+      {mode === 'sandbox' && (
+        <Badge variant="outline" color="gray" className="mark">
+          sandbox
+        </Badge>
+      )}
+    </>
+  )
+}
+
+function Navigation({ onGo }: { readonly onGo: () => void }) {
+  const { kind } = useMember()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isAt = (to: string) => (to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`))
+  return (
+    <Stack gap={2}>
+      {PLACES.filter((place) => !('kind' in place) || place.kind === kind).map(({ to, label, Icon }) => (
+        <NavLink
+          key={to}
+          component={Link}
+          to={to as string}
+          label={label}
+          leftSection={<Icon />}
+          active={isAt(to)}
+          aria-current={isAt(to) ? 'page' : undefined}
+          onClick={onGo}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+function Account() {
+  const { name, role } = useMember()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" px="xs" aria-label={`Signed in as ${name}, ${role}`}>
+          <UserIcon />
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          Signed in as <b>{name}</b>
+          <br />
+          Role: {role}
+        </Menu.Label>
+        <Menu.Item component={Link} to={'/account' as string}>
+          Your account
+        </Menu.Item>
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,90 @@
+import { Alert, Button, Center, Paper, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { responseOf } from '../../api.ts'
+import { asCallFailed } from '../../failure.ts'
+import { ChoosePassword } from '../../parts/choose-password.tsx'
+import { Instant } from '../../parts/instant.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Facts } from '../../parts/page.tsx'
+import { queryClient } from '../../session.ts'
+import { wordy } from '../../words.ts'
+import { api } from '../api.ts'
+import { memberQuery } from '../session.ts'
+
+const ENDED: Readonly<Record<string, string>> = {
+  invitation_not_found:
+    'Links work once, so it may have been used. Copy the whole link, sign in with your password, or ask for a new link.',
+  invitation_expired: 'Ask an administrator for a new one: links work for a limited time.',
+}
+
+/** What an invited person opens: the token is in the fragment of the address, which browsers send to no server. */
+export function UseLink() {
+  useDocumentTitle('Welcome · svc portal')
+  const [token] = useState(() => window.location.hash.slice(1))
+  const router = useRouter()
+  const offered = useQuery({
+    queryKey: ['link', token],
+    queryFn: () => responseOf(api.POST('/link', { body: { token: token || '-' } })),
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+  })
+  const use = useMutation({
+    mutationFn: (password: string) => responseOf(api.POST('/link/password', { body: { token, password } })),
+    onSuccess: (session) => {
+      queryClient.setQueryData(memberQuery.queryKey, session)
+      // The page replaces the link in the history of the browser.
+      router.history.replace('/portal/')
+    },
+  })
+  const ended = offered.error ? ENDED[asCallFailed(offered.error).word] : undefined
+  return (
+    <Center mih="100dvh" p="md" component="main">
+      <Paper withBorder p="xl" w="100%" maw={460}>
+        <Stack>
+          <div>
+            <Title order={1} size="h2">
+              Welcome
+            </Title>
+            <Text c="dimmed">Choose the password with which you sign in to the portal.</Text>
+          </div>
+          {ended === undefined ? (
+            <Loaded query={offered}>
+              {({ name, role, invitedBy, expiresOn }) => (
+                <>
+                  <Facts
+                    cols={2}
+                    facts={[
+                      { label: 'Your name here', value: name },
+                      { label: 'Role', value: wordy(role) },
+                      { label: 'Invited by', value: invitedBy },
+                      { label: 'Link works until', value: <Instant at={expiresOn} /> },
+                    ]}
+                  />
+                  <ChoosePassword
+                    name={name}
+                    send="Save and sign in"
+                    busy={use.isPending}
+                    failed={use.error}
+                    choose={use.mutate}
+                  />
+                </>
+              )}
+            </Loaded>
+          ) : (
+            <>
+              <Alert color="orange" title={asCallFailed(offered.error).message} role="alert">
+                {ended}
+              </Alert>
+              <Button component={Link} to="/sign-in" variant="default">
+                Go to the sign-in
+              </Button>
+            </>
+          )}
+        </Stack>
+      </Paper>
+    </Center>
+  )
+}

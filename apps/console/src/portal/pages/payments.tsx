@@ -1,0 +1,127 @@
+import { Button, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useState } from 'react'
+import { stringifySearch, useListSearch } from '../../list-search.ts'
+import { BY_TIME, type Column } from '../../parts/data-table.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import type { Filter } from '../../parts/filters.tsx'
+import { DownloadIcon } from '../../parts/icons.tsx'
+import { Instant } from '../../parts/instant.tsx'
+import { ListPage } from '../../parts/list-page.tsx'
+import { Money } from '../../parts/money.tsx'
+import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
+import { NamedThing } from '../../parts/thing-link.tsx'
+import { wordy } from '../../words.ts'
+import { getList } from '../api.ts'
+
+export interface PaymentRow {
+  readonly paymentId: string
+  readonly utr: string
+  readonly amount: number
+  readonly status: string
+  readonly reason?: string
+  readonly createdOn: string
+  readonly refundedAmount?: number
+  readonly referenceNumber?: string
+}
+
+export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
+  {
+    title: 'Payment',
+    cell: ({ paymentId, utr }) => <NamedThing kind="payment" id={paymentId} name={`UTR ${utr}`} />,
+  },
+  {
+    title: 'Status',
+    cell: ({ status, reason }) => (
+      <>
+        <StatusBadge state={status} />
+        {reason && (
+          <Text size="xs" c="dimmed">
+            {wordy(reason)}
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Amount',
+    align: 'right',
+    cell: ({ amount, refundedAmount }) => (
+      <>
+        <Money amount={amount} fw={600} />
+        {refundedAmount !== undefined && (
+          <Text size="xs" c="dimmed">
+            refunded <Money amount={refundedAmount} />
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Reference', cell: ({ referenceNumber }) => referenceNumber ?? '–' },
+  { title: 'Received', sorts: BY_TIME.slice(0, 1), cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED']
+
+const FILTERS: readonly Filter[] = [
+  { name: 'utr', label: 'UTR', kind: 'text' },
+  { name: 'referenceNumber', label: 'Reference number', kind: 'text' },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    options: STATUSES.map((value) => ({ value, label: statusLabel(value) })),
+  },
+  { name: 'from', label: 'From', kind: 'at' },
+  { name: 'to', label: 'Before', kind: 'at' },
+]
+
+export function Payments() {
+  return (
+    <ListPage
+      title="Payments"
+      lead="What your customers paid through your QR codes."
+      actions={<Download />}
+      name="payments"
+      caption="Payments"
+      load={
+        (({ sort: _, ...query }) => getList<PaymentRow>('/payments')(query)) as ReturnType<
+          typeof getList<PaymentRow>
+        >
+      }
+      columns={PAYMENT_COLUMNS}
+      rowKey={({ paymentId }) => paymentId}
+      filters={FILTERS}
+      sort="-created"
+      empty={
+        <EmptyState title="No payments yet">They appear here as soon as a customer pays a code.</EmptyState>
+      }
+    />
+  )
+}
+
+/** The payments of the filters as CSV: the operation gives it to who asks for that media type. */
+function Download() {
+  const { search } = useListSearch()
+  const [busy, setBusy] = useState(false)
+  const download = async () => {
+    setBusy(true)
+    const { sort: _, after: __, ...filters } = search
+    const response = await fetch(`/portal/api/v0/payments${stringifySearch(filters)}`, {
+      headers: { accept: 'text/csv' },
+    })
+    setBusy(false)
+    if (!response.ok)
+      return void notifications.show({ color: 'red', message: 'The payments could not be exported.' })
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await response.blob())
+    link.download = 'payments.csv'
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <Button variant="default" leftSection={<DownloadIcon />} loading={busy} onClick={() => void download()}>
+      Export CSV
+    </Button>
+  )
+}

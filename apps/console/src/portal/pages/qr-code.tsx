@@ -1,0 +1,129 @@
+import { Box, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { DataTable } from '../../parts/data-table.tsx'
+import { Instant } from '../../parts/instant.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Money } from '../../parts/money.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Id } from '../../parts/thing-link.tsx'
+import { api, payloadOf } from '../api.ts'
+import { changed, useMember } from '../session.ts'
+import { PAYMENT_COLUMNS } from './payments.tsx'
+import { stateOf } from './qr-codes.tsx'
+
+const inPath = (qrCodeId: string) => ({ params: { path: { qrCodeId } } })
+const load = (qrCodeId: string) => payloadOf(api.GET('/qr-code/{qrCodeId}', inPath(qrCodeId)))
+type Code = Awaited<ReturnType<typeof load>>
+
+export function QrCode() {
+  const { qrCodeId = '' } = useParams({ strict: false })
+  const code = useQuery({
+    queryKey: ['qr-codes', qrCodeId],
+    queryFn: () => load(qrCodeId),
+    // Payments arrive while one looks.
+    refetchInterval: 5_000,
+  })
+  const payments = useQuery({
+    queryKey: ['qr-codes', qrCodeId, 'payments'],
+    queryFn: () => payloadOf(api.GET('/qr-code/{qrCodeId}/payments', inPath(qrCodeId))),
+    refetchInterval: 5_000,
+  })
+  return (
+    <Page
+      title={code.data?.qrName ?? 'QR code'}
+      badge={code.data && <StatusBadge state={stateOf(code.data)} />}
+      trail={[{ to: '/qr-codes', label: 'QR codes' }]}
+      actions={code.data && <Actions qrCodeId={qrCodeId} code={code.data} />}
+    >
+      <Loaded query={code}>
+        {(one) => (
+          <SimpleGrid cols={{ base: 1, md: 2 }}>
+            <Sheet code={one} />
+            <Section title="About">
+              <Facts cols={2} facts={factsOf(qrCodeId, one)} />
+            </Section>
+          </SimpleGrid>
+        )}
+      </Loaded>
+      <Section title="Payments">
+        <Loaded query={payments}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Text c="dimmed">None yet.</Text>
+            ) : (
+              <DataTable
+                caption="Payments of this code"
+                columns={PAYMENT_COLUMNS}
+                rows={data}
+                rowKey={({ paymentId }) => paymentId}
+              />
+            )
+          }
+        </Loaded>
+      </Section>
+    </Page>
+  )
+}
+
+const factsOf = (qrCodeId: string, code: Code) => [
+  { label: 'Id', value: <Id id={qrCodeId} what="id" /> },
+  {
+    label: 'Amount',
+    value: <Money amount={code.fixedAmount ? code.amount : undefined} none="The payer chooses" />,
+  },
+  { label: 'Use', value: code.multipleUse ? 'Any number of payments' : 'One payment' },
+  { label: 'Reference', value: code.referenceNumber },
+  { label: 'Accepted', value: <Money amount={code.payments.amount} /> },
+  { label: 'Payments', value: String(code.payments.count) },
+  { label: 'Created', value: <Instant at={code.createdOn} /> },
+  { label: 'Expires', value: <Instant at={code.expiry} /> },
+]
+
+/** What is printed: the code, its name and its amount; styles hide everything else on paper. */
+function Sheet({ code }: { readonly code: Code }) {
+  const { tenantName } = useMember()
+  return (
+    <Box className="print-sheet">
+      <Section title="To be scanned">
+        <Stack align="center" gap="xs">
+          <img
+            src={`data:image/png;base64,${code.qrCodeBase64}`}
+            alt={`QR code ${code.qrName ?? ''}`}
+            width={260}
+            height={260}
+            style={{ imageRendering: 'pixelated', background: 'white', padding: 8, maxWidth: '100%' }}
+          />
+          <Text fw={700}>{tenantName}</Text>
+          <Text>{code.qrName}</Text>
+          {code.fixedAmount && <Money amount={code.amount} fz="xl" fw={700} />}
+        </Stack>
+      </Section>
+    </Box>
+  )
+}
+
+function Actions({ qrCodeId, code }: { readonly qrCodeId: string; readonly code: Code }) {
+  const { can } = useMember()
+  const cancel = async () => {
+    await payloadOf(
+      api.PATCH('/qr-code/{qrCodeId}/cancel', { params: { path: { qrCodeId } }, body: {} } as never),
+    )
+    await changed('qr-codes')
+  }
+  return (
+    <>
+      <Button variant="default" onClick={() => window.print()}>
+        Print
+      </Button>
+      {can('operator') && code.status === 'ACTIVE' && (
+        <ConfirmAction label="Cancel code" confirm="Cancel it for good" danger run={cancel}>
+          Nothing is accepted through it afterwards: money that is still sent goes back to its payers. This
+          cannot be undone.
+        </ConfirmAction>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { responseOf } from '../api.ts'
+import { readFailure } from '../failure.ts'
+import { queryClient } from '../session.ts'
+import { api, type Schemas } from './api.ts'
+
+/** `null` without a session. */
+export const memberQuery = queryOptions({
+  queryKey: ['member-session'],
+  queryFn: async (): Promise<Schemas['MemberSession'] | null> => {
+    const { data, error, response } = await api.GET('/session')
+    if (data) return data
+    if (response.status === 401) return null
+    throw readFailure(response, error)
+  },
+  staleTime: Infinity,
+})
+
+const ROLES = ['viewer', 'operator', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Who is signed in, and for which tenant. */
+export function useMember() {
+  const { data } = useQuery({ ...memberQuery, enabled: false })
+  const role = data?.member.role ?? 'viewer'
+  return {
+    name: data?.member.name ?? '',
+    memberId: data?.member.memberId ?? '',
+    role,
+    tenantId: data?.tenant.tenantId ?? '',
+    tenantName: data?.tenant.name ?? '',
+    kind: data?.tenant.kind ?? 'merchant',
+    /** Whether the member has this role or a higher one. */
+    can: (wanted: Role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted),
+  }
+}
+
+/** Ends the session in the service, and forgets all that this page has seen. */
+export async function signOut(): Promise<void> {
+  await responseOf(api.DELETE('/session'))
+  window.location.assign('/portal/sign-in')
+}
+
+/** Asks again for all of a kind, after a change. */
+export const changed = (...names: string[]) =>
+  Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })))
