@@ -50,7 +50,9 @@ const TARGETS = {
 
 /** Built from the OpenAPI documents by types.mjs, and nothing of them is left in what is compiled. */
 const TYPES = new Set(
-  ['packages/sdk/src/schema.ts', 'apps/console/src/api-types.ts', 'apps/console/src/portal/api-types.ts'].map((file) => join(root, file)),
+  ['packages/sdk/src/schema.ts', 'apps/console/src/api-types.ts', 'apps/console/src/portal/api-types.ts'].map(
+    (file) => join(root, file),
+  ),
 )
 
 /** @param {string} source */

@@ -117,9 +117,8 @@ test('roles: a viewer changes nothing, an operator no keys, webhooks or members'
 
 test('what a member does is what the API does, and is in the audit under the member’s name', async () => {
   const browser = await memberBrowser(service, merchant.merchantId, 'operator')
-  const created = payloadOf(
-    await browser.post('/qr-code', { multipleUse: true, amount: 5, fixedAmount: true }),
-  )
+  const posted = await browser.post('/qr-code', { multipleUse: true, amount: 5, fixedAmount: true })
+  const created = posted.json.payload
   const code = await newCode(service, await service.as(merchant), { multipleUse: true })
   const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
   await browser.post(`/payments/${paymentId}/refunds`, { amount: 0.5, referenceNumber: 'portal-1' })

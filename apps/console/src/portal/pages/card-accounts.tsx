@@ -1,6 +1,6 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -12,6 +12,7 @@ import { Money } from '../../parts/money.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../../parts/thing-link.tsx'
+import { pathOf } from '../../things.ts'
 import { accountTypeLabel, productLabel, wordy } from '../../words.ts'
 import { api, getList, payloadOf } from '../api.ts'
 import { useCompanies } from './companies.tsx'
@@ -82,7 +83,7 @@ export function CardAccount() {
               />
             </Section>
             <Statement cardAccountId={cardAccountId} />
-            <Cards account={one} />
+            {one.product === 'incentive' ? <FindCard /> : <Cards account={one} />}
           </>
         )}
       </Loaded>
@@ -141,6 +142,34 @@ function Statement({ cardAccountId }: { readonly cardAccountId: string }) {
           </>
         )}
       </Loaded>
+    </Section>
+  )
+}
+
+/** Partners of incentives search single cards (specification section 4.4). */
+function FindCard() {
+  const navigate = useNavigate()
+  const [id, setId] = useState('')
+  return (
+    <Section title="Cards">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (id.trim()) void navigate({ to: pathOf('card', id.trim()) })
+        }}
+      >
+        <Group align="end">
+          <TextInput
+            label="Card id"
+            placeholder="card_…"
+            value={id}
+            onChange={(event) => setId(event.currentTarget.value)}
+          />
+          <Button type="submit" variant="default">
+            Show card
+          </Button>
+        </Group>
+      </form>
     </Section>
   )
 }

@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { stringifySearch, useListSearch } from '../../list-search.ts'
-import { BY_TIME, type Column } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { DownloadIcon } from '../../parts/icons.tsx'
@@ -58,7 +58,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
     ),
   },
   { title: 'Reference', cell: ({ referenceNumber }) => referenceNumber ?? '–' },
-  { title: 'Received', sorts: BY_TIME.slice(0, 1), cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: 'Received', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED']
@@ -84,15 +84,10 @@ export function Payments() {
       actions={<Download />}
       name="payments"
       caption="Payments"
-      load={
-        (({ sort: _, ...query }) => getList<PaymentRow>('/payments')(query)) as ReturnType<
-          typeof getList<PaymentRow>
-        >
-      }
+      load={getList<PaymentRow>('/payments')}
       columns={PAYMENT_COLUMNS}
       rowKey={({ paymentId }) => paymentId}
       filters={FILTERS}
-      sort="-created"
       empty={
         <EmptyState title="No payments yet">They appear here as soon as a customer pays a code.</EmptyState>
       }
@@ -106,7 +101,7 @@ function Download() {
   const [busy, setBusy] = useState(false)
   const download = async () => {
     setBusy(true)
-    const { sort: _, after: __, ...filters } = search
+    const { after: _, ...filters } = search
     const response = await fetch(`/portal/api/v0/payments${stringifySearch(filters)}`, {
       headers: { accept: 'text/csv' },
     })

@@ -1,6 +1,6 @@
 import { Checkbox, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { BY_TIME, type Column } from '../../parts/data-table.tsx'
+import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { title: 'Reference', cell: ({ referenceNumber }) => referenceNumber ?? '–' },
-  { title: 'Created', sorts: BY_TIME.slice(0, 1), cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: 'Created', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
 const FILTERS: readonly Filter[] = [
@@ -67,11 +67,10 @@ export function QrCodes() {
       actions={create}
       name="qr-codes"
       caption="QR codes"
-      load={listOf(({ sort: _, ...query }) => search(query))}
+      load={listOf(search)}
       columns={COLUMNS}
       rowKey={({ qrCodeId = '' }) => qrCodeId}
       filters={FILTERS}
-      sort="-created"
       empty={
         <EmptyState title="No QR codes yet" action={create}>
           A code for one order is used once; a code for a counter takes any number of payments.

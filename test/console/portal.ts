@@ -1,0 +1,143 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { payloadOf } from '../harness/client.ts'
+import { PASSWORD } from '../harness/console.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { invite } from '../harness/portal.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { type Bed, look, settled } from './bed.ts'
+import { NOT_SIGNED_IN } from './people.ts'
+
+const dialog = (page: Page) => page.getByRole('dialog')
+
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(`/portal${path}`, { waitUntil: 'domcontentloaded' })
+  await settled(page)
+}
+
+/** A window in which an invited member of the tenant has chosen a password. */
+async function memberOf(bed: Bed, tenantId: string, role: 'viewer' | 'admin' = 'admin'): Promise<Page> {
+  const { token } = await invite(bed.service, tenantId, role)
+  const page = await bed.visit({
+    as: null,
+    at: '/sign-in',
+    expected: [...NOT_SIGNED_IN, /40[14] .*\/portal/],
+  })
+  await goTo(page, `/link#${token}`)
+  await page.getByLabel('Choose a password').fill(PASSWORD)
+  await page.getByLabel('Repeat the password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Save and sign in' }).click()
+  await page.getByRole('heading', { name: 'For your programs' }).waitFor()
+  return page
+}
+
+async function newCard(service: Bed['service'], partner: TestPartner): Promise<{ svcCardId: string }> {
+  return payloadOf(await createCard(await asPartner(service.client, partner), partner, { loadAmount: 100 }))
+}
+
+const MERCHANT = ['/', '/qr-codes', '/payments', '/payouts', '/disputes']
+const PARTNER = ['/', '/companies', '/users', '/card-accounts', '/coins']
+const BOTH = ['/webhooks', '/requests', '/credentials', '/members', '/account']
+
+async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await goTo(page, path)
+    for (const [size, colours] of [
+      ['desk', 'light'],
+      ['phone', 'dark'],
+    ] as const) {
+      await look(page, size, colours)
+      expect(await accessibilityFaults(page), `${path} ${size} ${colours}`).toEqual([])
+    }
+    await look(page, 'desk', 'light')
+  }
+}
+
+export function portal(bed: Bed): void {
+  test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', async () => {
+    const merchant = await bed.service.newMerchant()
+    const admin = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
+    await admin.getByRole('button', { name: 'Invite member' }).click()
+    await dialog(admin).getByLabel('Name').fill('asha@shop.example')
+    await dialog(admin).getByRole('button', { name: 'Invite' }).click()
+    const link = String(await admin.getByTestId('secret').textContent())
+    await admin.getByRole('button', { name: 'I have kept it' }).click()
+    await admin.getByRole('row', { name: 'asha@shop.example' }).getByText('Invited').waitFor()
+
+    const page = await memberOf(bed, merchant.merchantId)
+    expect(link).toContain('/portal/link#mer_')
+    expect(page.url()).not.toContain('#')
+    await goTo(page, '/qr-codes')
+    await page.getByRole('button', { name: 'Create QR code' }).first().click()
+    await dialog(page).getByLabel('Name').fill('Counter 1')
+    await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Counter 1' }).waitFor()
+    await page.getByRole('img', { name: 'QR code Counter 1' }).waitFor()
+
+    const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })
+    const credit = creditOf(code.tr)
+    await notifyCredit(bed.service.client, credit)
+    await goTo(page, '/payments')
+    await page.getByRole('link', { name: /^UTR/ }).click()
+    await page.getByRole('button', { name: 'Refund' }).click()
+    await dialog(page).getByLabel('Amount in rupees').fill('0.50')
+    await dialog(page).getByLabel('Your reference').fill('portal-refund-1')
+    await dialog(page).getByRole('button', { name: 'Refund', exact: true }).click()
+    await page.getByRole('row', { name: 'portal-refund-1' }).waitFor()
+
+    await goTo(page, '/credentials')
+    await page.getByRole('button', { name: 'Issue API key' }).click()
+    await dialog(page).getByLabel('Name').fill('till 2')
+    await dialog(page).getByLabel('Your password').fill(PASSWORD)
+    await dialog(page).getByRole('button', { name: 'Issue', exact: true }).click()
+    expect(await page.getByTestId('secret').textContent()).toMatch(/^svc_test_/)
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByRole('row', { name: 'till 2' }).waitFor()
+    await lookAtAll(page, [...MERCHANT, ...BOTH])
+  })
+
+  test('a partner’s member registers a company and a user, and no page has a serious fault', async () => {
+    const partner = await newPartner(bed.service, {})
+    const page = await memberOf(bed, partner.partnerId)
+    await goTo(page, '/companies')
+    await page.getByRole('button', { name: 'Register company' }).first().click()
+    await dialog(page).getByLabel('Name').fill('Ananda Mills')
+    await dialog(page).getByRole('button', { name: 'Register', exact: true }).click()
+    await page.getByRole('row', { name: 'Ananda Mills' }).waitFor()
+    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+    await page.getByRole('heading', { name: 'Statement' }).waitFor()
+    await lookAtAll(page, [...PARTNER, ...BOTH, `/card-accounts/${partner.cardAccountId}`])
+    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+    const { svcCardId } = await newCard(bed.service, partner)
+    await page.getByLabel('Card id').fill(svcCardId)
+    await page.getByRole('button', { name: 'Show card' }).click()
+    await page.getByRole('button', { name: 'Lock, unlock or block' }).click()
+    await dialog(page).getByLabel('Status').click()
+    await page.getByRole('option', { name: /^Locked/ }).click()
+    await dialog(page).getByRole('button', { name: 'Change' }).click()
+    await page.getByText('Locked', { exact: true }).waitFor()
+  })
+
+  test('a viewer of the portal sees no button that changes something, and the print sheet is alone on paper', async () => {
+    const merchant = await bed.service.newMerchant()
+    const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })
+    const page = await memberOf(bed, merchant.merchantId, 'viewer')
+    for (const path of [
+      ...MERCHANT,
+      ...BOTH.filter((one) => one !== '/account'),
+      `/qr-codes/${code.qrCodeId}`,
+    ]) {
+      await goTo(page, path)
+      const names = await page.getByRole('main').getByRole('button').allTextContents()
+      const harmless = /^(?:Print|Export CSV|Next|Clear them|More filters|API reference|Filters?.*|)$/
+      expect(
+        names.filter((name) => !harmless.test(name.trim())),
+        path,
+      ).toEqual([])
+    }
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.getByRole('navigation').first().isVisible()).toBe(false)
+    expect(await page.getByRole('img', { name: /^QR code/ }).isVisible()).toBe(true)
+  })
+}
