@@ -32,6 +32,7 @@ export async function administerMerchants(
   { merchantId }: LiveMerchant,
   url: string,
 ): Promise<void> {
+  await administerMembers(svc, merchantId)
   await svc(['admin', 'merchant', 'list'])
   await svc(['admin', 'key', 'list', merchantId])
   await svc(['admin', 'merchant', 'link', merchantId])
@@ -79,6 +80,17 @@ export async function administerCards(
   const { returnId } = await svc(['admin', 'cards', 'return', replacement, '--consent', 'LETTER-1'])
   await svc(['admin', 'cards', 'reverse-return', returnId, '--reason', 'wanted after all'])
   expect(await svc(['admin', 'cards', 'returns', '--card', replacement])).toHaveLength(1)
+}
+
+async function administerMembers(svc: Svc, merchantId: string): Promise<void> {
+  const { link, memberId } = await svc(['admin', 'member', 'invite', merchantId, 'asha@shop.example'])
+  const renewed = await svc(['admin', 'member', 'link', merchantId, memberId, '--hours', '8'])
+  expect(renewed.link).not.toBe(link)
+  await svc(['admin', 'member', 'role', merchantId, memberId, 'viewer'])
+  await svc(['admin', 'member', 'disable', merchantId, memberId])
+  expect(await svc(['admin', 'member', 'enable', merchantId, memberId])).toMatchObject({ status: 'invited' })
+  const members: Json[] = await svc(['admin', 'member', 'list', merchantId])
+  expect(members.map(({ name }) => name)).toContain('asha@shop.example')
 }
 
 export async function administerOperators(svc: Svc): Promise<void> {

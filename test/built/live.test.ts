@@ -3,7 +3,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../harness/client.ts'
 import { drawTrace } from '../harness/collector.ts'
-import { Browser } from '../harness/console.ts'
+import { Browser, PORTAL_API } from '../harness/console.ts'
 import { ELSEWHERE, type Live, METRICS_TOKEN, openLive, RAIL_KEY } from '../harness/live.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { REDIS } from '../harness/redis.ts'
@@ -135,6 +135,24 @@ async function readRecords(browser: Browser): Promise<void> {
     expect((await browser.get(path)).json.history, path).not.toEqual([])
   expect((await browser.get(`/search?q=${payment.utr.toLowerCase()}`)).json.results).toHaveLength(1)
 }
+
+test('a member of the merchant joins the portal by the link of the command line, and sees its payments', async () => {
+  const { link } = await live.svc(['admin', 'member', 'invite', merchant.merchantId, 'ravi@shop.example'])
+  const member = new Browser({ client }, PORTAL_API)
+  const token = link.split('#')[1]
+  expect((await member.post('/link/password', { token, password: PASSWORD })).status).toBe(200)
+  expect(member.cookie).toMatch(/^__Host-svc_portal=/)
+  expect((await member.get('/payments')).json.payload.recordsCount).toBeGreaterThan(0)
+  expect((await member.post('/qr-code', { multipleUse: true })).status).toBe(200)
+  expect((await member.post('/credentials', { name: 'till', password: PASSWORD })).json.secret).toMatch(
+    /^svc_live_/,
+  )
+  const page = await fetch(`${service.baseUrl}/portal/`)
+  expect([page.status, await page.text()]).toEqual([
+    200,
+    expect.stringContaining('<title>svc portal</title>'),
+  ])
+})
 
 test('operators sign in to the console and see what happened', async () => {
   const browser = new Browser({ client })

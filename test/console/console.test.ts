@@ -11,7 +11,7 @@ import { ownSessions } from './own-sessions.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
-import { portal } from './portal.ts'
+import { portalOfMerchants, portalOfPartners, portalOfViewers } from './portal.ts'
 import { resilience } from './resilience.ts'
 import { secondFactors } from './second-factor.ts'
 import { signInWays } from './sign-in-ways.ts'
@@ -43,7 +43,9 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     status(bed)
     people(bed)
     newcomers(bed)
-    portal(bed)
+    portalOfMerchants(bed)
+    portalOfPartners(bed)
+    portalOfViewers(bed)
     signInWays(bed)
     secondFactors(bed)
     ownSessions(bed)

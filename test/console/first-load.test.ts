@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openService, type TestService } from '../harness/service.ts'
 
-const BUILT = new URL('../../apps/console/dist/', import.meta.url)
 const MOST_BYTES = 250_000
 /** What browsers send over TLS and on localhost. */
 const BROWSER = 'gzip, deflate, br, zstd'
@@ -16,10 +15,6 @@ interface Chunk {
   readonly imports?: readonly string[]
   readonly dynamicImports?: readonly string[]
 }
-
-const read = (file: string) => readFile(new URL(file, BUILT))
-const manifest = JSON.parse(String(await read('manifest.json'))) as Record<string, Chunk>
-const entry = Object.keys(manifest).find((name) => manifest[name]!.isEntry)!
 
 let service: TestService
 beforeAll(async () => {
@@ -37,84 +32,96 @@ async function get(path: string, headers: Record<string, string> = {}) {
   return { status: statusCode, headers: received, bytes: Buffer.from(await body.arrayBuffer()) }
 }
 
-/** The chunk and all that it cannot begin without. */
-function needs(name: string, found = new Set<string>()): Set<string> {
-  if (found.has(name)) return found
-  found.add(name)
-  for (const other of manifest[name]!.imports ?? []) needs(other, found)
-  return found
-}
-
-test('the first load of any page transfers under 250 kB over HTTP, charts apart', async () => {
-  const pages = manifest[entry]!.dynamicImports!
-  expect(pages.length).toBeGreaterThan(20)
-  const sizes = new Map<string, number>()
-  const sizeOf = async (path: string) => {
-    if (!sizes.has(path)) {
-      const { bytes, status } = await get(path, { 'accept-encoding': BROWSER })
-      expect(status, path).toBe(200)
-      sizes.set(path, bytes.length)
-    }
-    return sizes.get(path)!
-  }
-  for (const page of pages) {
-    const chunks = needs(page, needs(entry))
-    expect([...chunks].filter((name) => name.includes('overview-chart'))).toEqual([])
-    const files = [...chunks].flatMap((name) => [manifest[name]!.file, ...(manifest[name]!.css ?? [])])
-    let bytes = await sizeOf('/console/')
-    for (const file of new Set(files)) bytes += await sizeOf(`/console/${file}`)
-    expect(bytes, page).toBeLessThan(MOST_BYTES)
-    if (process.env['SHOW_SIZES']) console.log(page, bytes)
-  }
-})
-
 const DECODE: Record<string, (bytes: Buffer) => Buffer> = {
   br: brotliDecompressSync,
   gzip: gunzipSync,
   identity: (bytes) => bytes,
 }
 
-test.each([
-  [manifest[entry]!.file, 'public, max-age=31536000, immutable'],
-  [manifest[entry]!.css![0]!, 'public, max-age=31536000, immutable'],
-  ['index.html', 'no-cache'],
-])('%s is served in the best encoding that the client accepts', async (file, caching) => {
-  const path = file === 'index.html' ? '/console/' : `/console/${file}`
-  const original = await read(file)
-  const etags = new Map<string, string>()
-  for (const [accepted, encoding] of [
-    [BROWSER, 'br'],
-    ['br', 'br'],
-    ['gzip', 'gzip'],
-    ['gzip, br;q=0', 'gzip'],
-    ['gzip;q=0.5, br;q=1', 'br'],
-    ['identity', 'identity'],
-    ['br;q=0, gzip;q=0', 'identity'],
-    [undefined, 'identity'],
-  ] as const) {
-    const headers: Record<string, string> = accepted === undefined ? {} : { 'accept-encoding': accepted }
-    const response = await get(path, headers)
-    expect(response.status).toBe(200)
-    expect(response.headers['content-encoding'] ?? 'identity', `accepts ${accepted}`).toBe(encoding)
-    expect(DECODE[encoding]!(response.bytes).equals(original)).toBe(true)
-    expect(response.headers).toMatchObject({ vary: 'accept-encoding', 'cache-control': caching })
-    expect(response.headers['content-type']).toMatch(
-      /^(?:application\/javascript|text\/(?:css|html)); charset=utf-8$/,
-    )
-    const etag = String(response.headers['etag'])
-    etags.set(encoding, etag)
-    const again = await get(path, { ...headers, 'if-none-match': etag })
-    expect(again).toMatchObject({ status: 304, headers: { vary: 'accept-encoding', etag } })
-    expect(again.bytes).toHaveLength(0)
-  }
-  // A tag stands for one representation (RFC 9110, section 8.8.3).
-  expect(new Set(etags.values()).size).toBe(3)
-})
+const PAGES = [
+  ['/console', 'dist'],
+  ['/portal', 'dist-portal'],
+] as const
 
-test('the page itself names no other address, and holds no script of its own', async () => {
-  const html = String(await read('index.html'))
-  const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!)
-  expect(addresses.length).toBeGreaterThan(1)
-  expect(addresses.filter((address) => !address.startsWith('/console/'))).toEqual([])
-  expect([...html.matchAll(/<script[^>]*>([^<]*)/g)].map(([, script]) => script)).toEqual([''])
+describe.each(PAGES)('%s', async (at, folder) => {
+  const built = new URL(`../../apps/console/${folder}/`, import.meta.url)
+  const read = (file: string) => readFile(new URL(file, built))
+  const manifest = JSON.parse(String(await read('manifest.json'))) as Record<string, Chunk>
+  const entry = Object.keys(manifest).find((name) => manifest[name]!.isEntry)!
+
+  /** The chunk and all that it cannot begin without. */
+  function needs(name: string, found = new Set<string>()): Set<string> {
+    if (found.has(name)) return found
+    found.add(name)
+    for (const other of manifest[name]!.imports ?? []) needs(other, found)
+    return found
+  }
+
+  test('the first load of any page transfers under 250 kB over HTTP, charts apart', async () => {
+    const pages = manifest[entry]!.dynamicImports!
+    expect(pages.length).toBeGreaterThan(15)
+    const sizes = new Map<string, number>()
+    const sizeOf = async (path: string) => {
+      if (!sizes.has(path)) {
+        const { bytes, status } = await get(path, { 'accept-encoding': BROWSER })
+        expect(status, path).toBe(200)
+        sizes.set(path, bytes.length)
+      }
+      return sizes.get(path)!
+    }
+    for (const page of pages) {
+      const chunks = needs(page, needs(entry))
+      expect([...chunks].filter((name) => name.includes('overview-chart'))).toEqual([])
+      const files = [...chunks].flatMap((name) => [manifest[name]!.file, ...(manifest[name]!.css ?? [])])
+      let bytes = await sizeOf(`${at}/`)
+      for (const file of new Set(files)) bytes += await sizeOf(`${at}/${file}`)
+      expect(bytes, page).toBeLessThan(MOST_BYTES)
+      if (process.env['SHOW_SIZES']) console.log(page, bytes)
+    }
+  })
+
+  test.each([
+    [manifest[entry]!.file, 'public, max-age=31536000, immutable'],
+    [manifest[entry]!.css![0]!, 'public, max-age=31536000, immutable'],
+    ['index.html', 'no-cache'],
+  ])('%s is served in the best encoding that the client accepts', async (file, caching) => {
+    const path = file === 'index.html' ? `${at}/` : `${at}/${file}`
+    const original = await read(file)
+    const etags = new Map<string, string>()
+    for (const [accepted, encoding] of [
+      [BROWSER, 'br'],
+      ['br', 'br'],
+      ['gzip', 'gzip'],
+      ['gzip, br;q=0', 'gzip'],
+      ['gzip;q=0.5, br;q=1', 'br'],
+      ['identity', 'identity'],
+      ['br;q=0, gzip;q=0', 'identity'],
+      [undefined, 'identity'],
+    ] as const) {
+      const headers: Record<string, string> = accepted === undefined ? {} : { 'accept-encoding': accepted }
+      const response = await get(path, headers)
+      expect(response.status).toBe(200)
+      expect(response.headers['content-encoding'] ?? 'identity', `accepts ${accepted}`).toBe(encoding)
+      expect(DECODE[encoding]!(response.bytes).equals(original)).toBe(true)
+      expect(response.headers).toMatchObject({ vary: 'accept-encoding', 'cache-control': caching })
+      expect(response.headers['content-type']).toMatch(
+        /^(?:application\/javascript|text\/(?:css|html)); charset=utf-8$/,
+      )
+      const etag = String(response.headers['etag'])
+      etags.set(encoding, etag)
+      const again = await get(path, { ...headers, 'if-none-match': etag })
+      expect(again).toMatchObject({ status: 304, headers: { vary: 'accept-encoding', etag } })
+      expect(again.bytes).toHaveLength(0)
+    }
+    // A tag stands for one representation (RFC 9110, section 8.8.3).
+    expect(new Set(etags.values()).size).toBe(3)
+  })
+
+  test('the page itself names no other address, and holds no script of its own', async () => {
+    const html = String(await read('index.html'))
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!)
+    expect(addresses.length).toBeGreaterThan(1)
+    expect(addresses.filter((address) => !address.startsWith(`${at}/`))).toEqual([])
+    expect([...html.matchAll(/<script[^>]*>([^<]*)/g)].map(([, script]) => script)).toEqual([''])
+  })
 })

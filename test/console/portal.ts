@@ -54,7 +54,7 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
   }
 }
 
-export function portal(bed: Bed): void {
+export function portalOfMerchants(bed: Bed): void {
   test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', async () => {
     const merchant = await bed.service.newMerchant()
     const admin = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
@@ -96,7 +96,9 @@ export function portal(bed: Bed): void {
     await page.getByRole('row', { name: 'till 2' }).waitFor()
     await lookAtAll(page, [...MERCHANT, ...BOTH])
   })
+}
 
+export function portalOfPartners(bed: Bed): void {
   test('a partner’s member registers a company and a user, and no page has a serious fault', async () => {
     const partner = await newPartner(bed.service, {})
     const page = await memberOf(bed, partner.partnerId)
@@ -118,7 +120,9 @@ export function portal(bed: Bed): void {
     await dialog(page).getByRole('button', { name: 'Change' }).click()
     await page.getByText('Locked', { exact: true }).waitFor()
   })
+}
 
+export function portalOfViewers(bed: Bed): void {
   test('a viewer of the portal sees no button that changes something, and the print sheet is alone on paper', async () => {
     const merchant = await bed.service.newMerchant()
     const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })

@@ -75,6 +75,7 @@ test('every SECURITY DEFINER function looks in temporary schemas last', async ()
 const CALLERS: Record<string, readonly Login[]> = {
   // Called by triggers and by functions of the owner.
   append_entry: [],
+  append_member_audit: ['svc_service'],
   audit_change: [],
   require_whole_journals: [],
   retained_since: [],
@@ -90,6 +91,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_coins_expiring: ['svc_service'],
   directory_credits: ['svc_service'],
   directory_event_counters: ['svc_service'],
+  directory_members: ['svc_service'],
   directory_key_holders: ['svc_service', 'svc_operator'],
   directory_disputes: ['svc_service'],
   directory_disputes_overdue: ['svc_service'],

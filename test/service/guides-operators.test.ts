@@ -21,6 +21,13 @@ test('the guide to the console runs as it is printed: a first administrator, and
   expect(printed.match(/All chains are whole/g)).toHaveLength(2)
 })
 
+test('the guide to the portal runs as it is printed: a member is invited, gets another link, and is disabled', async () => {
+  const printed = await checkout.runGuide('guides/portal.md')
+  expect(printed.match(/\/portal\/link#mer_/g)).toHaveLength(2)
+  expect(printed).toMatch(/status +disabled/)
+  expect(printed).toContain('All chains are whole')
+})
+
 test('the guide to the UPI rail runs as it is printed: a signed credit, refunds of both kinds and a notice in quarantine', async () => {
   const example = (await blocksOf('guides/upi-rail.md', 'sh')).find(({ output }) => output !== undefined)
   // The guide starts from the code that the tutorial creates.
@@ -103,6 +110,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/operate.md': 'guides-operators',
   'guides/payouts.md': 'guides-operators',
   'guides/point-in-time-recovery.md': 'point-in-time-recovery',
+  'guides/portal.md': 'guides-operators',
   'guides/qr-codes.md': 'guides',
   'guides/test-clocks.md': 'guides',
   'guides/upi-rail.md': 'guides-operators',

@@ -1,48 +1,22 @@
-import { MOUNTED } from '@svc/console-api/portal/mounted-operations'
 import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { done, encryptOrder, results, upload } from '../harness/bulk.ts'
-import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
-import { COINS } from '../harness/coins.ts'
-import { newRefundAndDispute } from '../harness/disputes.ts'
-import { newHooks } from '../harness/hooks.ts'
+import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { type Ids, ROWS, type Row } from '../harness/isolation-rows.ts'
 import {
-  asPartner,
-  createCard,
-  encryptFor,
-  newPartner,
-  partnerToken,
-  type TestPartner,
-} from '../harness/partner.ts'
-import { giveAccount } from '../harness/payouts.ts'
-import { memberBrowser } from '../harness/portal.ts'
-import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+  IDS,
+  masked,
+  newMerchantTenant,
+  newPartnerTenant,
+  placesOf,
+  rowsToSend,
+  type Tenant,
+  unknown,
+} from '../harness/isolation-world.ts'
+import { encryptFor, partnerToken, type TestPartner } from '../harness/partner.ts'
+import { newUtr } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
-
-/** Ids that the service draws, and names that a tenant gives and another one may give too. */
-const IDS = new Set([
-  'qrCodeId',
-  'paymentId',
-  'refundId',
-  'payoutId',
-  'svcCardId',
-  'jobId',
-  'coinConfigId',
-  'userId',
-  'companyId',
-  'cardAccountId',
-  'endpointId',
-  'eventId',
-])
-const NAMES = new Set(['referenceNumber', 'customerId', 'requestId', 'event'])
-
-interface Tenant {
-  readonly client: Client
-  readonly ids: Ids
-  readonly partner?: TestPartner
-}
 
 let service: TestService
 let victims: { merchant: Tenant; partner: Tenant }
@@ -53,11 +27,11 @@ let outsiders: Record<string, Client>
 beforeAll(async () => {
   service = await openService()
   const both = ['incentive', 'employee_rewards'] as const
-  victims = { merchant: await newMerchantTenant(), partner: await newPartnerTenant(both) }
+  victims = { merchant: await newMerchantTenant(service), partner: await newPartnerTenant(service, both) }
   callers = {
-    merchant: await newMerchantTenant(),
-    incentive: await newPartnerTenant(['incentive']),
-    rewards: await newPartnerTenant(['employee_rewards']),
+    merchant: await newMerchantTenant(service),
+    incentive: await newPartnerTenant(service, ['incentive']),
+    rewards: await newPartnerTenant(service, ['employee_rewards']),
   }
   const revoked = await service.newMerchant()
   const revokedClient = await service.as(revoked)
@@ -72,39 +46,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-async function newMerchantTenant(): Promise<Tenant> {
-  const merchant = await service.newMerchant()
-  const client = await service.as(merchant)
-  await giveAccount(service, merchant.merchantId)
-  const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
-  const code = await newCode(service, client, { multipleUse: true, ...names })
-  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
-  const taken = await newRefundAndDispute(service, client, paymentId)
-  const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
-  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, ...taken, ...names }
-  return { client, ids: { ...ids, ...(await newHooks(client)) } }
-}
-
-async function newPartnerTenant(products: readonly ('incentive' | 'employee_rewards')[]): Promise<Tenant> {
-  const partner = await newPartner(service, { products })
-  const client = await asPartner(service.client, partner)
-  const { companyId, cardAccountId, userId } = partner
-  const referenceNumber = `ref-${newUtr()}`
-  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100, referenceNumber }))
-  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await encryptOrder(partner))]))
-  await done(client, jobId)
-  const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
-  const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
-  payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
-  const names = { event, requestId, referenceNumber }
-  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, ...names }
-  return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }
-}
-
-// What deletes goes last, so that the others find what they ask for.
-const rowsToSend = OPERATIONS.filter(({ id }) => typeof ROWS[id] === 'function').sort(
-  (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
-)
 const callerOf = (auth: string): Tenant => (auth === 'merchant' ? callers.merchant : callers.incentive)
 const victimOf = (auth: string): Tenant => (auth === 'merchant' ? victims.merchant : victims.partner)
 
@@ -132,9 +73,6 @@ const BESIDE = 10
 
 const withoutRequestId = (text: string): string => text.replace(/req-T[0-9A-F]{16}/g, '<request>')
 
-/** An id of the same form that does not exist. */
-const unknown = (id: string): string => id.replace(/.{20}$/, (end) => [...end].reverse().join(''))
-
 /** How many commands of an operation were carried out so far, in how many batches. */
 async function batchesOf(id: string): Promise<{ commands: number; batches: number }> {
   const { values } = await service.app.services.metrics.batchCommands.get()
@@ -143,29 +81,9 @@ async function batchesOf(id: string): Promise<{ commands: number; batches: numbe
   return { commands: of('_sum'), batches: of('_count') }
 }
 
-/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the ids that were asked for. */
-const masked = ({ status, text, headers }: ApiResponse, ...asked: string[]) => ({
-  status,
-  names: Object.keys(headers).sort(),
-  text: asked
-    .reduce((rest, id) => rest.replaceAll(id, '<asked>'), text)
-    .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
-    .replace(/\b\d{6}XXXXXX\d{4}\b/g, '<number>')
-    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')
-    .replace(/"(?:qrCodeBase64|upiUri)":"[^"]+"/g, '')
-    .replace(/whsec_[^"]+|"(?:sequence|balance)":\d+/g, ''),
-})
-
 test('the matrix has a row for every operation, and no other', () => {
   expect(Object.keys(ROWS).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
 })
-
-/** Where an operation takes ids: found in its schemas, so that a new field is in the matrix by itself. */
-function placesOf({ path, body, query }: (typeof OPERATIONS)[number]): string[] {
-  const fields = [body, query].flatMap((schema) => Object.keys((schema as Json)?.properties ?? {}))
-  const params = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-  return [...params, ...fields].filter((name) => IDS.has(name) || NAMES.has(name))
-}
 
 describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
   const { auth } = operation
@@ -266,60 +184,6 @@ describe.each(rowsToSend.map((operation) => [operation.id, operation] as const))
     const response = await send(id, client, ids, partner)
     expect([400, 401, 403, 404], response.text).not.toContain(response.status)
   })
-})
-
-/** The same requests with a member's session instead of a token. */
-describe('the portal', () => {
-  const mounted = new Set(MOUNTED.map(({ id }) => id))
-  const asked = rowsToSend.filter(({ id }) => mounted.has(id))
-  const members: Partial<Record<string, Client>> = {}
-  beforeAll(async () => {
-    for (const [kind, { ids, partner }] of [
-      ['merchant', callers.merchant],
-      ['partner', callers.incentive],
-    ] as const) {
-      const tenantId = partner?.partnerId ?? (await ownerOf(ids['qrCodeId']!))
-      const { cookie } = await memberBrowser(service, tenantId)
-      members[kind] = service.client.with({ cookie: cookie!, 'x-svc-console': '1' })
-    }
-  })
-
-  const ownerOf = async (qrCodeId: string): Promise<string> =>
-    (
-      await asSuperuser(service.db.database, (db) =>
-        db.query('select merchant_id from svc.qr_codes where qr_code_id = $1', [qrCodeId]),
-      )
-    ).rows[0].merchant_id
-
-  const sendAsMember = (id: string, auth: string, ids: Ids): Promise<ApiResponse> => {
-    const { method, path } = OPERATIONS.find((operation) => operation.id === id)!
-    const { query = '', body, headers } = (ROWS[id] as Row)(ids)
-    const target = `/portal${path.replace(/:(\w+)/g, (_, name: string) => ids[name]!)}${query}`
-    const client = members[auth === 'merchant' ? 'merchant' : 'partner']!
-    return client.send(method, target, body && JSON.stringify(body), {
-      ...(body && { 'content-type': 'application/json' }),
-      ...headers,
-    })
-  }
-
-  test.each(asked.map((operation) => [operation.id, operation] as const))(
-    '%s shows a member nothing of another tenant',
-    async (id, operation) => {
-      const { ids } = callerOf(operation.auth)
-      const foreign = Object.values({ ...victims.merchant.ids, ...victims.partner.ids })
-      for (const name of placesOf(operation)) {
-        const theirs = victimOf(operation.auth).ids[name]!
-        const missing = unknown(theirs)
-        const [a, b] = await Promise.all(
-          [theirs, missing].map((wanted) => sendAsMember(id, operation.auth, { ...ids, [name]: wanted })),
-        )
-        expect(a!.status, a!.text).not.toBe(401)
-        expect(masked(a!, theirs), `${id} ${name}`).toEqual(masked(b!, missing))
-        if (IDS.has(name) && operation.path.includes(`:${name}`)) expect(a!.status, `${id} ${name}`).toBe(404)
-        for (const value of foreign) if (value !== theirs) expect(a!.text).not.toContain(value)
-      }
-    },
-  )
 })
 
 test('a bulk line with another tenant’s id is answered like one with an id that never existed', async () => {

@@ -25,8 +25,13 @@ beforeAll(async () => {
   const card = await createCard(await asPartner(service.client, partner), partner, { firstName: HOSTILE })
   expect(card.status).toBe(200)
   const endpoint = { url: 'https://shop.example.com/hook' }
+  await admin.post(`/tenants/${merchantId}/members`, { name: 'asha@shop.example', role: 'admin' })
   const made = (await admin.post('/webhooks', { tenantId: merchantId, endpoint })).json
-  Object.assign(ids, { accountId: `card_funding:${partner.cardAccountId}`, endpointId: made.endpointId })
+  Object.assign(ids, {
+    tenantId: merchantId,
+    accountId: `card_funding:${partner.cardAccountId}`,
+    endpointId: made.endpointId,
+  })
   const shop = await shopWith(service, 100)
   await giveAccount(service, shop.merchantId)
   ids['payoutId'] = payloadOf(await shop.client.post('/sandbox/payouts', {})).payoutId
@@ -73,8 +78,8 @@ test.each(LISTS)(
   async (path) => {
     const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids[name]!))
     // Requests and the audit grow by being read.
-    const items: Json[] = /^\/(operators|sessions)/.test(path)
-      ? (await admin.get(path)).json.data
+    const items: Json[] = /^\/(operators|sessions)|\/members$/.test(path)
+      ? (await admin.get(filled)).json.data
       : await walk(filled)
     const { headers, status, text } = await admin.get(`${filled}.csv`)
     expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8'])

@@ -161,6 +161,7 @@ test('commands that move money act in an operator’s name: the account of the m
     'company-commands.ts',
     'context.ts',
     'invitation-commands.ts',
+    'member-commands.ts',
     'money-actor.ts',
     'webhook-commands.ts',
   ])
@@ -172,6 +173,11 @@ test('no tenant and id are joined into a key: state is asked for by tenant, then
   )
   expect(found.sort()).toEqual([
     // Contexts of encryption and of an HMAC: nothing is looked up by them.
+    'packages/console-api/src/portal/member-sessions.ts: ${tenantId} ${token}',
+    // What a cookie and a link hold: each request begins in its tenant.
+    'packages/console-api/src/portal/member-sessions.ts: ${tenantId}.${token}',
+    'packages/console-api/src/portal/member-store.ts: ${tenantId} ${secret}',
+    'packages/console-api/src/portal/member-store.ts: ${tenantId}.${secret}',
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/core/src/tenants/jwe-keys.ts: ${partnerId} ${kid}',
     'packages/platform/src/db/idempotency-store.ts: ${tenantId} ${route}',

@@ -239,14 +239,13 @@ export class App {
 
   async #mount(): Promise<void> {
     const { config } = this.services
-    const operations = OPERATIONS.filter(
-      (operation) => !operation.sandboxOnly || config.SVC_MODE === 'sandbox',
-    )
+    const isSandbox = config.SVC_MODE === 'sandbox'
+    const operations = OPERATIONS.filter(({ sandboxOnly }) => !sandboxOnly || isSandbox)
     await serveReference(this.http, operations, {
       about: API_DOCUMENT,
       publicUrl: () => this.#publicUrl,
       examples: async () => (await import('./examples.ts')).EXAMPLES,
-      ...(config.SVC_MODE === 'sandbox' && sandboxReference(this.services)),
+      ...(isSandbox && sandboxReference(this.services)),
     })
     mountOperations(this.http, operations, this.#serverOptions)
     if (config.CONSOLE === 'on') mountConsole(this.http, this.#serverOptions)

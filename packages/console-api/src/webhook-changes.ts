@@ -8,7 +8,8 @@ import { replayEvents, resendEvent } from '@svc/core/webhooks/replay-events'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Database } from '@svc/platform/db/database'
-import { type Operation, query, retryKey } from '@svc/server/http/operation'
+import { type Operation, query } from '@svc/server/http/operation'
+import { retryKey } from '@svc/server/http/retry-key'
 import {
   CreateEndpointRequest,
   createEndpointOperation,

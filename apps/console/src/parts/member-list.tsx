@@ -120,7 +120,8 @@ function Actions({ member: { memberId, name, role, status }, actions, onLink }: 
           compact
           run={async () => onLink((await actions.renew(memberId)).link)}
         >
-          With it <b>{name}</b> chooses a password anew; then all sessions end. The link before stops working.
+          With it <b>{name}</b> chooses another password; then all sessions end. The link before stops
+          working.
         </ConfirmAction>
       )}
       <ConfirmAction

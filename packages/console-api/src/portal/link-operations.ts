@@ -6,7 +6,7 @@ import { closed, instant, ROLES, record, text } from '../console-schema.ts'
 import { hashPassword } from '../password.ts'
 import { NewPassword } from '../session-operations.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
-import { PORTAL_API, type PortalServices } from './portal-services.ts'
+import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
 import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
 
 const TAG = 'Session'
@@ -68,7 +68,7 @@ export const useMemberLink = query({
       // Before the password is hashed, which is slow on purpose.
       const { name } = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
       const passwordHash = await hashPassword(password)
-      const member = await database.writeAsMember(tenantId, { member: name, requestId }, async (tx) => {
+      const member = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
         const invited = await memberOfLink(tx, toolsOf(services), token, true)
         await setMemberPassword(tx, invited, passwordHash)
         return invited

@@ -82,7 +82,7 @@ export const changeOwnMember = query({
   mount(services: PortalServices) {
     return async (input) => {
       const { memberId } = input.params
-      // Somebody always remains who can administrate the tenant.
+      // An administrator always remains.
       if (memberId === input.caller.actor!.actorId) fail('own_membership')
       const changed = await asMember(services, input, (tx) =>
         changeMember(tx, input.caller.tenantId, memberId, input.body),

@@ -166,7 +166,7 @@ export async function inviteMember(
     : fail('already_exists', { description: `name: ${name} is a member already` })
 }
 
-/** Another link, for who lost the first one or the password; the former link stops working. `undefined` for none such. */
+/** Another link, for who lost the first one or the password; the link before stops working. `undefined` for none such. */
 export async function renewLink(
   tx: Tx,
   tools: LinkTools,
@@ -185,7 +185,7 @@ export interface MemberChange {
   readonly disabled?: boolean | undefined
 }
 
-/** By id or name. Sessions end, so that nothing goes on with former rights. `undefined` for none such. */
+/** By id or name. Sessions end, so that nothing goes on with the rights of before. `undefined` for none such. */
 export async function changeMember(
   tx: Tx,
   tenantId: string,

@@ -1,4 +1,4 @@
-import type { Tx } from '@svc/platform/db/database'
+import type { ByMember, Tx } from '@svc/platform/db/database'
 import type { Caller } from '@svc/server/http/operation'
 import type { ApiServices } from '@svc/server/operations'
 import { SignInGate } from '../sign-in-gate.ts'
@@ -23,9 +23,17 @@ export const PORTAL_API = `${PORTAL}/api/v0`
 /** What all of them share: who may call, and how they fail. */
 export const memberOperation = { auth: 'member', envelope: 'problem' } as const
 
+/** A transaction of a tenant, on behalf of one of its members, whom the audit names. */
+export const writeAsMember = <T>(
+  database: PortalServices['database'],
+  tenantId: string,
+  by: ByMember,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> => database.write([tenantId], work, undefined, by)
+
 /** A transaction of the member who asks: of the member's tenant alone, audited under the member's name. */
 export const asMember = <T>(
   { database }: PortalServices,
   { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
   work: (tx: Tx) => Promise<T>,
-): Promise<T> => database.writeAsMember(caller.tenantId, { member: caller.member!, requestId }, work)
+): Promise<T> => writeAsMember(database, caller.tenantId, { member: caller.member!, requestId }, work)

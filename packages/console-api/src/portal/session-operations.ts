@@ -12,7 +12,13 @@ import { hashPassword, isPassword } from '../password.ts'
 import { NewPassword } from '../session-operations.ts'
 import { kindOf, type MemberSession } from './member-sessions.ts'
 import { MEMBERS_NAMED, passwordOfMember, setMemberPassword } from './member-store.ts'
-import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+import {
+  asMember,
+  memberOperation,
+  PORTAL_API,
+  type PortalServices,
+  writeAsMember,
+} from './portal-services.ts'
 
 const TAG = 'Session'
 
@@ -58,7 +64,7 @@ export async function beginMemberSession(
 ) {
   const { database, members } = services
   const { tenantId, memberId, name } = who
-  const cookie = await database.writeAsMember(tenantId, { member: name, requestId }, async (tx) => {
+  const cookie = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
     const made = await members.begin(tx, who, { address, headers })
     const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
     recordActs(tx, [{ ...act, details: { address } }])
@@ -116,7 +122,7 @@ export const signInMember = query({
       await memberGate.enter(address, name)
       const named = await database.directory(MEMBERS_NAMED, [[name]])
       const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
-      // A name that nobody has takes as long.
+      // An unknown name takes as long.
       if (found.length === 0) await isPassword(null, password)
       for (const { tenant_id, member_id, password_hash } of found)
         if (await isPassword(password_hash, password))

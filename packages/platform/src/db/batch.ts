@@ -51,6 +51,10 @@ export interface BatchRun<C extends PreparedCommand> {
   readonly sent: () => void
 }
 
+/** Members are entered by the service's own login; only operators need theirs (decision O3). */
+const isOfOperator = ({ command: { audit } }: { readonly command: PreparedCommand }): boolean =>
+  audit !== undefined && audit.member === undefined
+
 /**
  * Carries out one batch in one transaction. Resolves after COMMIT; throws when nothing was committed, or
  * `UnknownOutcome` while that is not known.
@@ -62,9 +66,7 @@ export async function runBatch<C extends PreparedCommand, S, D>(
   spec: CommandSpec<C, S, D>,
   { batchId, entries, mode, notCommitted, decided, sent }: BatchRun<C>,
 ): Promise<BatchResult<C>> {
-  const { client, release } = await database.lease(
-    entries.some(({ command }) => command.audit !== undefined && command.audit.member === undefined),
-  )
+  const { client, release } = await database.lease(entries.some(isOfOperator))
   // The wait for an abandoned transaction ends before the connection does.
   const settleMs = Math.min(SETTLE_WAIT_MS, Math.ceil(database.requestMs / 2))
   const tx = new BatchTx(client, mode, database.tracing)

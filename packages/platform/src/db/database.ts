@@ -3,20 +3,30 @@ import type { Log } from '../log.ts'
 import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
-import { ConnectionPool, DatabaseUnavailable, type Lease, type Limit } from './connection-pool.ts'
-import { NotDurable, type Replication, requireDurable } from './durable.ts'
+import { ConnectionPool, type Lease, type Limit } from './connection-pool.ts'
+import { type Replication, requireDurable } from './durable.ts'
 import { POSITION, Replica } from './replica.ts'
 import { DatabaseClient } from './server-locator.ts'
 import { setSession } from './session.ts'
 import { type Statement, statement } from './statement.ts'
+import { isUnavailable, READ_ONLY, sqlState } from './unavailable.ts'
 
 export { ClientTx, type Tx, type Writes } from './client-tx.ts'
+export { isUnavailable, sqlState } from './unavailable.ts'
 
 /** Who acts, for the audit (decision O3): `operator asha`, `cli root@host`; and by which request. */
 export interface AuditedBy {
   readonly actor: string
   readonly requestId?: string
 }
+
+/** The same of a member of a tenant, by name. */
+export interface ByMember {
+  readonly member: string
+  readonly requestId: string
+}
+const ofMember = ({ member, requestId }: ByMember): string =>
+  `; set local svc.member = ${pg.escapeLiteral(member)}; set local svc.request_id = ${pg.escapeLiteral(requestId)}`
 
 /** Makes connections, as `pg.Client` does. */
 export type ConnectionClass = new (config: pg.ClientConfig) => pg.ClientBase
@@ -26,56 +36,6 @@ export const LOCK_TIMEOUT = '55P03'
 
 /** SQLSTATE of a query that a standby cancels because it holds up the replay; on a primary of a serialization failure. */
 const RECOVERY_CONFLICT = '40001'
-
-/** SQLSTATE of a write on a server that takes none, such as a standby. */
-const READ_ONLY = '25006'
-
-/** SQLSTATE of an error that the server sent; `undefined` for lost connections and all else. */
-export const sqlState = (error: unknown): string | undefined =>
-  error instanceof pg.DatabaseError ? error.code : undefined
-
-const GONE = new Set([
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '53300',
-  '53100',
-  '58030',
-  READ_ONLY,
-  '25P03',
-  '08006',
-  '08003',
-  '08001',
-  '08004',
-])
-const GONE_BY_CODE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-])
-
-/** Whether the database, rather than the statement, is the trouble: gone, starting, full, out of connections. */
-export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable) return true
-  const state = sqlState(error)
-  if (state !== undefined) return GONE.has(state)
-  if (error instanceof NotDurable) return true
-  if (!(error instanceof Error)) return false
-  if (error instanceof AggregateError) return error.errors.some(isUnavailable)
-  const code = (error as NodeJS.ErrnoException).code
-  return (
-    (code !== undefined && GONE_BY_CODE.has(code)) ||
-    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(
-      error.message,
-    )
-  )
-}
 
 /** Whether the connection should not be used again, although it works: its server takes no writes. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY
@@ -249,25 +209,15 @@ export class Database {
     }
   }
 
-  /** A transaction of the service on behalf of these tenants, outside of any batch. */
+  /** A transaction of the service on behalf of these tenants, outside of any batch; `by` a member whom the audit names. */
   async write<T>(
     tenants: Iterable<string>,
     work: (tx: Tx) => Promise<T>,
     limit: Limit = this.requestMs,
+    by?: ByMember,
   ): Promise<T> {
-    const begin = `begin; set local svc.tenants = '${tenantSet(tenants)}'`
+    const begin = `begin; set local svc.tenants = '${tenantSet(tenants)}'${by ? ofMember(by) : ''}`
     return this.#transaction(await this.#service.lease(limit), begin, work)
-  }
-
-  /** As `write`, of a member of the tenant, whom the audit names. */
-  async writeAsMember<T>(
-    tenantId: string,
-    { member, requestId }: { readonly member: string; readonly requestId: string },
-    work: (tx: Tx) => Promise<T>,
-  ): Promise<T> {
-    const [who, request] = [pg.escapeLiteral(member), pg.escapeLiteral(requestId)]
-    const begin = `begin; set local svc.tenants = '${tenantSet([tenantId])}'; set local svc.member = ${who}; set local svc.request_id = ${request}`
-    return this.#transaction(await this.#service.lease(this.requestMs), begin, work)
   }
 
   /**

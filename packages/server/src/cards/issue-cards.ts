@@ -6,7 +6,8 @@ import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
 import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
 import { Type } from 'typebox'
-import { okWithCode, operation, PARTNER_ID, retryKey } from '../http/operation.ts'
+import { okWithCode, operation, PARTNER_ID } from '../http/operation.ts'
+import { retryKey } from '../http/retry-key.ts'
 import { GiftCardRequest, readGiftCardOrder } from './gift-card-order.ts'
 
 export const giftCardResponse = ({ record }: Issued): HttpResponse => okWithCode(record)

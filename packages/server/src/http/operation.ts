@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Config } from '@svc/contract/config'
 import type { ErrorCode } from '@svc/contract/errors'
 import type { Scope } from '@svc/contract/scopes'
-import { canonicalJson } from '@svc/kernel/canonical-json'
-import { required } from '@svc/kernel/invariant'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Keyring } from '@svc/platform/crypto/keyring'
-import type { HttpResponse, ResponseKey } from '@svc/platform/db/idempotency-store'
+import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import type { CoreServices } from '@svc/platform/services'
 import { type Static, type TSchema, Type } from 'typebox'
+import { auditOfMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
+import { retryKey } from './retry-key.ts'
 
 /** What operations are given: what the product has, and what only a server knows. */
 export interface Services extends CoreServices {
@@ -259,58 +258,6 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
     },
   }
 }
-
-const ID = /"([a-z]+_[0-9a-z]{26})"/
-
-/** What the audit says of a command of a member (decision O6): the object is in the path, or the command makes it. */
-function auditOfMember<D>(
-  operationId: string,
-  { caller: { member, tenantId }, params, requestId }: Pick<AnyInput, 'caller' | 'params' | 'requestId'>,
-  reply: (decision: D) => HttpResponse,
-): CommandAudit<D> {
-  const [named] = Object.values(params as Record<string, string>)
-  const target = named ?? ((decision: D) => ID.exec(reply(decision).body)?.[1] ?? tenantId)
-  return {
-    action: `portal.${operationId}`,
-    target,
-    tenantId,
-    requestId,
-    member: required(member, 'a member calls'),
-  }
-}
-
-/** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
-export function retryKey(
-  { method, path, takesAnyBody }: Pick<Operation, 'method' | 'path' | 'takesAnyBody'>,
-  input: Pick<AnyInput, 'caller' | 'headers' | 'params' | 'query' | 'body' | 'ciphertextHash'> &
-    Partial<Pick<AnyInput, 'rawBody'>>,
-): ResponseKey | undefined {
-  const { caller, headers, params, query, ciphertextHash } = input
-  const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
-  const given = headers['idempotency-key']
-  // A JWE counts once, so it is a key of its own where the caller sends none.
-  const key =
-    typeof given === 'string' ? given : ciphertextHash && `jwe ${ciphertextHash.toString('base64url')}`
-  if (key === undefined) return undefined
-  // A precondition is part of what is asked.
-  const asked = [
-    params,
-    query,
-    Buffer.isBuffer(body) ? digest(body) : body,
-    ...(headers['if-match'] === undefined ? [] : [headers['if-match']]),
-  ]
-  const requestHash = createHash('sha256').update(canonicalJson(asked)).digest()
-  return {
-    tenantId: caller.tenantId,
-    route: `${method} ${path}`,
-    key,
-    requestHash,
-    ciphertextHash: ciphertextHash ?? null,
-  }
-}
-
-/** Stands for a body that was not parsed. */
-const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64')
 
 export const NoFields = Type.Object({}, { additionalProperties: false })
 

@@ -6,7 +6,8 @@ import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
 import { readRefundNotice } from '@svc/core/qr-codes/refund-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
-import { ok, query, retryKey, succeed } from '../http/operation.ts'
+import { ok, query, succeed } from '../http/operation.ts'
+import { retryKey } from '../http/retry-key.ts'
 import { SIGNATURE } from './upi-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))

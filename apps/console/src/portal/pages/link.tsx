@@ -11,7 +11,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { queryClient } from '../../session.ts'
 import { wordy } from '../../words.ts'
-import { api } from '../api.ts'
+import { api, type Schemas } from '../api.ts'
 import { memberQuery } from '../session.ts'
 
 const ENDED: Readonly<Record<string, string>> = {
@@ -52,19 +52,11 @@ export function UseLink() {
           </div>
           {ended === undefined ? (
             <Loaded query={offered}>
-              {({ name, role, invitedBy, expiresOn }) => (
+              {(offer) => (
                 <>
-                  <Facts
-                    cols={2}
-                    facts={[
-                      { label: 'Your name here', value: name },
-                      { label: 'Role', value: wordy(role) },
-                      { label: 'Invited by', value: invitedBy },
-                      { label: 'Link works until', value: <Instant at={expiresOn} /> },
-                    ]}
-                  />
+                  <OfferFacts offer={offer} />
                   <ChoosePassword
-                    name={name}
+                    name={offer.name}
                     send="Save and sign in"
                     busy={use.isPending}
                     failed={use.error}
@@ -74,17 +66,41 @@ export function UseLink() {
               )}
             </Loaded>
           ) : (
-            <>
-              <Alert color="orange" title={asCallFailed(offered.error).message} role="alert">
-                {ended}
-              </Alert>
-              <Button component={Link} to="/sign-in" variant="default">
-                Go to the sign-in
-              </Button>
-            </>
+            <Ended title={asCallFailed(offered.error).message} advice={ended} />
           )}
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+function OfferFacts({
+  offer: { name, role, invitedBy, expiresOn },
+}: {
+  readonly offer: Schemas['OfferedMembership']
+}) {
+  return (
+    <Facts
+      cols={2}
+      facts={[
+        { label: 'Your name here', value: name },
+        { label: 'Role', value: wordy(role) },
+        { label: 'Invited by', value: invitedBy },
+        { label: 'Link works until', value: <Instant at={expiresOn} /> },
+      ]}
+    />
+  )
+}
+
+function Ended({ title, advice }: { readonly title: string; readonly advice: string }) {
+  return (
+    <>
+      <Alert color="orange" title={title} role="alert">
+        {advice}
+      </Alert>
+      <Button component={Link} to="/sign-in" variant="default">
+        Go to the sign-in
+      </Button>
+    </>
   )
 }

@@ -66,7 +66,7 @@ function OfMerchant({ merchant }: { readonly merchant: Schemas['MerchantOverview
           ]}
         />
       </Section>
-      <FirstSteps first={{ to: '/qr-codes', label: 'Create a QR code', then: 'print it, and be paid' }} />
+      <FirstSteps first={{ to: '/qr-codes', label: 'Create a QR code', why: 'print it, and be paid' }} />
     </>
   )
 }
@@ -84,17 +84,17 @@ function OfPartner({ products }: { readonly products: readonly string[] }) {
         />
       </Section>
       <FirstSteps
-        first={{ to: '/companies', label: 'Register a company', then: 'then its users and card accounts' }}
+        first={{ to: '/companies', label: 'Register a company', why: 'then its users and card accounts' }}
       />
     </>
   )
 }
 
 interface FirstStepsProps {
-  readonly first: { readonly to: string; readonly label: string; readonly then: string }
+  readonly first: { readonly to: string; readonly label: string; readonly why: string }
 }
 
-function FirstSteps({ first: { to, label, then } }: FirstStepsProps) {
+function FirstSteps({ first: { to, label, why } }: FirstStepsProps) {
   return (
     <Section
       title="Next steps"
@@ -109,7 +109,7 @@ function FirstSteps({ first: { to, label, then } }: FirstStepsProps) {
           <Anchor component={Link} to={to}>
             {label}
           </Anchor>
-          , {then}
+          , {why}
         </List.Item>
         <List.Item>
           <Anchor component={Link} to={'/credentials' as string}>

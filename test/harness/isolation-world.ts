@@ -1,0 +1,93 @@
+import { OPERATIONS } from '@svc/server/operations'
+import { done, encryptOrder, upload } from './bulk.ts'
+import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
+import { COINS } from './coins.ts'
+import { newRefundAndDispute } from './disputes.ts'
+import { newHooks } from './hooks.ts'
+import { type Ids, ROWS } from './isolation-rows.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from './partner.ts'
+import { giveAccount } from './payouts.ts'
+import { creditOf, newCode, newUtr, notifyCredit } from './qr-codes.ts'
+import type { TestService } from './service.ts'
+
+/** Ids that the service draws, and names that a tenant gives and another one may give too. */
+export const IDS = new Set([
+  'qrCodeId',
+  'paymentId',
+  'refundId',
+  'payoutId',
+  'svcCardId',
+  'jobId',
+  'coinConfigId',
+  'userId',
+  'companyId',
+  'cardAccountId',
+  'endpointId',
+  'eventId',
+])
+export const NAMES = new Set(['referenceNumber', 'customerId', 'requestId', 'event'])
+
+export interface Tenant {
+  readonly client: Client
+  readonly ids: Ids
+  readonly partner?: TestPartner
+}
+
+export async function newMerchantTenant(service: TestService): Promise<Tenant> {
+  const merchant = await service.newMerchant()
+  const client = await service.as(merchant)
+  await giveAccount(service, merchant.merchantId)
+  const names = { referenceNumber: `ref-${newUtr()}`, customerId: `cus-${newUtr()}` }
+  const code = await newCode(service, client, { multipleUse: true, ...names })
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(code.tr)))
+  const taken = await newRefundAndDispute(service, client, paymentId)
+  const { payoutId } = payloadOf(await client.post('/sandbox/payouts', {}))
+  const ids = { qrCodeId: code.qrCodeId, paymentId, payoutId, ...taken, ...names }
+  return { client, ids: { ...ids, ...(await newHooks(client)) } }
+}
+
+export async function newPartnerTenant(
+  service: TestService,
+  products: readonly ('incentive' | 'employee_rewards')[],
+): Promise<Tenant> {
+  const partner = await newPartner(service, { products })
+  const client = await asPartner(service.client, partner)
+  const { companyId, cardAccountId, userId } = partner
+  const referenceNumber = `ref-${newUtr()}`
+  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 100, referenceNumber }))
+  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await encryptOrder(partner))]))
+  await done(client, jobId)
+  const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
+  const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
+  payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
+  const names = { event, requestId, referenceNumber }
+  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, ...names }
+  return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }
+}
+
+// What deletes goes last, so that the others find what they ask for.
+export const rowsToSend = OPERATIONS.filter(({ id }) => typeof ROWS[id] === 'function').sort(
+  (a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
+)
+/** An id of the same form that does not exist. */
+export const unknown = (id: string): string => id.replace(/.{20}$/, (end) => [...end].reverse().join(''))
+
+/** What any two answers may differ in: ids drawn for it, times, secrets, counters, and the ids that were asked for. */
+export const masked = ({ status, text, headers }: ApiResponse, ...asked: string[]) => ({
+  status,
+  names: Object.keys(headers).sort(),
+  text: asked
+    .reduce((rest, id) => rest.replaceAll(id, '<asked>'), text)
+    .replace(/[a-z]{2,4}_[0-9a-z]{26}/g, '<id>')
+    .replace(/\b\d{6}XXXXXX\d{4}\b/g, '<number>')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.+:\d]*/g, '<time>')
+    .replace(/"(?:qrCodeBase64|upiUri)":"[^"]+"/g, '')
+    .replace(/whsec_[^"]+|"(?:sequence|balance)":\d+/g, ''),
+})
+
+/** Where an operation takes ids: found in its schemas, so that a new field is in the matrix by itself. */
+export function placesOf({ path, body, query }: (typeof OPERATIONS)[number]): string[] {
+  const fields = [body, query].flatMap((schema) => Object.keys((schema as Json)?.properties ?? {}))
+  const params = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return [...params, ...fields].filter((name) => IDS.has(name) || NAMES.has(name))
+}
