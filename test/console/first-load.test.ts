@@ -38,25 +38,31 @@ const DECODE: Record<string, (bytes: Buffer) => Buffer> = {
   identity: (bytes) => bytes,
 }
 
-const PAGES = [
-  ['/console', 'dist'],
-  ['/portal', 'dist-portal'],
-] as const
+/** A page as it is built. */
+interface Page {
+  readonly at: string
+  readonly read: (file: string) => Promise<Buffer>
+  readonly manifest: Readonly<Record<string, Chunk>>
+  readonly entry: string
+}
 
-describe.each(PAGES)('%s', async (at, folder) => {
+async function builtAs(at: string, folder: string): Promise<Page> {
   const built = new URL(`../../apps/console/${folder}/`, import.meta.url)
   const read = (file: string) => readFile(new URL(file, built))
-  const manifest = JSON.parse(String(await read('manifest.json'))) as Record<string, Chunk>
+  const manifest = JSON.parse(String(await read('manifest.json'))) as Page['manifest']
   const entry = Object.keys(manifest).find((name) => manifest[name]!.isEntry)!
+  return { at, read, manifest, entry }
+}
 
-  /** The chunk and all that it cannot begin without. */
-  function needs(name: string, found = new Set<string>()): Set<string> {
-    if (found.has(name)) return found
-    found.add(name)
-    for (const other of manifest[name]!.imports ?? []) needs(other, found)
-    return found
-  }
+/** The chunk and all that it cannot begin without. */
+function needs(manifest: Page['manifest'], name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found
+  found.add(name)
+  for (const other of manifest[name]!.imports ?? []) needs(manifest, other, found)
+  return found
+}
 
+function weight({ at, manifest, entry }: Page): void {
   test('the first load of any page transfers under 250 kB over HTTP, charts apart', async () => {
     const pages = manifest[entry]!.dynamicImports!
     expect(pages.length).toBeGreaterThan(15)
@@ -70,7 +76,7 @@ describe.each(PAGES)('%s', async (at, folder) => {
       return sizes.get(path)!
     }
     for (const page of pages) {
-      const chunks = needs(page, needs(entry))
+      const chunks = needs(manifest, page, needs(manifest, entry))
       expect([...chunks].filter((name) => name.includes('overview-chart'))).toEqual([])
       const files = [...chunks].flatMap((name) => [manifest[name]!.file, ...(manifest[name]!.css ?? [])])
       let bytes = await sizeOf(`${at}/`)
@@ -79,7 +85,9 @@ describe.each(PAGES)('%s', async (at, folder) => {
       if (process.env['SHOW_SIZES']) console.log(page, bytes)
     }
   })
+}
 
+function encodings({ at, read, manifest, entry }: Page): void {
   test.each([
     [manifest[entry]!.file, 'public, max-age=31536000, immutable'],
     [manifest[entry]!.css![0]!, 'public, max-age=31536000, immutable'],
@@ -116,7 +124,9 @@ describe.each(PAGES)('%s', async (at, folder) => {
     // A tag stands for one representation (RFC 9110, section 8.8.3).
     expect(new Set(etags.values()).size).toBe(3)
   })
+}
 
+function itself({ at, read }: Page): void {
   test('the page itself names no other address, and holds no script of its own', async () => {
     const html = String(await read('index.html'))
     const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!)
@@ -124,4 +134,10 @@ describe.each(PAGES)('%s', async (at, folder) => {
     expect(addresses.filter((address) => !address.startsWith(`${at}/`))).toEqual([])
     expect([...html.matchAll(/<script[^>]*>([^<]*)/g)].map(([, script]) => script)).toEqual([''])
   })
+}
+
+describe.each([await builtAs('/console', 'dist'), await builtAs('/portal', 'dist-portal')])('$at', (page) => {
+  weight(page)
+  encodings(page)
+  itself(page)
 })
