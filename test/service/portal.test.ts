@@ -261,3 +261,20 @@ test('the portal has every operation of tenants, but those that only programs ca
   )
   expect(left.map(({ id }) => id).sort()).toEqual(['bulkIssueGiftCards', 'createGiftCard', 'streamEvents'])
 })
+
+test('one click enters the sandbox for a tenant, from this machine alone, and issues a key without a password', async () => {
+  const browser = stranger()
+  const tenants = (await browser.get('/session/sandbox')).json.data
+  expect(tenants).toContainEqual(expect.objectContaining({ tenantId: merchant.merchantId, kind: 'merchant' }))
+  expect((await browser.post('/session/sandbox', { tenantId: 'mer_none' })).error).toBe('tenant_not_found')
+  expect(
+    (await browser.post('/session/sandbox', { tenantId: merchant.merchantId })).json.member,
+  ).toMatchObject({ name: 'sandbox', role: 'admin' })
+  expect((await browser.post('/credentials', { name: 'by a click' })).json.secret).toMatch(/^svc_test_/)
+  for (const headers of [{ 'x-forwarded-for': '203.0.113.7' }, { host: 'sandbox.example' }])
+    expect((await stranger().get('/session/sandbox', headers)).status).toBe(404)
+  const asName = await stranger().post('/session', { name: 'sandbox', password: 'any password at all' })
+  expect(asName.error).toBe('wrong_password')
+  const member = await memberBrowser(service, merchant.merchantId)
+  expect((await member.post('/credentials', { name: 'no password' })).error).toBe('wrong_password')
+})

@@ -100,6 +100,7 @@ function logStarted(
         database: installation.database,
         mode: config.SVC_MODE,
         hasConsole: config.CONSOLE === 'on',
+        hasPortal: config.PORTAL === 'on',
         demo,
         file,
         tookMs,

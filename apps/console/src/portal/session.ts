@@ -4,6 +4,13 @@ import { readFailure } from '../failure.ts'
 import { queryClient } from '../session.ts'
 import { api, type Schemas } from './api.ts'
 
+/** What runs here, and whether one click signs in. */
+export const portalQuery = queryOptions({
+  queryKey: ['portal-about'],
+  queryFn: () => responseOf(api.GET('/about')),
+  staleTime: Infinity,
+})
+
 /** `null` without a session. */
 export const memberQuery = queryOptions({
   queryKey: ['member-session'],

@@ -76,7 +76,12 @@ export const issueCredential = query({
   summary: 'Issue an API key or OAuth client',
   description: 'The secret is in this response and never again. Needs your password.',
   role: 'admin',
-  body: closed({ name: Name, password: Type.String({ minLength: 1, maxLength: 256 }) }),
+  body: closed({
+    name: Name,
+    password: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Yours; in the sandbox, who entered by a click has none' }),
+    ),
+  }),
   result: record('IssuedCredential', {
     credentialId: text(),
     secret: text('The API key, or the secret of the client; only here and only now'),

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import type { RandomBytes } from '@svc/kernel/ids'
+import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -90,9 +91,13 @@ export const MEMBER_NAME_RULE =
   'must be 2 to 64 small letters, digits and . _ @ + -, such as an e-mail address'
 export const MEMBER_NAME_PATTERN = NAME.source
 
-/** `invited` until a password is chosen. */
-export const memberStatus = ({ disabledAt, hasPassword }: Member): 'active' | 'disabled' | 'invited' =>
-  disabledAt ? 'disabled' : hasPassword ? 'active' : 'invited'
+/** `invited` until the first sign-in. */
+export const memberStatus = ({
+  disabledAt,
+  hasPassword,
+  lastSignInAt,
+}: Member): 'active' | 'disabled' | 'invited' =>
+  disabledAt ? 'disabled' : hasPassword || lastSignInAt ? 'active' : 'invited'
 
 export interface LinkTools {
   readonly keyring: Keyring
@@ -164,6 +169,27 @@ export async function inviteMember(
   return member
     ? { member, link: address }
     : fail('already_exists', { description: `name: ${name} is a member already` })
+}
+
+const ENTER = statement<Member>(
+  'member_enter_sandbox',
+  `with entered as (
+     insert into members (tenant_id, member_id, name, role, created_at, created_by)
+     values ($1, $2, 'sandbox', 'admin', $3, 'sandbox') on conflict (tenant_id, name) do nothing returning *)
+   select ${COLUMNS} from entered m
+   union all
+   select ${COLUMNS} from members m where m.tenant_id = $1 and m.name = 'sandbox'`,
+)
+
+/** The member of the sandbox's click, who has no password. */
+export async function enterSandbox(
+  tx: Tx,
+  { random, now }: Pick<LinkTools, 'random' | 'now'>,
+  tenantId: string,
+): Promise<Member> {
+  const memberId = newId('mem', now.getTime(), random)
+  const [member] = await tx.query(ENTER, [tenantId, memberId, now])
+  return required(member, 'the member is there or was entered')
 }
 
 /** Another link, for who lost the first one or the password; the link before stops working. `undefined` for none such. */

@@ -7,6 +7,7 @@ import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } 
 import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview } from './overview-operations.ts'
 import type { PortalServices } from './portal-services.ts'
+import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
 import {
   changeMemberPassword,
   showMemberSession,
@@ -19,6 +20,8 @@ import {
 export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showPortal,
   signInMember,
+  listSandboxTenants,
+  enterPortalOfSandbox,
   showMemberSession,
   signOutMember,
   changeMemberPassword,
@@ -37,7 +40,9 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
 
 /** As its document shows them: all are called with a member's session. */
 export const PORTAL_DOCUMENTED = PORTAL_OPERATIONS.map((operation) =>
-  operation.auth === 'none' ? operation : ({ ...operation, auth: 'member' } as Operation<PortalServices>),
+  operation.auth === 'none' || operation.auth === 'loopback'
+    ? operation
+    : ({ ...operation, auth: 'member' } as Operation<PortalServices>),
 )
 
 /** What the OpenAPI document of the portal has besides its operations. */
@@ -52,6 +57,12 @@ export const PORTAL_DOCUMENT: About = {
       name: 'svc_portal',
       description:
         'Session of a member; `__Host-svc_portal` over TLS. Every request that is not a GET must have the header `x-svc-console: 1` and come from the portal’s own origin',
+    },
+    loopback: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'x-svc-console',
+      description: 'From this machine, by a name of this machine',
     },
   }),
   tags: {},

@@ -2,6 +2,7 @@ import { mountOperations } from '@svc/server/http/mount'
 import { type Authenticator, buildServer, type ServerOptions } from '@svc/server/http/server'
 import type { ApiServices } from '@svc/server/operations'
 import type { FastifyInstance } from 'fastify'
+import { authenticateLoopback } from '../request-origin.ts'
 import { guardPage, servePage } from '../serve-page.ts'
 import { PORTAL } from './mounted-operations.ts'
 import { PORTAL_OPERATIONS } from './portal-operations.ts'
@@ -23,6 +24,7 @@ export async function openPortal(options: ServerOptions<ApiServices>): Promise<F
     envelope: 'problem',
     authenticators: {
       member: member(),
+      loopback: { needs: 'headers', authenticate: authenticateLoopback },
       tenant: member(),
       merchant: member('merchant'),
       partner,
@@ -32,7 +34,12 @@ export async function openPortal(options: ServerOptions<ApiServices>): Promise<F
   }
   const app = buildServer(inner)
   guardPage(app, services.publicUrl)
-  mountOperations(app, PORTAL_OPERATIONS, inner)
+  const isSandbox = services.config.SVC_MODE === 'sandbox'
+  mountOperations(
+    app,
+    PORTAL_OPERATIONS.filter(({ sandboxOnly }) => isSandbox || !sandboxOnly),
+    inner,
+  )
   await servePage(app, { name: 'portal', at: PORTAL, folder: 'dist-portal' })
   await app.ready()
   return app

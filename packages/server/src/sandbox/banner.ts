@@ -8,13 +8,24 @@ interface Shown {
   readonly mode: string
   /** Whether the console is served. */
   readonly hasConsole: boolean
+  /** Whether the portal is served. */
+  readonly hasPortal: boolean
   readonly demo: SandboxFile | undefined
   readonly file: string
   readonly tookMs: number
 }
 
 /** What a person sees at a terminal once the service is up: where it is, who may call, and a first call that works. */
-export function banner({ baseUrl, database, mode, hasConsole, demo, file, tookMs }: Shown): string {
+export function banner({
+  baseUrl,
+  database,
+  mode,
+  hasConsole,
+  hasPortal,
+  demo,
+  file,
+  tookMs,
+}: Shown): string {
   const bold = (text: string) => styleText('bold', text)
   const dim = (text: string) => styleText('dim', text)
   const cyan = (text: string) => styleText('cyan', text)
@@ -26,6 +37,7 @@ export function banner({ baseUrl, database, mode, hasConsole, demo, file, tookMs
     row('Service', cyan(baseUrl)),
     row('Reference', cyan(`${baseUrl}/docs`)),
     ...(hasConsole ? [row('Console', cyan(`${baseUrl}/console`))] : []),
+    ...(hasPortal ? [row('Portal', cyan(`${baseUrl}/portal`))] : []),
     row('Database', database),
   ]
   if (demo) {

@@ -11,6 +11,7 @@ import { Page, Section } from '../../parts/page.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Id } from '../../parts/thing-link.tsx'
+import { useSession } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -66,6 +67,7 @@ export function Credentials() {
 }
 
 function Issue({ what }: { readonly what: string }) {
+  const { mode } = useSession()
   const [issued, setIssued] = useState<Schemas['IssuedCredential']>()
   return (
     <>
@@ -73,7 +75,7 @@ function Issue({ what }: { readonly what: string }) {
         label={`Issue ${what}`}
         send="Issue"
         initial={{ name: '', password: '' }}
-        rules={{ name: needed, password: needed }}
+        rules={{ name: needed, ...(mode === 'live' && { password: needed }) }}
         fields={(form) => (
           <>
             <TextInput
@@ -84,6 +86,7 @@ function Issue({ what }: { readonly what: string }) {
             />
             <PasswordInput
               label="Your password"
+              description={mode === 'sandbox' ? 'Empty if you entered the sandbox by a click' : undefined}
               autoComplete="current-password"
               {...form.getInputProps('password')}
             />

@@ -1,16 +1,30 @@
-import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Center,
+  Divider,
+  Paper,
+  PasswordInput,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
+
 import { useForm } from '@mantine/form'
 import { useDocumentTitle } from '@mantine/hooks'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { responseOf } from '../../api.ts'
 import type { Search } from '../../list-search.ts'
 import { FailureAlert } from '../../parts/failure-alert.tsx'
 import { needed } from '../../parts/form-dialog.tsx'
 import { placeAfter } from '../../place-after.ts'
 import { queryClient } from '../../session.ts'
-import { api } from '../api.ts'
-import { memberQuery } from '../session.ts'
+import { api, type Schemas } from '../api.ts'
+import { memberQuery, portalQuery } from '../session.ts'
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc portal')
@@ -20,12 +34,14 @@ export function SignIn() {
     initialValues: { name: '', password: '' },
     validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
   })
+  const about = useQuery(portalQuery)
+  const entered = (session: Schemas['MemberSession']) => {
+    queryClient.setQueryData(memberQuery.queryKey, session)
+    router.history.push(`/portal${placeAfter(back)}`)
+  }
   const enter = useMutation({
     mutationFn: (body: { name: string; password: string }) => responseOf(api.POST('/session', { body })),
-    onSuccess: (session) => {
-      queryClient.setQueryData(memberQuery.queryKey, session)
-      router.history.push(`/portal${placeAfter(back)}`)
-    },
+    onSuccess: (session) => entered(session),
   })
   return (
     <Center mih="100dvh" p="md" component="main">
@@ -38,6 +54,7 @@ export function SignIn() {
             <Text c="dimmed">For merchants and partners.</Text>
           </div>
           {enter.error && <FailureAlert failed={enter.error} />}
+          {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
           <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
               <TextInput
@@ -64,5 +81,40 @@ export function SignIn() {
         </Stack>
       </Paper>
     </Center>
+  )
+}
+
+/** One click, for a tenant of the sandbox on this machine. */
+function Sandbox({ enter }: { readonly enter: (session: Schemas['MemberSession']) => void }) {
+  const tenants = useQuery({
+    queryKey: ['sandbox-tenants'],
+    queryFn: () => responseOf(api.GET('/session/sandbox')),
+  })
+  const [chosen, choose] = useState<string | null>(null)
+  const data = tenants.data?.data ?? []
+  const tenantId = chosen ?? data[0]?.tenantId ?? ''
+  const click = useMutation({
+    mutationFn: () => responseOf(api.POST('/session/sandbox', { body: { tenantId } })),
+    onSuccess: enter,
+  })
+  if (data.length === 0) return undefined
+  return (
+    <>
+      <Alert color="brand" title="Sandbox">
+        Nothing here is real money, so one click is enough on this machine.
+      </Alert>
+      <Select
+        label="Merchant or partner"
+        data={data.map((tenant) => ({ value: tenant.tenantId, label: `${tenant.name} (${tenant.kind})` }))}
+        allowDeselect={false}
+        value={tenantId}
+        onChange={choose}
+      />
+      {click.error && <FailureAlert failed={click.error} />}
+      <Button size="md" loading={click.isPending} onClick={() => click.mutate()}>
+        Enter the portal
+      </Button>
+      <Divider label="or as a member" />
+    </>
   )
 }
