@@ -18,7 +18,7 @@ import { signInWays } from './sign-in-ways.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
-import { tenants } from './tenants.ts'
+import { savedFilters, tenants } from './tenants.ts'
 import { testClocks } from './test-clocks.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -50,6 +50,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     secondFactors(bed)
     ownSessions(bed)
     tenants(bed)
+    savedFilters(bed)
     testClocks(bed)
     webhooks(bed)
     resilience(bed)

@@ -123,6 +123,18 @@ export function portalOfPartners(bed: Bed): void {
 }
 
 export function portalOfViewers(bed: Bed): void {
+  test('one click enters the portal of the sandbox for a tenant', async () => {
+    const merchant = await bed.service.newMerchant({ name: 'Clicked Shop' })
+    const page = await bed.visit({ as: null, at: '/sign-in', expected: [...NOT_SIGNED_IN, /401 .*\/portal/] })
+    await goTo(page, '/')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByLabel('Merchant or partner').click()
+    await page.getByRole('option', { name: 'Clicked Shop (merchant)' }).click()
+    await page.getByRole('button', { name: 'Enter the portal' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Clicked Shop' }).waitFor()
+    await page.getByText(merchant.merchantId).waitFor()
+  })
+
   test('a viewer of the portal sees no button that changes something, and the print sheet is alone on paper', async () => {
     const merchant = await bed.service.newMerchant()
     const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })

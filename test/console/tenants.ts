@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import type { Bed } from './bed.ts'
+import { accessibilityFaults } from '../harness/browser.ts'
+import { type Bed, goTo } from './bed.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
 
@@ -150,5 +151,25 @@ export function tenants(bed: Bed): void {
     await admin.getByText('Nothing fits these filters.').waitFor()
     await admin.getByRole('button', { name: 'Clear them' }).click()
     await admin.getByRole('link', { name: bed.world.merchantName }).waitFor()
+  })
+}
+
+export function savedFilters(bed: Bed): void {
+  test('filters are saved under a name, set again in another visit, and forgotten; what was typed is not kept', async () => {
+    const page = await bed.visit({ at: '/merchants' })
+    await page.getByLabel('Search').fill('tea')
+    await page.getByRole('combobox', { name: 'Status' }).click()
+    await page.getByRole('option', { name: 'Disabled' }).click()
+    await page.getByRole('button', { name: 'Save filters' }).click()
+    await dialog(page).getByLabel('Name').fill('Disabled ones')
+    await dialog(page).getByRole('button', { name: 'Save' }).click()
+    await goTo(page, '/merchants')
+    await page.getByRole('button', { name: 'Saved filters' }).click()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('menuitem', { name: 'Disabled ones' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?status=disabled')
+    await page.getByRole('button', { name: 'Saved filters' }).click()
+    await page.getByRole('button', { name: 'Forget Disabled ones' }).click()
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('Disabled ones')
   })
 }

@@ -12,6 +12,7 @@ import { DownloadIcon } from './icons.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
+import { SavedFilters } from './saved-filters.tsx'
 import { StaleNote } from './stale-note.tsx'
 
 interface ListProps<Row> {
@@ -64,6 +65,7 @@ export function List<Row>(props: ListProps<Row>) {
   return (
     <Stack gap="sm">
       {(filtered || !nothing) && <Filters filters={filters} list={list} />}
+      {filters.length > 0 && <SavedFilters name={name} filters={filters} list={list} />}
       {rows.error && <FailureAlert failed={rows.error} retry={() => void rows.refetch()} />}
       <StaleNote query={rows} />
       {rows.isPending && <Waiting />}

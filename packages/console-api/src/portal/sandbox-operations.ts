@@ -11,7 +11,7 @@ import { beginMemberSession, MemberSessionRecord } from './session-operations.ts
 const TAG = 'Session'
 const PATH = `${PORTAL_API}/session/sandbox`
 /** For a page on which a person chooses. */
-const TENANTS_MAX = 20
+const TENANTS_MAX = 200
 
 const ofSandbox = { auth: 'loopback', envelope: 'problem', sandboxOnly: true } as const
 

@@ -69,7 +69,11 @@ export function SignIn() {
                 autoComplete="current-password"
                 {...form.getInputProps('password')}
               />
-              <Button type="submit" loading={enter.isPending}>
+              <Button
+                type="submit"
+                loading={enter.isPending}
+                variant={about.data?.sandboxSignIn ? 'default' : 'filled'}
+              >
                 Sign in
               </Button>
               <Text size="xs" c="dimmed">
@@ -107,6 +111,7 @@ function Sandbox({ enter }: { readonly enter: (session: Schemas['MemberSession']
         label="Merchant or partner"
         data={data.map((tenant) => ({ value: tenant.tenantId, label: `${tenant.name} (${tenant.kind})` }))}
         allowDeselect={false}
+        searchable
         value={tenantId}
         onChange={choose}
       />
