@@ -12,7 +12,7 @@ let merchant: TestMerchant
 let partner: TestPartner
 
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ env: { SIGN_IN_FAILURES_PER_MINUTE: '1000' } })
   merchant = await service.newMerchant()
   partner = await newPartner(service, {})
 })
@@ -77,6 +77,15 @@ test('a password signs in, a wrong one and a foreign name look the same', async 
   expect((await browser.post('/session', { name: memberName, password: PASSWORD })).status).toBe(200)
   await browser.send('DELETE', '/session')
   expect((await browser.get('/session')).error).toBe('not_signed_in')
+})
+
+test('wrong passwords of a member are in the audit of the tenant with their address, and no more than 20 an hour', async () => {
+  const { merchantId } = await service.newMerchant()
+  const { memberName, memberId } = await memberBrowser(service, merchantId)
+  for (let i = 0; i < 22; i++) await stranger().post('/session', { name: memberName, password: 'wrong' })
+  const failed = (await auditOf(merchantId)).filter(({ action }) => action === 'member.sign_in_failed')
+  expect(failed).toHaveLength(20)
+  expect(failed[0]).toMatchObject({ actor: `member ${memberName}`, target: memberId })
 })
 
 test('a person of two tenants is in one at a time, and chooses which', async () => {

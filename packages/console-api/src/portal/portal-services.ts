@@ -2,6 +2,7 @@ import type { ByMember, Tx } from '@svc/platform/db/database'
 import type { Caller } from '@svc/server/http/operation'
 import type { ApiServices } from '@svc/server/operations'
 import { SignInGate } from '../sign-in-gate.ts'
+import { FailedMemberSignIns } from './failed-member-sign-ins.ts'
 import { MemberSessions } from './member-sessions.ts'
 import { PORTAL } from './mounted-operations.ts'
 
@@ -9,11 +10,13 @@ import { PORTAL } from './mounted-operations.ts'
 export interface PortalServices extends ApiServices {
   readonly members: MemberSessions
   readonly memberGate: SignInGate
+  readonly failedMemberSignIns: FailedMemberSignIns
 }
 
 export const portalServices = (services: ApiServices): PortalServices => ({
   ...services,
   members: new MemberSessions(services),
+  failedMemberSignIns: new FailedMemberSignIns(services),
   memberGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
 })
 

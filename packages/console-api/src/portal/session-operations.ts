@@ -5,7 +5,7 @@ import { findPartner } from '@svc/core/tenants/partner'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordActs } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
-import { query } from '@svc/server/http/operation'
+import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, ROLES, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
@@ -119,20 +119,26 @@ export const signInMember = query({
   responseHeaders: { 'set-cookie': 'SessionCookie' },
   errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
   mount(services: PortalServices) {
-    const { database, memberGate } = services
+    const { database, failedMemberSignIns, memberGate } = services
     return async ({ address, body: { name, password, tenantId }, headers, requestId }) => {
       await memberGate.enter(address, name)
       const named = await database.directory(MEMBERS_NAMED, [[name]])
       const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
       // An unknown name takes as long.
       if (found.length === 0) await isPassword(null, password)
-      for (const { tenant_id, member_id, password_hash } of found)
+      for (const { tenant_id, member_id, password_hash } of found) {
+        const who = { tenantId: tenant_id, memberId: member_id, name }
         if (await isPassword(password_hash, password))
-          return beginMemberSession(
-            services,
-            { tenantId: tenant_id, memberId: member_id, name },
-            { address, headers, requestId },
-          )
+          return beginMemberSession(services, who, { address, headers, requestId })
+      }
+      for (const { tenant_id, member_id } of found)
+        await failedMemberSignIns.record({
+          tenantId: tenant_id,
+          memberId: member_id,
+          name,
+          address,
+          requestId,
+        })
       await memberGate.failed(address, name)
       return fail('wrong_password')
     }
@@ -178,26 +184,17 @@ export const signOutMember = query({
 /** Throws `wrong_password`, and counts it. */
 export async function requirePassword(
   services: PortalServices,
-  {
-    address,
-    caller,
-  }: {
-    readonly address: string
-    readonly caller: {
-      readonly tenantId: string
-      readonly member?: string
-      readonly actor?: { readonly actorId: string }
-    }
-  },
+  { address, caller, requestId }: { address: string; caller: Caller; requestId: string },
   password: string | undefined,
 ): Promise<void> {
-  const { config, database, memberGate } = services
+  const { config, database, failedMemberSignIns, memberGate } = services
   const { tenantId, member = '', actor } = caller
   await memberGate.enter(address, member)
   const hash = await database.read([tenantId], (tx) => passwordOfMember(tx, tenantId, actor!.actorId))
   // Who entered the sandbox by a click has none.
   if (hash === null && config.SVC_MODE === 'sandbox') return
   if (await isPassword(hash, password ?? '')) return
+  await failedMemberSignIns.record({ tenantId, memberId: actor!.actorId, name: member, address, requestId })
   await memberGate.failed(address, member)
   fail('wrong_password')
 }
