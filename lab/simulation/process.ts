@@ -116,6 +116,10 @@ export class SimulatedProcess {
       clearInterval: this.#clear,
     })
     this.#replace(Date, { now: () => this.wallMs() })
+    // Without arguments it asks the real clock, not `Date.now`.
+    const construct = (target: DateConstructor, given: unknown[]): Date =>
+      Reflect.construct(target, given.length === 0 ? [this.wallMs()] : given)
+    this.#replace(globalThis, { Date: new Proxy(Date, { construct }) })
     this.#replace(performance, { now: () => this.monotonicMs })
     this.#replace(Math, { random: () => this.chance.fraction() })
     this.#replace(timersPromises, {

@@ -77,6 +77,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
   const svcCardId = await of('/cards', 'svcCardId')
   return {
     merchantId: [merchant.merchantId],
+    tenantId: [merchant.merchantId, partner.partnerId],
     partnerId: [partner.partnerId],
     companyId: [companyId],
     cardAccountId: [cardAccountId],

@@ -1,7 +1,7 @@
-import { Button, CloseButton, Group, Menu, TextInput } from '@mantine/core'
+import { Button, CloseButton, Group, Popover, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { ListSearch, Search } from '../list-search.ts'
-import { forgetFilters, savedFilters, saveFilters } from '../saved-filters.ts'
+import { forgetFilters, type SavedFilters as Saved, savedFilters, saveFilters } from '../saved-filters.ts'
 import type { Filter } from './filters.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
 
@@ -15,64 +15,101 @@ interface SavedFiltersProps {
 /** What is typed may be a person's data, which does not stay in the browser. */
 const isKept = ({ kind }: Filter): boolean => kind !== 'text' && kind !== 'linked'
 
+const namesOf = (filters: readonly Filter[]): string[] => ['sort', ...filters.map(({ name }) => name)]
+
 /** Keeps the filters of a list under a name in this browser, and sets them again. */
 export function SavedFilters({ name, filters, list }: SavedFiltersProps) {
   const [saved, setSaved] = useState(() => savedFilters(name))
-  const names = ['sort', ...filters.filter(isKept).map((filter) => filter.name)]
-  const set = names.flatMap((one) => (list.search[one] ? [[one, list.search[one]]] : []))
-  if (set.length === 0 && saved.length === 0) return undefined
-  const nothing: Search = Object.fromEntries(
-    ['sort', ...filters.map((filter) => filter.name)].map((one) => [one, undefined]),
+  const set = namesOf(filters.filter(isKept)).flatMap((one) =>
+    list.search[one] ? [[one, list.search[one]]] : [],
   )
+  if (set.length === 0 && saved.length === 0) return undefined
   return (
     <Group justify="flex-end" gap="xs">
       {set.length > 0 && (
-        <FormDialog
-          label="Save filters"
-          compact="Save filters"
-          send="Save"
-          variant="default"
-          initial={{ name: '' }}
-          rules={{ name: needed }}
-          fields={(form) => (
-            <TextInput
-              label="Name"
-              description="Kept in this browser; what was typed into a filter is not"
-              maxLength={60}
-              data-autofocus
-              {...form.getInputProps('name')}
-            />
-          )}
-          submit={async (values) => {
-            saveFilters(name, { name: values.name.trim(), search: Object.fromEntries(set) })
+        <Save
+          save={(as) => {
+            saveFilters(name, { name: as, search: Object.fromEntries(set) })
             setSaved(savedFilters(name))
           }}
         />
       )}
       {saved.length > 0 && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" size="compact-sm">
-              Saved filters
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {saved.map((one) => (
-              <Group key={one.name} gap={0} wrap="nowrap">
-                <Menu.Item onClick={() => list.filter({ ...nothing, ...one.search })}>{one.name}</Menu.Item>
-                <CloseButton
-                  size="sm"
-                  aria-label={`Forget ${one.name}`}
-                  onClick={() => {
-                    forgetFilters(name, one.name)
-                    setSaved(savedFilters(name))
-                  }}
-                />
-              </Group>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
+        <Choose
+          saved={saved}
+          choose={(search) =>
+            list.filter({
+              ...Object.fromEntries(namesOf(filters).map((one) => [one, undefined])),
+              ...search,
+            })
+          }
+          forget={(as) => {
+            forgetFilters(name, as)
+            setSaved(savedFilters(name))
+          }}
+        />
       )}
     </Group>
+  )
+}
+
+function Save({ save }: { readonly save: (name: string) => void }) {
+  return (
+    <FormDialog
+      label="Save filters"
+      compact="Save filters"
+      send="Save"
+      variant="default"
+      initial={{ name: '' }}
+      rules={{ name: needed }}
+      fields={(form) => (
+        <TextInput
+          label="Name"
+          description="Kept in this browser; what was typed into a filter is not"
+          maxLength={60}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+      )}
+      submit={async ({ name }) => save(name.trim())}
+    />
+  )
+}
+
+interface ChooseProps {
+  readonly saved: readonly Saved[]
+  readonly choose: (search: Search) => void
+  readonly forget: (name: string) => void
+}
+
+function Choose({ saved, choose, forget }: ChooseProps) {
+  const [opened, setOpened] = useState(false)
+  return (
+    <Popover position="bottom-end" opened={opened} onChange={setOpened} trapFocus>
+      <Popover.Target>
+        <Button variant="default" size="compact-sm" onClick={() => setOpened(!opened)}>
+          Saved filters
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap={4}>
+          {saved.map(({ name, search }) => (
+            <Group key={name} gap="xs" wrap="nowrap" justify="space-between">
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                onClick={() => {
+                  choose(search)
+                  setOpened(false)
+                }}
+              >
+                {name}
+              </Button>
+              <CloseButton size="sm" aria-label={`Forget ${name}`} onClick={() => forget(name)} />
+            </Group>
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   )
 }
