@@ -1,4 +1,4 @@
-// Pictures of console and portal for the documentation, of a sandbox that runs: `tsx scripts/console-screenshots.ts http://127.0.0.1:8080`
+// Pictures of the console for the documentation, of a sandbox that runs: `tsx scripts/console-screenshots.ts http://127.0.0.1:8080`
 import { fileURLToPath } from 'node:url'
 import { makeWorld } from '../test/console/world.ts'
 import { newVisitor, openBrowser } from '../test/harness/browser.ts'
@@ -46,15 +46,6 @@ try {
     await page.screenshot({ path: file })
     console.log(file)
   }
-  await page.goto('/portal/')
-  await page.getByLabel('Merchant or partner').click()
-  await page.getByRole('option', { name: /^Tea Corner/ }).click()
-  await page.getByRole('button', { name: 'Enter the portal' }).click()
-  await page.getByText('For your programs').waitFor()
-  await page.waitForLoadState('networkidle')
-  await page.screenshot({
-    path: fileURLToPath(new URL('../docs/images/portal-overview.png', import.meta.url)),
-  })
 } finally {
   await browser.close()
 }

@@ -76,10 +76,7 @@ export function SignIn() {
               >
                 Sign in
               </Button>
-              <Text size="xs" c="dimmed">
-                No account yet, or the password is lost? An administrator of your company makes a link for
-                you.
-              </Text>
+              <NoAccount />
             </Stack>
           </form>
         </Stack>
@@ -87,6 +84,12 @@ export function SignIn() {
     </Center>
   )
 }
+
+const NoAccount = () => (
+  <Text size="xs" c="dimmed">
+    No account yet, or the password is lost? An administrator of your company makes a link for you.
+  </Text>
+)
 
 /** One click, for a tenant of the sandbox on this machine. */
 function Sandbox({ enter }: { readonly enter: (session: Schemas['MemberSession']) => void }) {
