@@ -106,25 +106,25 @@ function FirstSteps({ first: { to, label, why } }: FirstStepsProps) {
     >
       <List size="sm">
         <List.Item>
-          <Anchor inherit component={Link} to={to}>
+          <Anchor inherit underline="always" component={Link} to={to}>
             {label}
           </Anchor>
           , {why}
         </List.Item>
         <List.Item>
-          <Anchor inherit component={Link} to={'/credentials' as string}>
+          <Anchor inherit underline="always" component={Link} to={'/credentials' as string}>
             Issue an API key
           </Anchor>{' '}
           for your programs
         </List.Item>
         <List.Item>
-          <Anchor inherit component={Link} to={'/webhooks' as string}>
+          <Anchor inherit underline="always" component={Link} to={'/webhooks' as string}>
             Add a webhook
           </Anchor>
           , to learn at once what happens
         </List.Item>
         <List.Item>
-          <Anchor inherit component={Link} to={'/members' as string}>
+          <Anchor inherit underline="always" component={Link} to={'/members' as string}>
             Invite colleagues
           </Anchor>
         </List.Item>
