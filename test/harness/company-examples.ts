@@ -49,6 +49,9 @@ async function users(recorder: Recorder, { issuer }: Callers, companyId: string)
   const body = { email: 'asha@example.com', title: null }
   await recorder.works('updateUser', 'A new e-mail address', issuer, { params, body })
   await recorder.fails('updateUser', 'user_not_found', UNKNOWN, issuer, { ...missing, body })
+  await recorder.works('eraseUser', 'Who asked for it', issuer, { params })
+  await recorder.fails('eraseUser', 'user_not_found', UNKNOWN, issuer, missing)
+  await recorder.fails('updateUser', 'user_erased', 'Who is erased', issuer, { params, body })
 }
 
 async function newAccount(recorder: Recorder, { issuer }: Callers, companyId: string): Promise<void> {

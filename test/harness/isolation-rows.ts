@@ -77,6 +77,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   listUsers: ({ companyId }) => ({ query: `?companyId=${companyId}` }),
   createUser: ({ companyId }) => ({ body: { companyId, firstName: 'Asha' } }),
   updateUser: () => ({ body: { title: 'Ms' } }),
+  eraseUser: empty,
   createCardAccount: ({ companyId }) => ({
     body: {
       companyId,

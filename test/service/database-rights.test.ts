@@ -101,6 +101,9 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_payees: ['svc_service'],
   directory_payments: ['svc_service'],
   directory_payouts: ['svc_service'],
+  directory_users_forgotten: ['svc_service'],
+  // Refuses the cards of users who are not erased.
+  erase_holders: ['svc_service'],
   directory_qr_codes: ['svc_service'],
   directory_qr_codes_expired: ['svc_service'],
   directory_qr_codes_to_close: ['svc_service'],

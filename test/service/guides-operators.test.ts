@@ -28,6 +28,12 @@ test('the guide to the portal runs as it is printed: a member is invited, gets a
   expect(printed).toContain('All chains are whole')
 })
 
+test('the guides to personal data and to closing tenants run as they are printed', async () => {
+  expect(await checkout.runGuide('guides/personal-data.md')).toMatch(/erasedAt +20/)
+  const printed = await checkout.runGuide('guides/closing-tenants.md')
+  expect(printed).toMatch(/status +clos(ing|ed)/)
+})
+
 test('the guide to the UPI rail runs as it is printed: a signed credit, refunds of both kinds and a notice in quarantine', async () => {
   const example = (await blocksOf('guides/upi-rail.md', 'sh')).find(({ output }) => output !== undefined)
   // The guide starts from the code that the tutorial creates.
@@ -110,6 +116,8 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/operate.md': 'guides-operators',
   'guides/payouts.md': 'guides-operators',
   'guides/point-in-time-recovery.md': 'point-in-time-recovery',
+  'guides/closing-tenants.md': 'guides-operators',
+  'guides/personal-data.md': 'guides-operators',
   'guides/portal.md': 'guides-operators',
   'guides/qr-codes.md': 'guides',
   'guides/test-clocks.md': 'guides',

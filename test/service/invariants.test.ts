@@ -118,6 +118,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
   ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and status <> 'ASSIGNED'`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
+  ['closed_merchants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
   [
     'single_use',
     'alter table qr_codes drop constraint single_use_paid_once; update qr_codes set multiple_use = false',
@@ -161,6 +162,11 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_balances', 'update cards set load_paise = load_paise + 1'],
   ['card_accounts', 'delete from cards'],
   ['card_owners', `update card_accounts set company_id = 'com_other'`],
+  [
+    'erased_holders',
+    `update users set email = null, mobile = null, title = null, first_name = null, middle_name = null, last_name = null,
+       gender = null, special_date = null, tax_pan = null, erased_at = now()`,
+  ],
   ['card_history', `update cards set status = 'UL' where status = 'L'`],
   ['card_events', `delete from outbox where type = 'card.spent'`],
   [

@@ -1,8 +1,10 @@
 import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
+import { eraseUser } from '@svc/core/cards/erase-user'
 import {
   findCompany,
   findFundedAccount,
+  findUserPartner,
   listCardAccounts,
   listCompanies,
   listUsers,
@@ -77,6 +79,7 @@ const shownUser = (user: User) => ({
   lastName: user.lastName ?? undefined,
   mobile: user.mobile ?? undefined,
   email: user.email ?? undefined,
+  erasedAt: user.erasedAt ?? undefined,
 })
 
 export function addUserCommands(program: Command): void {
@@ -108,6 +111,25 @@ export function addUserCommands(program: Command): void {
       )
       printRows(found.map(shownUser), json)
     })
+  user
+    .command('erase <userId>')
+    .description(
+      'erase the personal data of a user for good; cards must be ended and empty, and no coins left',
+    )
+    .requiredOption('--reason <text>', 'why; kept in the audit')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin user erase usr_… --reason "asked by letter of 2026-11-02"')
+    .action(erase)
+}
+
+async function erase(userId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
+  const { user } = await withInstallation(async ({ commands, database }) => {
+    const partnerId = await database.operate((tx) => findUserPartner(tx, userId))
+    if (partnerId === undefined) throw new UsageError(`There is no user ${userId}`)
+    const audit = { actor: cliActor(), action: 'user.erased', target: userId, tenantId: partnerId }
+    return commands.open(eraseUser).run({ partnerId, userId }, { ...audit, details: { reason } })
+  })
+  printRecord(shownUser(user), json)
 }
 
 interface UserOptions extends Json {

@@ -38,6 +38,7 @@ import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
+import { addTenantCommands } from './tenant-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -126,6 +127,7 @@ Examples:
   addDoctorCommand(admin)
   addOperatorCommands(admin)
   addMemberCommands(admin)
+  addTenantCommands(admin)
   addMerchantCommands(admin)
   addKeyCommands(admin)
   addPartnerCommands(admin)

@@ -239,6 +239,16 @@ const TRIGGERS: Record<EventType, Trigger> = {
     await asPartner(sandbox).call('PATCH', path, { lowBalance: balance })
     return `issued ${await newCard(sandbox)} from ${cardAccountId}`
   },
+  async 'user.erased'(sandbox) {
+    const { companyId } = sandbox.incentivePartner
+    const path: ApiPath = '/api/v0/partner/users'
+    const user = await asPartner(sandbox).call<{ userId: string }>('POST', path, {
+      companyId,
+      firstName: 'Asha',
+    })
+    await asPartner(sandbox).call('POST', `${path}/${user.userId}/erase`, {})
+    return `erased ${user.userId}`
+  },
   'card.return_reversed': async () => {
     throw new UsageError('An operator causes it: svc admin cards reverse-return')
   },

@@ -4,6 +4,7 @@ import * as audit from './audit-operations.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
+import * as closing from './closing-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
@@ -90,6 +91,7 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   users.listUsersInConsole,
   users.showUser,
   users.createUserInConsole,
+  users.eraseUserInConsole,
   qrCodes.listQrCodes,
   qrCodes.showQrCode,
   qrCodes.createQrCodeInConsole,
@@ -164,6 +166,8 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
+  closing.showClosing,
+  closing.closeTenant,
   members.listMembers,
   members.inviteTenantMember,
   members.changeTenantMember,

@@ -252,7 +252,7 @@ export const issueApiKeyInConsole = query({
   params,
   body: closed({ name: Name }),
   result: IssuedApiKey,
-  errors: ['merchant_not_found'],
+  errors: ['merchant_not_found', 'tenant_closing'],
   mount(services) {
     return async (input) => {
       const { params, body } = input

@@ -263,7 +263,7 @@ export const issueClient = query({
   params,
   body: closed({ name: Name }),
   result: IssuedClient,
-  errors: ['partner_not_found'],
+  errors: ['partner_not_found', 'tenant_closing'],
   mount(services) {
     return async (input) => {
       const { partnerId } = input.params

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { eraseUser } from '@svc/core/cards/erase-user'
 import { findCompany } from '@svc/core/cards/list-onboarded'
 import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
@@ -38,6 +39,7 @@ const UserRecord = record('User', {
   email: maybe(),
   mobile: maybe(),
   createdOn: instant,
+  erasedOn: Type.Optional(instant),
 })
 
 interface UserRow {
@@ -52,6 +54,7 @@ interface UserRow {
   email: string | null
   mobile: string | null
   created_at: Date
+  erased_at: Date | null
 }
 
 const toWire = (row: UserRow, timeZone: string) => ({
@@ -66,6 +69,7 @@ const toWire = (row: UserRow, timeZone: string) => ({
   email: row.email ?? undefined,
   mobile: row.mobile ?? undefined,
   createdOn: rfc3339(row.created_at, timeZone),
+  ...(row.erased_at && { erasedOn: rfc3339(row.erased_at, timeZone) }),
 })
 
 interface Wanted {
@@ -87,7 +91,7 @@ function readUsers(
   }
   const plan = {
     columns: `u.user_id, u.partner_id, u.company_id, c.name as company_name, u.title, u.first_name, u.middle_name,
-      u.last_name, u.email, u.mobile, u.created_at`,
+      u.last_name, u.email, u.mobile, u.created_at, u.erased_at`,
     table: 'users u',
     alias: 'u',
     joins: 'join companies c on c.company_id = u.company_id',
@@ -202,6 +206,37 @@ export const createUserInConsole = query({
       )
       const user = await database.operate((tx) => findOne(tx, userId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(user) }
+    }
+  },
+})
+
+export const eraseUserInConsole = query({
+  ...consoleOperation,
+  id: 'console.eraseUser',
+  stepUp: true,
+  method: 'POST',
+  path: `${USERS}/:userId/erase`,
+  tag: 'Users',
+  summary: 'Erase personal data of a user',
+  description: 'For good (decision C23): in the record, on cards, in their history and events.',
+  role: 'admin',
+  params: idParam('userId'),
+  body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
+  result: UserRecord,
+  errors: ['user_not_found', 'user_in_use'],
+  mount(services) {
+    const { commands, config, database } = services
+    const { run } = commands.open(eraseUser)
+    return async (input) => {
+      const { userId } = input.params
+      const timeZone = config.BUSINESS_TIME_ZONE
+      const { partnerId } = await database.operate((tx) => findOne(tx, userId, timeZone))
+      const { reason } = input.body
+      await run(
+        { partnerId, userId },
+        auditOf(partnerId, input, { action: 'user.erased', target: userId, details: { reason } }),
+      )
+      return { body: JSON.stringify(await database.operate((tx) => findOne(tx, userId, timeZone))) }
     }
   },
 })

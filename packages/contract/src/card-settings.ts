@@ -39,6 +39,12 @@ export const CARD_SETTINGS = {
     90,
     'Days that money on its way back from a dead card waits in the account `unclaimed`; until then an operator can put it back on the card.',
   ),
+  USER_RETENTION_DAYS: whole(
+    0,
+    0,
+    7_300,
+    'Days after which the personal data of a user is erased: after the end of the last card and the last award of coins, and once no money or coins are left (decision C23); 0: never by itself.',
+  ),
   CARD_RAIL_KEYS: railKeys(
     'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
   ),

@@ -131,6 +131,10 @@ export const EVENTS = {
     description: 'A load brought the balance of a card account below its threshold',
     payload: '`LowCardAccount`',
   },
+  'user.erased': {
+    description: 'The personal data of a user was erased; erase your copies too',
+    payload: '`ErasedUser`',
+  },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
   'coins.expiring': {

@@ -32,4 +32,22 @@ export const TENANT_FAILURES = {
     'API key or client not found',
     'Use the id that was returned when it was issued; the page of the tenant lists them.',
   ),
+  tenant_closing: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The tenant is closing or closed',
+    'It gets no new credentials. Enabling it again ends the closing.',
+  ),
+  user_erased: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The personal data of this user was erased',
+    'Register the person as a new user, or leave out `userId` in the order.',
+  ),
+  user_in_use: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The user still has cards in use, money or coins',
+    'Block the cards, return what is left on them to their card account, and redeem the coins; then erase the user.',
+  ),
 } as const satisfies Record<string, FailureKind>

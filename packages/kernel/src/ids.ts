@@ -40,6 +40,12 @@ export function base32(bytes: Uint8Array): string {
  */
 export const sortableId = (nowMs: number, random: RandomBytes): string => timeOfId(nowMs) + base32(random(10))
 
+/** When an id was created, in milliseconds; its prefix is of any length. */
+export function createdMs(id: string): number {
+  const time = id.slice(id.lastIndexOf('_') + 1).slice(0, 10)
+  return [...time].reduce((ms, character) => ms * 32 + ALPHABET.indexOf(character), 0)
+}
+
 /** The first ten characters of ids created at this millisecond. */
 export function timeOfId(nowMs: number): string {
   let text = ''

@@ -93,6 +93,13 @@ export class Users {
     const request = { params, body: changes, ...call }
     return payloadOf(await this.#api.http.PATCH('/api/v0/partner/users/{userId}', request))
   }
+
+  /** Erases the personal data of a user for good. @throws SvcError `user_not_found`, `user_in_use` */
+  async erase(userId: string, options?: WriteOptions): Promise<User> {
+    const params = { path: { userId } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.POST('/api/v0/partner/users/{userId}/erase', { params, ...call }))
+  }
 }
 
 /** A partner's card accounts. */

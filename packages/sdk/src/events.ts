@@ -40,6 +40,7 @@ export interface EventData {
   'card.returned': Schemas['CardReturn']
   'card.return_reversed': Schemas['CardReturn']
   'card_account.low': Schemas['LowCardAccount']
+  'user.erased': Schemas['ErasedUser']
   'coins.allocated': Schemas['CoinAllocation']
   'coins.redeemed': Schemas['CoinRedemption']
   'coins.expiring': {

@@ -73,6 +73,9 @@ export type ErrorCode =
   | 'merchant_not_found'
   | 'partner_not_found'
   | 'credential_not_found'
+  | 'tenant_closing'
+  | 'user_erased'
+  | 'user_in_use'
   | 'utr_conflict'
   | 'coin_config_overlaps'
   | 'request_id_conflict'
@@ -201,6 +204,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/partner/companies/{companyId}',
   'POST /api/v0/partner/users',
   'PATCH /api/v0/partner/users/{userId}',
+  'POST /api/v0/partner/users/{userId}/erase',
   'POST /api/v0/partner/card-accounts',
   'PATCH /api/v0/partner/card-accounts/{cardAccountId}',
   'POST /api/v0/svc-coins',

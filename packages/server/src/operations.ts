@@ -71,7 +71,13 @@ import {
   listCompanies,
   updateCompanyOperation,
 } from './tenants/companies.ts'
-import { createUserOperation, getUser, listUsers, updateUserOperation } from './tenants/users.ts'
+import {
+  createUserOperation,
+  eraseUserOperation,
+  getUser,
+  listUsers,
+  updateUserOperation,
+} from './tenants/users.ts'
 import {
   createEndpointOperation,
   deleteEndpointOperation,
@@ -134,6 +140,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getUser,
   createUserOperation,
   updateUserOperation,
+  eraseUserOperation,
   createCardAccountOperation,
   listCardAccounts,
   getCardAccount,

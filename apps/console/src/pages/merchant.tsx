@@ -13,6 +13,7 @@ import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
+import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
@@ -43,6 +44,7 @@ export function Merchant() {
             <PayoutTerms merchantId={merchant.merchantId} />
             <Keys merchant={merchant} />
             <TenantMembers tenantId={merchant.merchantId} />
+            <TenantClosing tenantId={merchant.merchantId} />
             <TestClock tenantId={merchant.merchantId} />
           </>
         )}

@@ -12,6 +12,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
+import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id } from '../parts/thing-link.tsx'
@@ -42,6 +43,7 @@ export function Partner() {
             <Clients partner={partner} />
             <JweKeysCard partner={partner} />
             <TenantMembers tenantId={partner.partnerId} />
+            <TenantClosing tenantId={partner.partnerId} />
             <TestClock tenantId={partner.partnerId} />
           </>
         )}

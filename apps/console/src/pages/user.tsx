@@ -1,7 +1,8 @@
-import { Anchor, SimpleGrid, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Anchor, Group, SimpleGrid, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -9,6 +10,7 @@ import { count } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Tile } from '../parts/tile.tsx'
+import { useSession } from '../session.ts'
 import { personName, wordy } from '../words.ts'
 
 export function User() {
@@ -23,14 +25,17 @@ export function User() {
       trail={[{ to: '/users', label: 'Users' }]}
     >
       <Loaded query={query}>
-        {({ companyId, companyName, partnerId, email, mobile, createdOn }) => (
+        {({ companyId, companyName, partnerId, email, mobile, createdOn, erasedOn }) => (
           <>
             <Section
               title="About"
               aside={
-                <Anchor component={Link} to="/cards" search={{ userId } as never} size="sm">
-                  Cards
-                </Anchor>
+                <Group gap="sm">
+                  <Anchor component={Link} to="/cards" search={{ userId } as never} size="sm">
+                    Cards
+                  </Anchor>
+                  {!erasedOn && <Erase userId={userId} />}
+                </Group>
               }
             >
               <Facts
@@ -48,6 +53,7 @@ export function User() {
                   },
                   { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
                   { label: 'Created', value: <Instant at={createdOn} long /> },
+                  { label: 'Erased', value: erasedOn && <Instant at={erasedOn} long /> },
                 ]}
               />
             </Section>
@@ -56,6 +62,32 @@ export function User() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+function Erase({ userId }: { readonly userId: string }) {
+  const { can } = useSession()
+  const queries = useQueryClient()
+  if (!can('admin')) return null
+  return (
+    <ConfirmAction
+      label="Erase personal data"
+      confirm="Erase for good"
+      danger
+      withReason
+      typed="erase"
+      compact
+      run={async (reason) => {
+        await responseOf(
+          api.POST('/users/{userId}/erase', { params: { path: { userId } }, body: { reason } }),
+        )
+        await queries.invalidateQueries()
+      }}
+    >
+      Name, contacts and addresses are erased here, on all cards of the user and in their events, and cannot
+      be restored. Ids, amounts and coins stay. All cards must be blocked or expired, and nothing may be left
+      on them.
+    </ConfirmAction>
   )
 }
 

@@ -8,10 +8,12 @@ const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSess
 /** What takes what only a program makes (encrypted orders), or holds a connection open. */
 const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEvents'])
 
+const IRREVERSIBLE = new Set(['acceptDispute', 'eraseUser'])
+
 /** Keys, webhooks and what is lost by a click are for administrators; viewers only read. */
 function leastRole(operation: Operation<ApiServices>): 'viewer' | 'operator' | 'admin' {
   if (!mayChange(operation as Operation)) return 'viewer'
-  return operation.tag === 'Webhooks' || operation.id === 'acceptDispute' ? 'admin' : 'operator'
+  return operation.tag === 'Webhooks' || IRREVERSIBLE.has(operation.id) ? 'admin' : 'operator'
 }
 
 /**

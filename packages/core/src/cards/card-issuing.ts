@@ -130,7 +130,7 @@ export async function lockIssuing(
   tx: BatchTx,
   orders: readonly PreparedGiftCard[],
 ): Promise<ByTenant<IssuingState>> {
-  const [known, accounts, knownUsers, taken, jwes, balances, earlier] = await Promise.all([
+  const [known, accounts, taken, jwes, balances, knownUsers, earlier] = await Promise.all([
     tx.query(
       COMPANIES,
       columns(
@@ -147,6 +147,13 @@ export async function lockIssuing(
         (o) => o.order.cardAccountId,
       ),
     ),
+    takenNumbersOf(tx, orders),
+    usedJwes(tx, orders),
+    lockAccounts(
+      tx,
+      orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
+    ),
+    // Behind the lock, so that they see what that waited for: an earlier order, or the erasure of a user.
     tx.query(
       USERS,
       columns(
@@ -158,13 +165,6 @@ export async function lockIssuing(
         (o) => o.order.holder.email?.toLowerCase() ?? null,
       ),
     ),
-    takenNumbersOf(tx, orders),
-    usedJwes(tx, orders),
-    lockAccounts(
-      tx,
-      orders.map((o) => account('card_funding', o.tenantId, o.order.cardAccountId)),
-    ),
-    // Behind the lock, so that it sees what that waited for.
     readEarlierOrders(tx, orders),
   ])
   const state = new ByTenant(

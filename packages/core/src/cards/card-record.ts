@@ -38,7 +38,8 @@ const titleCase = (name: string): string =>
     .replaceAll('_', ' ')
     .replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 
-const HOLDER_TEXTS = [
+/** What a record says of the holder. */
+export const HOLDER_TEXTS = [
   'email',
   'mobile',
   'title',

@@ -229,7 +229,8 @@ function knownUser(
 ): User | undefined {
   if (userId !== undefined) {
     const user = users.byId.get(userId)
-    return user?.companyId === companyId ? user : fail('user_not_found')
+    if (user?.companyId !== companyId) return fail('user_not_found')
+    return user.erasedAt ? fail('user_erased') : user
   }
   return (
     (mobile === undefined ? undefined : users.byMobile.get(companyId, mobile)) ??

@@ -26,6 +26,14 @@ const USERS = statement<User>(
 
 export const listUsers = (tx: Tx, companyId: string): Promise<User[]> => tx.query(USERS, [companyId])
 
+const USER_PARTNER = statement<{ partnerId: string }>(
+  'user_partner',
+  'select partner_id as "partnerId" from users where user_id = $1',
+)
+
+export const findUserPartner = async (tx: Tx, userId: string): Promise<string | undefined> =>
+  (await tx.query(USER_PARTNER, [userId]))[0]?.partnerId
+
 export type FundedAccount = Omit<RowOf<typeof cardAccounts>, 'createdAt'> & {
   /** What is left for cards. */
   readonly balancePaise: Paise

@@ -77,6 +77,17 @@ export const CARD_CHECKS: readonly Check[] = [
          or a.company_id <> c.company_id or u.company_id <> c.company_id) limit 100`,
   ),
   check(
+    'erased_holders',
+    CARDS,
+    'No card of an erased user has a holder or remarks',
+    (
+      chosen,
+    ) => `select c.svc_card_id as subject, 'user ' || c.user_id || ' was erased at ' || u.erased_at as detail
+       from cards c join users u on u.partner_id = c.partner_id and u.user_id = c.user_id
+       where u.erased_at is not null and ${chosen('c.svc_card_id')}
+         and (c.holder <> '{}' or c.remarks <> '') limit 100`,
+  ),
+  check(
     'card_history',
     CARDS,
     'The history of a card leads to the state that it has',

@@ -53,6 +53,14 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        having q.accepted_count <> count(p.payment_id) or q.accepted_paise <> coalesce(sum(p.amount_paise), 0) limit 100`,
   ),
   check(
+    'closed_merchants',
+    CODES,
+    'No code of a closed merchant is active',
+    (chosen) => `select q.qr_code_id as subject, 'closed at ' || t.closed_at as detail
+       from tenants t join qr_codes q on q.merchant_id = t.tenant_id
+       where t.closed_at is not null and q.status = 'ACTIVE' and ${chosen('q.qr_code_id')} limit 100`,
+  ),
+  check(
     'single_use',
     CODES,
     'A single-use code has at most one accepted payment',

@@ -18,6 +18,7 @@ import {
   text,
 } from '@svc/platform/db/table'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { requireOpenTenant } from './tenant.ts'
 
 const FORM = /^svc_(?:test|live)_[0-9a-z]{32}_[0-9a-z]{6}$/
 
@@ -76,6 +77,7 @@ export async function issueApiKey(
   tenantId: string,
   name: string,
 ): Promise<{ apiKeyId: string; secret: Secret }> {
+  await requireOpenTenant(tx, tenantId)
   const issued = newApiKey(maker.mode, maker.random)
   const apiKeyId = newId('key', Date.now(), maker.random)
   const key = issued.reveal()

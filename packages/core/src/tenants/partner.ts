@@ -20,7 +20,7 @@ import {
 } from '@svc/platform/db/table'
 import { account, openAccounts } from '../ledger/accounts.ts'
 import type { KeyMaker } from './api-key.ts'
-import { insertTenant } from './tenant.ts'
+import { insertTenant, requireOpenTenant } from './tenant.ts'
 
 export const PRODUCTS = ['incentive', 'employee_rewards'] as const
 export type Product = (typeof PRODUCTS)[number]
@@ -91,6 +91,7 @@ export async function issueOAuthClient(
   partnerId: string,
   name: string,
 ): Promise<OAuthClient> {
+  await requireOpenTenant(tx, partnerId)
   const clientId = newId('cli', Date.now(), maker.random)
   const clientSecret = new Secret(`svc_secret_${base32(maker.random(25))}`)
   const digest = secretDigest(maker.keyring, clientId, clientSecret.reveal())

@@ -1,3 +1,4 @@
+import { fail } from '@svc/contract/errors'
 import type { Database, Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { generated, instant, nullable, stamped, table, text, textOf } from '@svc/platform/db/table'
@@ -13,7 +14,8 @@ const tenants = table('tenants', 't', ['tenantId'], {
 })
 const SET_DISABLED = statement<{ tenant_id: string }>(
   'tenant_set_disabled',
-  `update tenants set disabled_at = case when $3 then coalesce(disabled_at, clock_timestamp()) end
+  `update tenants set disabled_at = case when $3 then coalesce(disabled_at, clock_timestamp()) end,
+     closing_at = case when $3 then closing_at end, closed_at = case when $3 then closed_at end
    where tenant_id = $1 and kind = $2 returning tenant_id`,
 )
 
@@ -28,7 +30,10 @@ export type TenantKind = 'merchant' | 'partner'
 export const insertTenant = (tx: Writes, tenantId: string, kind: TenantKind): void =>
   tenants.insert(tx, [{ tenantId, kind }])
 
-/** A disabled tenant gets no tokens, and its tokens die within a second in every process. False when there is none. */
+/**
+ * A disabled tenant gets no tokens, and its tokens die within a second in every process. Enabling ends its closing too
+ * (decision A14). False when there is none.
+ */
 export async function setTenantDisabled(
   tx: Tx,
   tenantId: string,
@@ -36,6 +41,16 @@ export async function setTenantDisabled(
   disabled: boolean,
 ): Promise<boolean> {
   return (await tx.query(SET_DISABLED, [tenantId, kind, disabled])).length > 0
+}
+
+const IS_CLOSING = statement(
+  'tenant_is_closing',
+  'select from tenants where tenant_id = $1 and closing_at is not null',
+)
+
+/** A tenant that is closing gets no credentials: they would work once it is enabled again. Throws `tenant_closing`. */
+export async function requireOpenTenant(tx: Tx, tenantId: string): Promise<void> {
+  if ((await tx.query(IS_CLOSING, [tenantId])).length > 0) fail('tenant_closing')
 }
 
 /** As `findTenant`, outside a transaction. */

@@ -46,6 +46,7 @@ export const updateUser = command({
 
   decide({ users: known, contacts }: State, { userId, changes }): User {
     const user = known.get(userId) ?? fail('user_not_found')
+    if (user.erasedAt) fail('user_erased')
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
     const changed = { ...user, ...given }
     requireOwnContacts(contacts, changed, known)

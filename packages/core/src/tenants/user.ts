@@ -20,6 +20,8 @@ export const users = table('users', 'u', ['partnerId', 'userId'], {
   specialDate: nullable(text),
   taxPan: nullable(text),
   createdAt: instant,
+  /** Since then nothing is known of the person (decision C23). */
+  erasedAt: nullable(instant),
 })
 export type User = NewRowOf<typeof users>
 
@@ -55,6 +57,7 @@ export const newUser = ({ userId, partnerId, companyId, profile, createdAt }: Ne
   specialDate: profile.specialDate ?? null,
   taxPan: profile.pan ?? null,
   createdAt,
+  erasedAt: null,
 })
 
 /** Puts users under a new partner, in its transaction. Everybody else runs `createUser`. */
@@ -91,12 +94,12 @@ interface UserKey {
 const COMPANIES_OF = statement<UserKey & Pick<User, 'companyId'>>(
   'users_companies',
   `select partner_id as "tenantId", user_id as "userId", company_id as "companyId" from users
-   where (partner_id, user_id) in (select * from unnest($1::text[], $2::text[]))`,
+   where (partner_id, user_id) in (select * from unnest($1::text[], $2::text[])) and erased_at is null`,
 )
 const tenantOf = ({ tenantId }: UserKey) => tenantId
 const userOf = ({ userId }: UserKey) => userId
 
-/** The company of each user that exists, by partner and user. */
+/** The company of each user that exists and is not erased, by partner and user. */
 export async function findUsers(tx: Tx, wanted: readonly UserKey[]): Promise<ByTenant<Map<string, string>>> {
   const rows = await tx.query(COMPANIES_OF, columns(wanted, tenantOf, userOf))
   return byTenant(rows, tenantOf, userOf, ({ companyId }) => companyId)

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { eraseUser } from '@svc/core/cards/erase-user'
 import { createUser } from '@svc/core/tenants/create-user'
 import { updateUser } from '@svc/core/tenants/update-user'
 import { type Profile, type User, users } from '@svc/core/tenants/user'
@@ -30,6 +31,7 @@ const UserRecord = Type.Object(
     companyId: Type.String(),
     ...(Object.fromEntries(NAMES.map((name) => [name, known])) as Record<keyof typeof PROFILE, typeof known>),
     createdOn: Type.String({ description: 'RFC 3339' }),
+    erasedOn: Type.Optional(Type.String({ description: 'RFC 3339: since then nothing is known' })),
   },
   { title: 'PartnerUser', description: 'What is not known is absent', additionalProperties: false },
 )
@@ -39,6 +41,7 @@ const toWire = (user: User, timeZone: string) => ({
   companyId: user.companyId,
   ...Object.fromEntries(NAMES.flatMap((name) => (user[name] === null ? [] : [[name, user[name]]]))),
   createdOn: rfc3339(user.createdAt, timeZone),
+  ...(user.erasedAt && { erasedOn: rfc3339(user.erasedAt, timeZone) }),
 })
 
 // On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
@@ -180,9 +183,35 @@ export const updateUserOperation = operation({
     { additionalProperties: false },
   ),
   result: UserRecord,
-  errors: ['user_not_found', 'already_exists'],
+  errors: ['user_not_found', 'user_erased', 'already_exists'],
   run: updateUser,
   ask: ({ caller, params: { userId }, body }) => ({ partnerId: caller.tenantId, userId, changes: body }),
   audit: audited('user.changed'),
   reply: (user, { timeZone }) => okWithCode(toWire(user, timeZone)),
+})
+
+/** Not in the specification. */
+export const eraseUserOperation = operation({
+  id: 'eraseUser',
+  method: 'POST',
+  path: `${USERS}/:userId/erase`,
+  tag: TAG,
+  summary: 'Erase user',
+  description:
+    'Erases the personal data of a user for good (decision C23): here, on the cards, in their history and in events. Ids, amounts and coins stay. The user’s cards must be blocked or expired, and nothing may be left on them, nor coins. A repeat changes nothing.',
+  auth: 'partner',
+  scope: 'cards:write',
+  envelope: 'code',
+  params: UserParams,
+  result: UserRecord,
+  errors: ['user_not_found', 'user_in_use'],
+  run: eraseUser,
+  ask: ({ caller, params: { userId } }) => ({ partnerId: caller.tenantId, userId }),
+  audit: ({ partnerId, userId }) => ({
+    actor: `tenant ${partnerId}`,
+    action: 'user.erased',
+    target: userId,
+    tenantId: partnerId,
+  }),
+  reply: ({ user }, { timeZone }) => okWithCode(toWire(user, timeZone)),
 })

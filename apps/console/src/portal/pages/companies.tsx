@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
@@ -73,12 +74,36 @@ const loadUsers = (query: { companyId: string }) =>
 type User = Awaited<ReturnType<typeof loadUsers>>['data'][number]
 
 const USERS: readonly Column<User>[] = [
-  { title: 'Name', cell: (user) => personName(user) || '–' },
+  { title: 'Name', cell: (user) => (user.erasedOn ? 'Erased' : personName(user) || '–') },
   { title: 'E-mail', cell: ({ email }) => email ?? '–' },
   { title: 'Mobile', cell: ({ mobile }) => mobile ?? '–' },
   { title: 'Id', cell: ({ userId }) => <Id id={userId} what="user id" /> },
   { title: 'Registered', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
+
+const ERASE: Column<User> = {
+  title: 'Personal data',
+  cell: ({ userId, erasedOn }) =>
+    erasedOn ? (
+      <Instant at={erasedOn} />
+    ) : (
+      <ConfirmAction
+        label="Erase"
+        confirm="Erase for good"
+        danger
+        compact
+        typed="erase"
+        run={async () => {
+          const params = { path: { userId }, ...once().params }
+          await payloadOf(api.POST('/partner/users/{userId}/erase', { params }))
+          await changed('users')
+        }}
+      >
+        Name and contacts of this user are erased, on all cards and in their events, and cannot be restored.
+        The cards must be blocked or expired, and nothing may be left on them, nor coins.
+      </ConfirmAction>
+    ),
+}
 
 export function Users() {
   const { can } = useMember()
@@ -102,7 +127,7 @@ export function Users() {
       name="users"
       caption="Users"
       load={listOf((query) => getList<User>('/partner/users')({ companyId: first.value, ...query }))}
-      columns={USERS}
+      columns={can('admin') ? [...USERS, ERASE] : USERS}
       rowKey={({ userId }) => userId}
       filters={filters}
       empty={
