@@ -114,7 +114,10 @@ async function partnerEvents(): Promise<Json[]> {
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
   await lowAccount(partner)
-  return feedOf(await asPartner(service.client, partner), 34)
+  const [leaving] = await newUsers(service, partner, 1)
+  const later = await asPartner(service.client, partner)
+  payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
+  return feedOf(later, 35)
 }
 
 /** A load that brings the card account below its threshold. */

@@ -5,6 +5,7 @@ interface Cards {
   readonly lostCardId: string
   readonly unwantedCardId: string
   readonly lockedCardId: string
+  readonly leavingUserId: string
 }
 
 /** What the reference page sends for a card partner where its ids alone do not do. */
@@ -22,6 +23,7 @@ export const partnerRequests = (demo: SandboxFile, cards: Cards, now: number) =>
     },
   },
   updateUser: { body: { title: 'Ms' } },
+  eraseUser: { params: { userId: cards.leavingUserId } },
   updateCardAccount: { body: { lowBalance: 5000 } },
   getCardAccountStatement: { query: {} },
 })

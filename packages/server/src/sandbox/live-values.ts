@@ -18,6 +18,7 @@ export interface Props {
   readonly lockedCardId: string
   readonly lostCardId: string
   readonly unwantedCardId: string
+  readonly leavingUserId: string
   readonly jobId: string
   readonly endpointId: string
   readonly deletedEndpointId: string
