@@ -42,6 +42,16 @@ export async function administerMerchants(
   for (const verb of ['rotate', 'disable', 'enable', 'delete'])
     await svc(['admin', 'webhook', verb, merchantId, endpointId])
   await svc(['admin', 'webhook', 'list', merchantId])
+  await closeMerchant(svc)
+}
+
+async function closeMerchant(svc: Svc): Promise<void> {
+  const shop = ['--name', 'Short Stay', '--vpa', 'short.stay@bank', '--mcc', '5411']
+  const { merchantId } = await svc(['admin', 'merchant', 'create', ...shop])
+  await svc(['admin', 'tenant', 'close', merchantId, '--reason', 'contract ended'])
+  await expect
+    .poll(() => svc(['admin', 'tenant', 'closing', merchantId]), { timeout: 30_000, interval: 1_000 })
+    .toMatchObject({ status: 'closed', left: [] })
 }
 
 export async function administerPartners({ svc, folder }: Live, partner: LivePartner): Promise<void> {
@@ -60,6 +70,8 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'partner', 'enable', partnerId])
   await svc(['admin', 'company', 'list', partnerId])
   await svc(['admin', 'user', 'list', companyId])
+  const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Leaving'])
+  await svc(['admin', 'user', 'erase', userId, '--reason', 'asked'])
   await svc(['admin', 'card-account', 'list', companyId])
 }
 

@@ -56,6 +56,7 @@ export async function register({ client }: LivePartner): Promise<void> {
   payloadOf(await client.patch(`${users}/${userId}`, { mobile: '9876543210' }))
   expect(payloadOf(await client.get(`${users}/${userId}`)).mobile).toBe('9876543210')
   expect(payloadOf(await client.get(`${users}?companyId=${companyId}`)).data).toHaveLength(1)
+  expect(payloadOf(await client.post(`${users}/${userId}/erase`, {})).mobile).toBeUndefined()
   const account = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', cardProgramme: 'Gifts' }
   payloadOf(await client.post('/api/v0/partner/card-accounts', { companyId, ...account, denomination: 100 }))
 }
