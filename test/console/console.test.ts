@@ -5,6 +5,7 @@ import { exceptions } from './exceptions.ts'
 import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
+import { leaving } from './leaving.ts'
 import { cards, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
 import { ownSessions } from './own-sessions.ts'
@@ -50,6 +51,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     secondFactors(bed)
     ownSessions(bed)
     tenants(bed)
+    leaving(bed)
     savedFilters(bed)
     testClocks(bed)
     webhooks(bed)

@@ -72,13 +72,6 @@ export function tenants(bed: Bed): void {
     await page.getByRole('button', { name: 'Enable', exact: true }).click()
     await dialog(page).getByRole('button', { name: 'Enable merchant' }).click()
     await page.getByRole('button', { name: 'Disable', exact: true }).waitFor()
-
-    await page.getByRole('button', { name: 'Close', exact: true }).click()
-    await dialog(page).getByLabel('Reason').fill('contract ended')
-    await dialog(page).getByLabel('Type close to confirm').fill('close')
-    await dialog(page).getByRole('button', { name: 'Close for good' }).click()
-    await page.getByText(/^Clos(ing|ed) since/).waitFor()
-    expect(await accessibilityFaults(page)).toEqual([])
   })
 
   test('a partner is created with its client, gets an encryption key that is shown once, and retires it', async () => {
@@ -135,22 +128,6 @@ export function tenants(bed: Bed): void {
     await fundAfterMistakes(page)
     await page.getByText('Entered. The balance is ₹2,50,000.50 now.').waitFor()
     await page.getByText('+₹2,50,000.50').waitFor()
-  })
-
-  test('an administrator erases a user, who is named nowhere afterwards', async () => {
-    const page = await bed.visit({ at: '/companies' })
-    await page.getByRole('link', { name: 'Acme Tools' }).click()
-    await page.getByRole('link', { name: 'Users', exact: true }).last().click()
-    await page.getByRole('link', { name: 'Asha' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Asha' }).waitFor()
-    await page.getByRole('button', { name: 'Erase personal data' }).click()
-    await dialog(page).getByLabel('Reason').fill('asked by letter')
-    await dialog(page).getByLabel('Type erase to confirm').fill('erase')
-    await dialog(page).getByRole('button', { name: 'Erase for good' }).click()
-    await page.getByRole('heading', { level: 1, name: 'User' }).waitFor()
-    expect(await page.getByRole('main').textContent()).not.toMatch(/asha/i)
-    expect(await page.getByRole('button', { name: 'Erase personal data' }).count()).toBe(0)
-    expect(await accessibilityFaults(page)).toEqual([])
   })
 
   test('lists are searched, filtered, sorted and turned by the service, and the address says how', async () => {
