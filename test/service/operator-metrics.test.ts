@@ -55,6 +55,7 @@ test('every background loop of a service has its metrics, before its first failu
   expect(loops.sort()).toEqual([
     'audit_anchors',
     'bulk_jobs',
+    'close_tenants',
     'deliver_webhooks',
     'end_cards',
     'epoch',
@@ -64,6 +65,7 @@ test('every background loop of a service has its metrics, before its first failu
     'expire_qr_codes',
     // Since an operator signed in, which opens the console.
     'failed_sign_ins',
+    'forget_users',
     'keyring_refresh',
     'number_events',
     'partitions',

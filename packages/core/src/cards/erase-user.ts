@@ -42,8 +42,8 @@ interface HeldCard {
   readonly heldPaise: bigint
   /** Whether money from it is on its way back and could be put on it again. */
   readonly isReturning: boolean
-  /** Ids of changes that published the card's record, as its creation did. */
-  readonly statusChanges: readonly string[]
+  /** Ids of its changes: some of them published the card's record, as its creation did. */
+  readonly changeIds: readonly string[]
 }
 
 interface State {
@@ -117,12 +117,9 @@ function leftOn({ svcCardId, hasEnded, balancePaise, heldPaise, isReturning }: H
 }
 
 const LOCK = users.lock('to_erase')
-interface Row extends Pick<HeldCard, 'partnerId' | 'userId' | 'svcCardId'> {
-  readonly companyId: string
-}
-const CARD_IDS = statement<Row>(
+const CARD_IDS = statement<Pick<HeldCard, 'partnerId' | 'svcCardId'>>(
   'cards_to_erase',
-  `select partner_id as "partnerId", user_id as "userId", company_id as "companyId", svc_card_id as "svcCardId" from cards
+  `select partner_id as "partnerId", svc_card_id as "svcCardId" from cards
    where (partner_id, user_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 const ACCOUNT_IDS = statement<{ readonly partnerId: string; readonly cardAccountId: string }>(
@@ -139,7 +136,7 @@ const HELD = statement<HeldCard>(
      exists (select from card_returns r
        where r.partner_id = c.partner_id and r.svc_card_id = c.svc_card_id and r.status = 'WAITING') as "isReturning",
      array(select g.change_id from card_changes g
-       where g.partner_id = c.partner_id and g.svc_card_id = c.svc_card_id) as "statusChanges"
+       where g.partner_id = c.partner_id and g.svc_card_id = c.svc_card_id) as "changeIds"
    from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
    where (c.partner_id, c.user_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
@@ -202,8 +199,8 @@ function save(tx: Writes, decisions: readonly Erased[]): void {
     erased.map(({ user }) => user),
   )
   for (const { cards, command } of erased) {
-    const published = cards.flatMap(({ svcCardId, statusChanges }) =>
-      [svcCardId, ...statusChanges].map((id) => ({ svcCardId, atMs: createdMs(id) })),
+    const published = cards.flatMap(({ svcCardId, changeIds }) =>
+      [svcCardId, ...changeIds].map((id) => ({ svcCardId, atMs: createdMs(id) })),
     )
     if (published.length > 0)
       tx.write(ERASE_HOLDERS, [

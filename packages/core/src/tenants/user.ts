@@ -3,7 +3,7 @@ import { type ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
-import { instant, type NewRowOf, nullable, table, text } from '@svc/platform/db/table'
+import { generated, instant, nullable, type RowOf, table, text } from '@svc/platform/db/table'
 
 /** Holders of cards: employees of a company of a partner. */
 export const users = table('users', 'u', ['partnerId', 'userId'], {
@@ -21,9 +21,9 @@ export const users = table('users', 'u', ['partnerId', 'userId'], {
   taxPan: nullable(text),
   createdAt: instant,
   /** Since then nothing is known of the person (decision C23). */
-  erasedAt: nullable(instant),
+  erasedAt: generated(nullable(instant)),
 })
-export type User = NewRowOf<typeof users>
+export type User = RowOf<typeof users>
 
 /** What is known of a user, under the names of requests; absent means not known. */
 export interface Profile {
