@@ -1,4 +1,4 @@
-// Pictures for the documentation, of a sandbox that runs, light and dark: `npx tsx scripts/screenshots.ts http://127.0.0.1:8080`
+// Pictures for the documentation, of a new sandbox that runs, light and dark: `npx tsx scripts/screenshots.ts http://127.0.0.1:8080`
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { makeWorld } from '../test/console/world.ts'
@@ -76,14 +76,14 @@ await makeBusyDay(world.merchantId)
 const CONSOLE = [
   ['overview', '/', 'The books add up'],
   ['payments', `/payments?merchantId=${world.merchantId}`, 'in all'],
-  ['payment', `/payments/${world.paymentId}`, 'History'],
+  ['payment', `/payments/${world.paymentId}`, 'What happened'],
   ['card', `/cards/${world.svcCardId}`, 'Ledger entries'],
   ['request', `/requests/${world.refusedSpendId}`, 'What it touched'],
 ] as const
 const PORTAL = [
-  ['overview', '/', 'QR codes'],
-  ['payments', '/payments', 'in all'],
-  ['qr-code', `/qr-codes/${world.qrCodeId}`, 'Print'],
+  ['overview', '/', 'For your programs'],
+  ['payments', '/payments', 'Accepted'],
+  ['qr-code', `/qr-codes/${world.qrCodeId}`, 'To be scanned'],
 ] as const
 
 type Pages = readonly (readonly [name: string, path: string, seen: string])[]
