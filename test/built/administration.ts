@@ -34,7 +34,8 @@ export async function administerMerchants(
 ): Promise<void> {
   await administerMembers(svc, merchantId)
   await svc(['admin', 'merchant', 'list'])
-  await svc(['admin', 'key', 'list', merchantId])
+  const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
+  await svc(['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
   await svc(['admin', 'merchant', 'link', merchantId])
   await svc(['admin', 'merchant', 'disable', merchantId])
   await svc(['admin', 'merchant', 'enable', merchantId])
@@ -59,7 +60,8 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   await svc(['admin', 'partner', 'list'])
   const { clientId } = await svc(['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
   expect(await svc(['admin', 'partner', 'client', 'list', partnerId])).toHaveLength(2)
-  await svc(['admin', 'partner', 'client', 'revoke', clientId])
+  const rolled = await svc(['admin', 'partner', 'client', 'roll', partnerId, clientId])
+  await svc(['admin', 'partner', 'client', 'revoke', rolled.clientId])
   const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
   const file = join(folder, 'public.jwk')
   await writeFile(file, JSON.stringify({ ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW', kid: 'acme-1' }))

@@ -46,7 +46,7 @@ export function finance(bed: Bed): void {
     await page.getByRole('row', { name: '₹12,345.25' }).getByRole('link').first().click()
     await page.getByRole('main').getByText('Journal: Merchant refund', { exact: true }).waitFor()
     await goTo(page, `/qr-codes/${qrCodeId}`)
-    await page.getByRole('row', { name: 'asha@bank' }).getByRole('link', { name: utr }).click()
+    await page.getByRole('row', { name: 'a•••@bank' }).getByRole('link', { name: utr }).click()
     await page.getByText(paymentId).first().waitFor()
   })
 }

@@ -27,7 +27,7 @@ export function leaving(bed: Bed): void {
   test('an administrator erases a user, who is named nowhere afterwards', async () => {
     const [userId] = await newUsers(bed.service, await newPartner(bed.service), 1)
     const page = await bed.visit({ at: `/users/${userId}` })
-    await page.getByRole('heading', { level: 1, name: 'Ravi' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'R•••' }).waitFor()
     await page.getByRole('button', { name: 'Erase personal data' }).click()
     await confirm(page, 'asked by letter', 'erase', 'Erase for good')
     await page.getByRole('heading', { level: 1, name: 'User' }).waitFor()

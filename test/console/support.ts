@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
+import { newOperator, PASSWORD } from '../harness/console.ts'
 import { asSuperuser } from '../harness/service.ts'
 import type { Bed } from './bed.ts'
+import { hostile } from './places.ts'
 
 export function support(bed: Bed): void {
   test('“request id X failed, why, and what happened to the card?” is answered by clicking only', async () => {
@@ -29,6 +31,31 @@ export function support(bed: Bed): void {
       .getByRole('row', { name: refusedSpendId.slice(-6) })
       .getByText('422')
       .waitFor()
+  })
+
+  test('personal data is masked until support gives a reason, which the auditor finds', async () => {
+    const { userId } = bed.world
+    const [{ name: support }, { name: auditor }] = [
+      await newOperator(bed.service, 'support'),
+      await newOperator(bed.service, 'auditor'),
+    ]
+    const page = await bed.visit({ as: { name: support, password: PASSWORD }, at: `/users/${userId}` })
+    const heading = page.getByRole('heading', { level: 1 })
+    await page.getByText('••••••3210').waitFor()
+    expect(await heading.textContent()).not.toContain('first')
+    await page.getByRole('button', { name: 'Reveal personal data' }).click()
+    await page.getByLabel('Reason').fill('the holder asked for a copy')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await page.getByRole('button', { name: 'Reveal for 15 minutes' }).click()
+    await page.getByText('9876543210').waitFor()
+    expect(await heading.textContent()).toBe(`${hostile('first')} ${hostile('last')}`)
+    expect(await page.getByRole('button', { name: 'Reveal personal data' }).count()).toBe(0)
+
+    const other = await bed.visit({ as: { name: auditor, password: PASSWORD }, at: `/users/${userId}` })
+    await other.getByText('Personal data is masked').waitFor()
+    await other.goto('/console/audit?action=personal_data.revealed')
+    const entry = other.getByRole('row', { name: `operator ${support}` })
+    await entry.getByText('reason: the holder asked for a copy').waitFor()
   })
 
   test('an encrypted body that could not be opened shows its key, its algorithms and the check that failed', async () => {

@@ -86,7 +86,7 @@ async function makeOperators(operate: Call): Promise<Pick<World, 'viewer' | 'ope
 
 async function makeShop(baseUrl: string, operate: Call, name: Naming) {
   const merchantName = name('merchant')
-  const { merchant, apiKey } = await operate('POST', '/merchants', {
+  const { merchant, credential } = await operate('POST', '/merchants', {
     name: merchantName,
     vpa: `corner.${tail()}@bank`,
     mcc: '5411',
@@ -106,7 +106,7 @@ async function makeShop(baseUrl: string, operate: Call, name: Naming) {
   await operate('POST', `/qr-codes/${qrCodeId}/pay`, { amount: 99999.5, payerVpa: 'asha@bank' })
   const { payments } = await untilPaid(operate, qrCodeId)
   const { paymentId, utr } = payments[0]
-  const refundId = await makeRefund(baseUrl, apiKey.apiKey, paymentId, name)
+  const refundId = await makeRefund(baseUrl, credential.secret, paymentId, name)
   return {
     merchantId: merchant.merchantId as string,
     merchantName,
@@ -180,7 +180,7 @@ async function makeHook(operate: Call, merchantId: string, name: Naming) {
 
 async function makeCards(baseUrl: string, operate: Call, name: Naming) {
   const partnerName = name('partner')
-  const { partner, client } = await operate('POST', '/partners', {
+  const { partner, credential } = await operate('POST', '/partners', {
     name: partnerName,
     products: ['incentive', 'employee_rewards'],
     plainRequests: true,
@@ -199,7 +199,10 @@ async function makeCards(baseUrl: string, operate: Call, name: Naming) {
   const funding = { amount: '1234567.50', reference: `UTR${tail()}${tail()}`, reason: name('reason') }
   await operate('POST', `/card-accounts/${cardAccountId}/funds`, funding)
   const jweKey = await operate('POST', `/partners/${partnerId}/encryption-keys`)
-  const call = await asPartner(baseUrl, partnerId, client)
+  const call = await asPartner(baseUrl, partnerId, {
+    clientId: credential.credentialId,
+    clientSecret: credential.secret,
+  })
   const order = {
     companyId,
     cardAccountId,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { Role } from '@svc/console-api/console-schema'
 import { insertOperator } from '@svc/console-api/operator-store'
 import { hashPassword } from '@svc/console-api/password'
+import type { Role } from '@svc/console-api/permissions'
 import { request } from 'undici'
 import { explain } from './causes.ts'
 import type { Json } from './client.ts'

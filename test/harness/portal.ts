@@ -1,4 +1,4 @@
-import type { Role } from '@svc/console-api/console-schema'
+import type { MemberRole } from '@svc/console-api/portal/member-roles'
 import { inviteMember } from '@svc/console-api/portal/member-store'
 import { Browser, PASSWORD, PORTAL_API } from './console.ts'
 import type { TestService } from './service.ts'
@@ -9,7 +9,7 @@ let members = 0
 export async function invite(
   { app }: TestService,
   tenantId: string,
-  role: Role = 'admin',
+  role: MemberRole = 'admin',
   hours = 72,
 ): Promise<{ memberId: string; name: string; token: string; link: string }> {
   const { clock, database, keyring, random } = app.services
@@ -24,7 +24,7 @@ export async function invite(
 export async function memberBrowser(
   service: TestService,
   tenantId: string,
-  role: Role = 'admin',
+  role: MemberRole = 'admin',
 ): Promise<Browser & { readonly memberName: string; readonly memberId: string }> {
   const { memberId, name, token } = await invite(service, tenantId, role)
   const browser = new Browser(service, PORTAL_API)

@@ -81,12 +81,14 @@ function plain(value: Json): Json {
   return value
 }
 
+const INSTANTS = new Set(['createdOn', 'modifiedOn', 'physicalCardRequestDate', 'timestamp'])
+
 function named(name: string, value: Json): Json {
   if (name === 'qrCodeBase64') return imageSize(value)
   if (typeof value === 'string' && ['payload', 'errorMessage'].includes(name)) return plain(JSON.parse(value))
   if (name === 'token' && String(value).includes('.')) return 'a token'
   if (name === 'expiry' && typeof value === 'number') return 'an instant'
-  if (['createdOn', 'modifiedOn', 'timestamp'].includes(name)) return String(value).replace(/\d+/g, '9')
+  if (INSTANTS.has(name)) return String(value).replace(/\d+/g, '9')
   if (name === 'error_description') return 'a description'
   if (name === 'maskedNumber') return String(value).replace(/\d{4}$/, '9999')
   if (['mobile', 'utr', 'referenceNumber'].includes(name)) return String(value).length

@@ -1,9 +1,10 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
-import { ROLES } from '@svc/console-api/console-schema'
+import { type Permission, permits, ROLES } from '@svc/console-api/permissions'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
 import { API, Browser, newOperator, OWN, PASSWORD, signedIn } from '../harness/console.ts'
-import { asPartner, newPartner, partnerToken } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner, partnerToken } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
@@ -15,16 +16,16 @@ afterAll(() => service.close())
 const pathOf = (path: string) => path.slice(API.length).replace(/:\w+/g, 'none_0')
 const OPERATORS_OWN = CONSOLE_OPERATIONS.filter(({ auth }) => auth === 'operator')
 
-test('every operation needs a session, and every role is refused what is above it', async () => {
+test('every operation needs a session, and every role is refused what it does not permit', async () => {
   const browsers = await Promise.all(ROLES.map((role) => signedIn(service, role)))
   const stranger = new Browser(service)
-  for (const { id, method, path, role } of OPERATORS_OWN) {
+  for (const { id, method, path, permission } of OPERATORS_OWN) {
     const nobody = await stranger.send(method, pathOf(path))
     expect([id, nobody.status, nobody.error]).toEqual([id, 401, 'not_signed_in'])
     for (const [i, browser] of browsers.entries()) {
       // These would end the session that the rest of the matrix needs.
       if (id === 'console.signOut') continue
-      const allowed = i >= ROLES.indexOf(role as (typeof ROLES)[number])
+      const allowed = permits(ROLES[i]!, permission as Permission)
       const { status, error } = await browser.send(method, pathOf(path))
       if (allowed) expect([401, 403], `${id} as ${ROLES[i]}`).not.toContain(status)
       else expect([id, status, error]).toEqual([id, 403, 'role_too_low'])
@@ -32,7 +33,7 @@ test('every operation needs a session, and every role is refused what is above i
   }
 })
 
-test('a viewer changes nothing, and only administrators manage operators', () => {
+test('who may only view changes nothing, and only administrators manage operators', () => {
   const ofOneself = new Set([
     'console.signOut',
     'console.changeOwnPassword',
@@ -48,10 +49,11 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     'console.stepUp',
     'console.tryAllocation',
   ])
-  for (const { id, method, path, role } of OPERATORS_OWN) {
-    if (method !== 'GET' && !ofOneself.has(id)) expect([id, role]).not.toEqual([id, 'viewer'])
-    if (path.startsWith(`${API}/operators`)) expect([id, role]).toEqual([id, 'admin'])
+  for (const { id, method, path, permission } of OPERATORS_OWN) {
+    if (method !== 'GET' && !ofOneself.has(id)) expect([id, permission]).not.toEqual([id, 'view'])
+    if (path.startsWith(`${API}/operators`)) expect([id, permission]).toEqual([id, 'administer'])
   }
+  expect(ROLES.filter((role) => permits(role, 'administer'))).toEqual(['admin'])
   const open = CONSOLE_OPERATIONS.filter(({ auth }) => auth !== 'operator').map(({ id }) => id)
   expect(open.sort()).toEqual([
     'console.acceptInvitation',
@@ -64,6 +66,21 @@ test('a viewer changes nothing, and only administrators manage operators', () =>
     'console.startPasskeySignIn',
     'console.startSingleSignOn',
   ])
+})
+
+test('who moves money and who locks cards need not be the same person', async () => {
+  const partner = await newPartner(service)
+  const card = payloadOf(await createCard(await asPartner(service.client, partner), partner, {}))
+  const lock = [`/cards/${card.svcCardId}/status`, { status: 'L', reason: 'lost' }] as const
+  const fund = [
+    `/card-accounts/${partner.cardAccountId}/funds`,
+    { amount: '10.00', reference: 'ROLES0001', reason: 'paid in' },
+  ] as const
+  const [finance, support] = [await signedIn(service, 'finance'), await signedIn(service, 'support')]
+  expect((await finance.post(...lock)).error).toBe('role_too_low')
+  expect((await support.post(...fund)).error).toBe('role_too_low')
+  expect((await finance.post(...fund)).status).toBe(200)
+  expect((await support.post(...lock, { 'idempotency-key': 'roles-lock' })).status).toBe(200)
 })
 
 test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {
@@ -166,6 +183,7 @@ test('disabling, a lower role and a new password end sessions at once in another
     for (const [method, path, body] of [
       ['PATCH', '', { disabled: true }],
       ['PATCH', '', { role: 'viewer' }],
+      ['PATCH', '', { role: 'finance' }],
       ['POST', '/password', { password: 'another long password' }],
     ] as const) {
       const { name, operatorId } = await newOperator(service, 'operator')

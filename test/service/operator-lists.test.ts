@@ -143,23 +143,26 @@ test('orders, sizes and pages that there are not are refused with what would be 
 test('a secret is answered once and found nowhere afterwards: no list, no detail, no audit, no log, no table', async () => {
   // Keys need a recent sign-in, and the clock has gone on.
   admin = await signedIn(service, 'admin')
-  const { merchant, apiKey } = (
+  const { merchant, credential: apiKey } = (
     await admin.post('/merchants', { name: 'Secretive', vpa: 'secretive@bank', mcc: '5411' })
   ).json
-  const { partner, client } = (await admin.post('/partners', { name: 'Secretive', products: ['incentive'] }))
-    .json
+  const { partner, credential: client } = (
+    await admin.post('/partners', { name: 'Secretive', products: ['incentive'] })
+  ).json
   const { partnerId } = partner
   const more = [
-    (await admin.post(`/merchants/${merchant.merchantId}/api-keys`, { name: 'second' })).json.apiKey,
-    (await admin.post(`/partners/${partnerId}/clients`, { name: 'second' })).json.clientSecret,
+    (await admin.post(`/tenants/${merchant.merchantId}/credentials`, { name: 'second' })).json.secret,
+    (await admin.post(`/tenants/${partnerId}/credentials`, { name: 'second' })).json.secret,
     (await admin.post(`/partners/${partnerId}/encryption-keys`)).json.k,
   ]
-  const secrets: string[] = [apiKey.apiKey, client.clientSecret, ...more]
+  const secrets: string[] = [apiKey.secret, client.secret, ...more]
   expect(secrets.every((secret) => secret.length >= 40)).toBe(true)
   const reported = await Promise.all(
     [
       '/merchants',
       `/merchants/${merchant.merchantId}`,
+      `/tenants/${merchant.merchantId}/credentials`,
+      `/tenants/${partnerId}/credentials`,
       '/partners',
       `/partners/${partnerId}`,
       '/audit?limit=500',

@@ -176,8 +176,8 @@ const WITHOUT: readonly string[] = [
   'replayWebhook',
   'resendWebhook',
   'retireEncryptionKey',
-  'revokeApiKey',
-  'revokeClient',
+  'revealPersonalData',
+  'revokeCredential',
   'revokeInvitation',
   'rotateWebhookSecret',
   'runAuditVerification',
@@ -187,7 +187,7 @@ const WITHOUT: readonly string[] = [
 
 test('an operation that changes something needs a recent sign-in, unless it moves neither money nor rights', () => {
   const free = OF_OPERATORS.filter(
-    ({ method, role, stepUp }) => method !== 'GET' && role !== 'viewer' && !stepUp,
+    ({ method, permission, stepUp }) => method !== 'GET' && permission !== 'view' && !stepUp,
   )
   expect(free.map(({ id }) => id.replace('console.', '')).sort()).toEqual(WITHOUT)
 })

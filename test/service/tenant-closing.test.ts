@@ -126,7 +126,7 @@ test('a closing tenant gets no credentials; enabling it ends the closing, and ne
   await newCode(service, await service.as(merchant))
   const admin = await signedIn(service, 'admin')
   expect((await admin.post(`/tenants/${merchantId}/closing`, { reason: 'moves away' })).status).toBe(200)
-  const refused = await admin.post(`/merchants/${merchantId}/api-keys`, { name: 'new' })
+  const refused = await admin.post(`/tenants/${merchantId}/credentials`, { name: 'new' })
   expect(refused.error).toBe('tenant_closing')
   expect((await cli('key', 'issue', merchantId, '--name', 'new')).code).not.toBe(0)
   expect((await admin.send('PATCH', `/merchants/${merchantId}`, { disabled: false })).json.status).toBe(
@@ -134,8 +134,8 @@ test('a closing tenant gets no credentials; enabling it ends the closing, and ne
   )
   expect(await stateOf(merchantId)).toBe('active')
   expect((await tokenWith(apiKey)).error).toBe('invalid_api_key')
-  const issued = (await admin.post(`/merchants/${merchantId}/api-keys`, { name: 'new' })).json
-  expect(await tokenOf(service.client, issued.apiKey)).toEqual(expect.any(String))
+  const issued = (await admin.post(`/tenants/${merchantId}/credentials`, { name: 'new' })).json
+  expect(await tokenOf(service.client, issued.secret)).toEqual(expect.any(String))
 })
 
 test('codes that are created and paid while the merchant closes: none is payable afterwards, and no money is lost', async () => {

@@ -46,35 +46,35 @@ export const sessionQuery = queryOptions({
   staleTime: Infinity,
 })
 
-const ROLES = ['viewer', 'operator', 'admin'] as const
-type Role = (typeof ROLES)[number]
+type Operator = Schemas['SessionOperator']
+type Permission = Operator['permissions'][number]
 
 interface SignedIn {
   readonly name: string
-  readonly role: Role
+  readonly role: Operator['role']
   /** Nothing but the own account works before a second factor is set up. */
   readonly secondFactorNeeded: boolean
   readonly mode: 'sandbox' | 'live'
   readonly version: string
   /** Business time zone; all dates are shown in it. */
   readonly timeZone: string
-  /** Whether the operator has this role or a higher one. */
-  readonly can: (role: Role) => boolean
+  /** Whether the operator's role permits it. */
+  readonly can: (permission: Permission) => boolean
 }
 
 /** Who is signed in, and to what. The last ones known, while the way leads to the sign-in. */
 export function useSession(): SignedIn {
   const { data: about } = useQuery(aboutQuery)
   const { data: session } = useQuery({ ...sessionQuery, enabled: false })
-  const role = session?.operator.role ?? 'viewer'
+  const { name = '', role = 'viewer', permissions = [] } = session?.operator ?? {}
   return {
-    name: session?.operator.name ?? '',
+    name,
     role,
     secondFactorNeeded: session?.secondFactorNeeded ?? false,
     mode: about?.mode ?? 'live',
     version: about?.version ?? '',
     timeZone: about?.timeZone ?? 'Asia/Kolkata',
-    can: (wanted) => ROLES.indexOf(role) >= ROLES.indexOf(wanted),
+    can: (permission) => permissions.includes(permission),
   }
 }
 

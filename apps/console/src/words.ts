@@ -39,7 +39,7 @@ export const accountTypeLabel = labelIn(ACCOUNT_TYPES)
 
 /** Names of a person, as far as they are known. */
 export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>
-  [person.title, person.firstName, person.lastName].filter(Boolean).join(' ')
+  [person.title, person.firstName, person.lastName].filter((part) => part && part !== '•••').join(' ')
 
 /** A key for a command of money: a repeat with it does nothing twice. */
 export const newIdempotencyKey = (): string =>

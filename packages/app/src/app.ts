@@ -10,6 +10,7 @@ import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
+import { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
 import { Deliveries } from '@svc/core/webhooks/deliveries'
@@ -123,6 +124,7 @@ export class App {
       ...upiSwitch,
       ...expiries,
       requestLog.loop,
+      services.credentialUses.loop,
       auditAnchors,
       relay,
       deliveries,
@@ -135,7 +137,7 @@ export class App {
       () => stopAll([...upiSwitch, ...commandLoops]),
       () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
-      () => stopAll([requestLog.loop, auditAnchors]),
+      () => stopAll([requestLog.loop, services.credentialUses.loop, auditAnchors]),
       // Together: on a frozen connection, each of them waits until it is closed.
       () => Promise.all([stopAll([this.#epoch.loop, ...this.#essential]), database.close()]),
     ]
@@ -177,6 +179,7 @@ export class App {
     return {
       ...services,
       accessTokens: new AccessTokens(services),
+      credentialUses: new CredentialUses(services),
       eventStreams: new EventStreams(services),
       testClocks,
     }

@@ -1,4 +1,3 @@
-import { ROLES } from '@svc/console-api/console-schema'
 import {
   INVITATION_HOURS,
   INVITATION_HOURS_MAX,
@@ -11,6 +10,7 @@ import {
   stateOf,
 } from '@svc/console-api/invitation-store'
 import { isOperatorName } from '@svc/console-api/operator-store'
+import { ROLES } from '@svc/console-api/permissions'
 import type { Config } from '@svc/contract/config'
 import { Failure } from '@svc/contract/errors'
 import type { Command } from 'commander'
@@ -100,7 +100,7 @@ async function invite(
   name: string,
   { role: text, hours: wanted, json = false }: InviteOptions,
 ): Promise<void> {
-  const role = readRole(text)
+  const role = readRole(text, ROLES)
   const hours = readHours(wanted)
   if (!isOperatorName(name))
     throw new UsageError(

@@ -1,4 +1,4 @@
-import { ROLES } from '@svc/console-api/console-schema'
+import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'
 import {
   changeMember,
   inviteMember,
@@ -43,7 +43,7 @@ export function addMemberCommands(program: Command): void {
     .argument('<tenantId>', TENANT)
     .argument('<name>', 'name with which the person signs in, such as an e-mail address')
     .description('print a link with which a person chooses a password for the portal; it works once')
-    .option('--role <role>', `what they may do: ${ROLES.join(', ')}`, 'admin')
+    .option('--role <role>', `what they may do: ${MEMBER_ROLES.join(', ')}`, 'admin')
     .option(...HOURS)
     .option('--json', 'print JSON')
     .addHelpText(
@@ -100,7 +100,7 @@ function addChanges(member: Command): void {
     .command('role')
     .argument('<tenantId>', TENANT)
     .argument('<name>', 'name or id of the member')
-    .argument('<role>', ROLES.join(', '))
+    .argument('<role>', MEMBER_ROLES.join(', '))
     .description('change what a member may do; sessions end')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -108,7 +108,7 @@ function addChanges(member: Command): void {
       '\nExample:\n  svc admin member role mer_01jqzyxk5n9b4w2m7t3v8c6d0f asha@shop.example viewer',
     )
     .action((tenantId: string, who: string, role: string, { json = false }: Json) =>
-      change(tenantId, who, { role: readRole(role) }, json),
+      change(tenantId, who, { role: readRole(role, MEMBER_ROLES) }, json),
     )
 }
 
@@ -143,7 +143,7 @@ async function invite(
   name: string,
   { role: text, hours: wanted, json = false }: InviteOptions,
 ): Promise<void> {
-  const role = readRole(text)
+  const role = readRole(text, MEMBER_ROLES)
   const hours = readHours(wanted)
   if (!isMemberName(name)) throw new UsageError(`The name ${MEMBER_NAME_RULE}`)
   const { member, link: address } = await withInstallation((context) =>

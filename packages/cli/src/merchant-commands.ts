@@ -1,4 +1,5 @@
-import { issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
+import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {
   createMerchant,
   findMerchant,
@@ -13,6 +14,7 @@ import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/up
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -127,7 +129,7 @@ async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<
 }
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('issue, list and revoke API keys of merchants')
+  const key = program.command('key').description('issue, list, roll and revoke API keys of merchants')
   key
     .command('issue <merchantId>')
     .description('issue one more API key, shown only once; previous keys stay valid until they are revoked')
@@ -135,7 +137,7 @@ export function addKeyCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a key: issue a new one, put it to use, then revoke the previous one:\n  svc admin key issue mer_… --name "till 2"\n  svc admin key revoke key_…',
+      '\nTo replace a key without a gap: svc admin key roll mer_… key_…\n\nExample:\n  svc admin key issue mer_… --name "till 2"',
     )
     .action(async (merchantId: string, { name, json = false }: Json & { name: string }) => {
       const { apiKeyId, secret } = await withInstallation(({ database, keyMaker }) =>
@@ -152,19 +154,31 @@ export function addKeyCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (merchantId: string, { json = false }: Json) => {
       const keys = await withInstallation(({ database }) =>
-        database.operate((tx) => listApiKeys(tx, merchantId)),
+        database.operate((tx) => listCredentials(tx, merchantId)),
       )
       printRows(
-        keys.map(({ apiKeyId, name, prefix, createdAt, revokedAt }) => ({
-          apiKeyId,
-          name,
-          prefix,
-          createdAt,
-          revokedAt,
-        })),
+        keys.map(({ credentialId: apiKeyId, ...key }) => ({ apiKeyId, ...key })),
         json,
       )
     })
+  key
+    .command('roll <merchantId> <apiKeyId>')
+    .description('issue a key in the place of another, which goes on working for some hours; shown only once')
+    .option(
+      '--hours <hours>',
+      `how long the previous key works, 1 to ${OVERLAP_HOURS_MAX}`,
+      `${OVERLAP_HOURS}`,
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin key roll mer_… key_… --hours 48')
+    .action((merchantId: string, apiKeyId: string, options: RollOptions) =>
+      roll({ tenantId: merchantId, credentialId: apiKeyId }, options, ({ issued, replaced }) => ({
+        merchantId,
+        apiKeyId: issued.credentialId,
+        apiKey: issued.secret.reveal(),
+        replacedEndsAt: replaced.expiresAt,
+      })),
+    )
   key
     .command('revoke <apiKeyId>')
     .description('revoke an API key for good; its tokens die within a second in every process')

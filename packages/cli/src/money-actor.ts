@@ -1,4 +1,5 @@
 import { findCredentials, type OperatorAccount } from '@svc/console-api/operator-store'
+import { permits } from '@svc/console-api/permissions'
 import type { PostingTools } from '@svc/console-api/postings'
 import { Failure } from '@svc/contract/errors'
 import { idMaker } from '@svc/contract/id-kinds'
@@ -21,8 +22,9 @@ export async function moneyActor(context: CommandContext): Promise<string> {
   const known = await database.operate((tx) => findCredentials(tx, name))
   if (!(await isPassword(known?.passwordHash, password.reveal())) || !known)
     throw new UsageError('SVC_OPERATOR and SVC_OPERATOR_PASSWORD fit no active operator.')
-  if (known.operator.role === 'viewer')
-    throw new UsageError(`The operator ${name} is a viewer and cannot move money.`)
+  const { role } = known.operator
+  if (!permits(role, 'finance'))
+    throw new UsageError(`The operator ${name} has the role ${role}, which may not move money.`)
   await requireCode(context, known.operator)
   return `operator ${name}`
 }

@@ -1,5 +1,4 @@
 import { password as askPassword, isCancel } from '@clack/prompts'
-import { ROLES, type Role } from '@svc/console-api/console-schema'
 import { unlinkIdentity } from '@svc/console-api/identity-store'
 import {
   endSessions,
@@ -12,6 +11,7 @@ import {
   updateOperator,
 } from '@svc/console-api/operator-store'
 import { removeAllPasskeys } from '@svc/console-api/passkey-store'
+import { ROLES, type Role } from '@svc/console-api/permissions'
 import { removeSecondFactor } from '@svc/console-api/second-factor'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
@@ -46,7 +46,8 @@ export function addOperatorCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-viewer sees everything; operator also changes tenants, cards and codes; admin also manages operators.
+viewer sees everything, with personal data masked; auditor also verifies; support handles cards and codes, finance
+moves money, operations manages tenants and credentials; operator does what these three do; admin also manages operators.
 
 Examples:
   svc admin operator create asha --role admin
@@ -78,7 +79,7 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin operator role asha operator')
     .action((who: string, role: string, { json = false }: Json) =>
-      change(who, { role: readRole(role) }, json),
+      change(who, { role: readRole(role, ROLES) }, json),
     )
   operator
     .command('reset-password <name>')
@@ -156,7 +157,7 @@ async function create(
   name: string,
   { role: text, passwordStdin = false, json = false }: PasswordOptions & { role: string },
 ): Promise<void> {
-  const role = readRole(text)
+  const role = readRole(text, ROLES)
   if (!isOperatorName(name))
     throw new UsageError(
       'The name must be 2 to 64 small letters, digits and . _ @ -, a letter or digit first',

@@ -1,5 +1,5 @@
-import { issueSharedKey, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
-import { listJweKeys, listOAuthClients } from '@svc/core/tenants/list-credentials'
+import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
+import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
 import {
   createPartner,
   findPartner,
@@ -17,6 +17,7 @@ import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
+import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -114,7 +115,9 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
 }
 
 function addClientCommands(partner: Command): void {
-  const client = partner.command('client').description('issue, list and revoke OAuth clients of partners')
+  const client = partner
+    .command('client')
+    .description('issue, list, roll and revoke OAuth clients of partners')
   client
     .command('issue <partnerId>')
     .description('issue one more OAuth client; its secret is shown only once')
@@ -122,7 +125,7 @@ function addClientCommands(partner: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo rotate a secret: issue a new client, put it to use, then revoke the previous one:\n  svc admin partner client issue par_… --name "batch jobs"\n  svc admin partner client revoke cli_…',
+      '\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
     )
     .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
       requireName(name)
@@ -143,11 +146,41 @@ function addClientCommands(partner: Command): void {
       const clients = await withInstallation(({ database }) =>
         database.operate(async (tx) => {
           await requirePartner(tx, partnerId)
-          return listOAuthClients(tx, partnerId)
+          return listCredentials(tx, partnerId)
         }),
       )
-      printRows(clients, json)
+      printRows(
+        clients.map(({ credentialId: clientId, name, createdAt, expiresAt, revokedAt, lastUsedAt }) => ({
+          clientId,
+          name,
+          createdAt,
+          lastUsedAt,
+          expiresAt,
+          revokedAt,
+        })),
+        json,
+      )
     })
+  client
+    .command('roll <partnerId> <clientId>')
+    .description(
+      'issue a client in the place of another, which goes on working for some hours; shown only once',
+    )
+    .option(
+      '--hours <hours>',
+      `how long the previous client works, 1 to ${OVERLAP_HOURS_MAX}`,
+      `${OVERLAP_HOURS}`,
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin partner client roll par_… cli_… --hours 48')
+    .action((partnerId: string, clientId: string, options: RollOptions) =>
+      roll({ tenantId: partnerId, credentialId: clientId }, options, ({ issued, replaced }) => ({
+        partnerId,
+        clientId: issued.credentialId,
+        clientSecret: issued.secret.reveal(),
+        replacedEndsAt: replaced.expiresAt,
+      })),
+    )
   client
     .command('revoke <clientId>')
     .description('revoke an OAuth client for good; its tokens die within a second in every process')

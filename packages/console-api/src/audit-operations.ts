@@ -66,7 +66,7 @@ export const listAudit = query({
   tag: 'Audit',
   summary: 'Who did what',
   description: 'Append-only; chained by hashes, for each tenant; `svc admin audit verify` walks the chains.',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(['-at'], {
     actor: exact('Of this actor, as it is shown', 160),
     action: exact('Of this kind', 64),
@@ -127,7 +127,7 @@ export const showAuditVerification = query({
   path: `${CONSOLE_API}/audit/verification`,
   tag: 'Audit',
   summary: 'Show whether the chains were whole when they were last walked',
-  role: 'viewer',
+  permission: 'view',
   result: VerificationRecord,
   errors: [],
   mount: (services: ConsoleServices) => async () => ({
@@ -143,7 +143,7 @@ export const runAuditVerification = query({
   tag: 'Audit',
   summary: 'Walk the chains now',
   description: 'Begins in the background; ask for the result while `running`.',
-  role: 'operator',
+  permission: 'verify',
   result: VerificationRecord,
   errors: [],
   mount:

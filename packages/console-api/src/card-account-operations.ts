@@ -111,7 +111,7 @@ export const listCardAccountsInConsole = query({
   path: ACCOUNTS,
   tag: 'Card accounts',
   summary: 'List card accounts',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME, {
     q: exact('Id'),
     partnerId: exact('Of this partner'),
@@ -143,7 +143,7 @@ export const showCardAccount = query({
   path: `${ACCOUNTS}/:cardAccountId`,
   tag: 'Card accounts',
   summary: 'Show card account',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('cardAccountId'),
   result: record('CardAccountDetail', {
     ...accountFields,
@@ -178,7 +178,7 @@ export const createCardAccountInConsole = query({
   path: ACCOUNTS,
   tag: 'Card accounts',
   summary: 'Create card account, empty',
-  role: 'operator',
+  permission: 'operations',
   body: closed({
     companyId: id,
     product: Type.Enum([...PRODUCTS]),
@@ -228,7 +228,7 @@ export const fundCardAccountInConsole = query({
   summary: 'Enter money that the partner paid in',
   description:
     'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first funding, with another one it is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('cardAccountId'),
   body: closed({
     amount: Type.String({

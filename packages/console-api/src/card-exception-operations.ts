@@ -42,7 +42,7 @@ export const listCardExceptions = query({
   summary: 'List exceptions of the card rail',
   description:
     'Messages of the card network that could not be read, and money that fits no card, authorisation or capture.',
-  role: 'operator',
+  permission: 'finance',
   query: listQuery(BY_TIME, {
     q: exact('Id of the exception, the card or the message', 64),
     reason: oneOf([...EXCEPTION_REASONS], 'Only these'),
@@ -142,7 +142,7 @@ export const showCardException = query({
   path: `${PATH}/:exceptionId`,
   tag: TAG,
   summary: 'Show exception of the card rail, with the message that caused it',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('exceptionId'),
   result: record('CardExceptionDetail', {
     exception: CardExceptionRecord,

@@ -50,7 +50,7 @@ export const showClosing = query({
   path: PATH,
   tag: TAG,
   summary: 'Show what keeps a tenant from being closed',
-  role: 'viewer',
+  permission: 'view',
   params,
   result: ClosingRecord,
   errors: ['tenant_not_found'],
@@ -71,7 +71,7 @@ export const closeTenant = query({
   summary: 'Close tenant',
   description:
     'Disables it for good, revokes its credentials, and in the background cancels its codes; once nothing is open any more it is closed (decision A14). Enabling it ends the closing.',
-  role: 'admin',
+  permission: 'administer',
   params,
   body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
   result: ClosingRecord,

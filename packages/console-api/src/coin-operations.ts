@@ -54,7 +54,7 @@ export const listCoinConfigs = query({
   path: `${CONSOLE_API}/coin-configs`,
   tag: TAG,
   summary: 'List coin configurations of all partners',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME, {
     q: exact('Id'),
     partnerId: exact('Of this partner'),
@@ -107,7 +107,7 @@ export const showCoinConfig = query({
   path: `${CONSOLE_API}/coin-configs/:coinConfigId`,
   tag: TAG,
   summary: 'Show coin configuration with its revisions',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('coinConfigId'),
   result: record('CoinConfigDetail', {
     partnerId: text(),
@@ -141,7 +141,7 @@ export const tryAllocation = query({
   tag: TAG,
   summary: 'What would an event award, and why',
   description: 'Changes nothing.',
-  role: 'viewer',
+  permission: 'view',
   body: closed({
     userId: id,
     event: id,
@@ -169,7 +169,7 @@ export const showUserCoins = query({
   path: `${CONSOLE_API}/users/:userId/coins`,
   tag: TAG,
   summary: 'Show coin balance and history of a user',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('userId'),
   query: closed({ after: Type.Optional(Cursor) }),
   result: record('UserCoins', {

@@ -74,7 +74,7 @@ export const listCompaniesInConsole = query({
   path: COMPANIES,
   tag: 'Companies',
   summary: 'List companies',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME_OR_NAME, {
     q: exact('Id, or begin of the name', 100),
     partnerId: exact('Of this partner'),
@@ -112,7 +112,7 @@ export const showCompany = query({
   path: `${COMPANIES}/:companyId`,
   tag: 'Companies',
   summary: 'Show company, with its card accounts',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('companyId'),
   result: record('CompanyDetail', {
     ...companyFields,
@@ -146,7 +146,7 @@ export const createCompanyInConsole = query({
   path: COMPANIES,
   tag: 'Companies',
   summary: 'Create company',
-  role: 'operator',
+  permission: 'operations',
   body: closed({ partnerId: id, name: Name }),
   result: CompanyRecord,
   errors: ['partner_not_found'],

@@ -8,6 +8,7 @@ import * as closing from './closing-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
+import * as credentials from './credential-operations.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
 import * as invitations from './invitation-operations.ts'
@@ -27,9 +28,11 @@ import * as payments from './payment-operations.ts'
 import * as payoutLists from './payout-lists.ts'
 import * as payouts from './payout-operations.ts'
 import * as payoutTerms from './payout-terms-operations.ts'
+import { withMaskedPersons } from './personal-data.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
 import * as requests from './request-operations.ts'
+import { revealPersonalData } from './reveals.ts'
 import { searchEverything } from './search.ts'
 import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
@@ -40,7 +43,7 @@ import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
 import * as webhooks from './webhook-operations.ts'
 
-const OPERATIONS: readonly Operation<ConsoleServices>[] = [
+const UNMASKED: readonly Operation<ConsoleServices>[] = [
   session.showAbout,
   session.signIn,
   session.signInToSandbox,
@@ -71,14 +74,10 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   merchants.createMerchantInConsole,
   merchants.changeMerchant,
   payoutTerms.showPayoutTerms,
-  merchants.issueApiKeyInConsole,
-  merchants.revokeApiKeyInConsole,
   partners.listPartnersInConsole,
   partners.showPartner,
   partners.createPartnerInConsole,
   partners.changePartner,
-  partners.issueClient,
-  partners.revokeClient,
   partners.issueJweKey,
   partners.retireJweKeyInConsole,
   companies.listCompaniesInConsole,
@@ -166,6 +165,10 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
+  credentials.listCredentialsInConsole,
+  credentials.issueCredentialInConsole,
+  credentials.rollCredentialInConsole,
+  credentials.revokeCredentialInConsole,
   closing.showClosing,
   closing.closeTenant,
   members.listMembers,
@@ -177,7 +180,10 @@ const OPERATIONS: readonly Operation<ConsoleServices>[] = [
   invitations.revokeInvitation,
   invitations.showInvitation,
   invitations.acceptInvitation,
+  revealPersonalData,
 ]
+
+const OPERATIONS = UNMASKED.map(withMaskedPersons)
 
 const isList = ({ id }: Operation<ConsoleServices>): boolean => /\.list[A-Z]/.test(id)
 

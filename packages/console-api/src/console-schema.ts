@@ -7,10 +7,6 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 /** Path of the console's own API; the page itself is at `/console`. */
 export const CONSOLE_API = '/console/api/v0'
 
-/** Each may do what the ones before it may (decision O2). */
-export const ROLES = ['viewer', 'operator', 'admin'] as const
-export type Role = (typeof ROLES)[number]
-
 /** What all operations of the console share: who may call, and how they fail. */
 export const consoleOperation = { auth: 'operator', envelope: 'problem' } as const
 
@@ -43,6 +39,9 @@ export const closed = <P extends TProperties>(fields: P) =>
   Type.Object(fields, { additionalProperties: false })
 export const text = (description?: string) => Type.String(description === undefined ? {} : { description })
 export const maybe = (description?: string) => Type.Optional(text(description))
+/** What says who a person is: masked until it is revealed (decision O7). */
+export const personal = (kind: 'name' | 'address' | 'mobile' | 'text') =>
+  Type.Optional(Type.String({ 'x-personal': kind }))
 /** RFC 3339 with milliseconds and the business zone's offset. */
 export const instant = text('RFC 3339 with milliseconds and zone offset')
 export const maybeInstant = Type.Optional(instant)

@@ -98,7 +98,7 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
   const { limit: _, after: __, ...filters } = given
   const { data } = (list.result as unknown as { properties: { data: Schema } }).properties
   const columns = columnsOf(required(data.items, 'a list has items'))
-  const { id, path, summary, tag, params, role } = list
+  const { id, path, summary, tag, params, permission } = list
   return streamingQuery({
     auth: 'operator',
     envelope: 'problem',
@@ -109,7 +109,7 @@ export function exportOf<S extends Services>(list: Operation<S>): Operation<S> {
     summary: `${summary} as CSV`,
     description:
       'All rows of the filter in one response (RFC 4180), at most two at a time. Columns are named as in the list; amounts are rupees with two decimals; texts that a spreadsheet would run as a formula begin with an apostrophe. The export is recorded in the audit.',
-    ...(role !== undefined && { role }),
+    ...(permission !== undefined && { permission }),
     ...(params && { params }),
     query: closed(filters),
     result: Type.String({ description: `Columns: ${columns.map(({ name }) => `\`${name}\``).join(', ')}` }),

@@ -51,7 +51,7 @@ export const listDisputesInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'List disputes of all merchants',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME, {
     q: exact('Id of the dispute or of its payment, or the network’s reference of the case in any case', 64),
     merchantId: exact('Of this merchant'),
@@ -93,7 +93,7 @@ export const closeDisputeByOperator = query({
   summary: 'Record what the network decided of a dispute',
   description:
     'Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('disputeId'),
   body: closed({
     outcome: Type.Enum(['WON', 'LOST']),

@@ -11,8 +11,6 @@ import {
   idParam,
   instant,
   listOf,
-  ROLES,
-  type Role,
   record,
   text,
 } from './console-schema.ts'
@@ -33,6 +31,7 @@ import {
 } from './invitation-store.ts'
 import { OperatorName } from './operator-operations.ts'
 import { hashPassword } from './password.ts'
+import { ROLES, type Role } from './permissions.ts'
 import { beginSession, NewPassword, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Invitations'
@@ -68,7 +67,7 @@ export const listInvitations = query({
   tag: TAG,
   summary: 'List invitations',
   description: 'All that were neither accepted nor revoked.',
-  role: 'admin',
+  permission: 'administer',
   result: listOf(InvitationRecord),
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
@@ -90,7 +89,7 @@ export const inviteOperator = query({
   summary: 'Invite operator',
   description:
     'Returns a link that works once, for the invited person, who chooses a password there. It is shown this one time: the service stores a keyed digest of it. An expired invitation of the same name is replaced. The role cannot be above yours, and the invitation ends when you lose that role.',
-  role: 'admin',
+  permission: 'administer',
   body: closed({
     name: OperatorName,
     role: Role,
@@ -142,7 +141,7 @@ export const revokeInvitation = query({
   tag: TAG,
   summary: 'Revoke invitation',
   description: 'Its link stops working at once.',
-  role: 'admin',
+  permission: 'administer',
   params: idParam('invitationId'),
   result: InvitationRecord,
   errors: ['invitation_not_found'],

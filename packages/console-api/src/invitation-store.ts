@@ -4,8 +4,8 @@ import { type RandomBytes } from '@svc/kernel/ids'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { ROLES, type Role } from './console-schema.ts'
 import { findOperator, insertOperator, type OperatorAccount } from './operator-store.ts'
+import { covers, type Role } from './permissions.ts'
 
 export const INVITATION_HOURS = 72
 export const INVITATION_HOURS_MAX = 720
@@ -93,16 +93,13 @@ const REVOKE = statement(
 
 export type InvitationState = 'open' | 'accepted' | 'revoked' | 'expired'
 
-/** Whether one role may give another. */
-export const mayGive = (giver: Role, given: Role): boolean => ROLES.indexOf(giver) >= ROLES.indexOf(given)
-
 /** An invitation ends with the rights of its maker: disabled, or demoted below the role that was offered. */
 export function stateOf(
   { acceptedAt, revokedAt, expiresAt, makerRole, role }: Invitation,
   now: Date,
 ): InvitationState {
   if (acceptedAt) return 'accepted'
-  if (revokedAt || makerRole === null || (makerRole !== undefined && !mayGive(makerRole, role)))
+  if (revokedAt || makerRole === null || (makerRole !== undefined && !covers(makerRole, role)))
     return 'revoked'
   return expiresAt <= now ? 'expired' : 'open'
 }
@@ -167,7 +164,7 @@ export async function insertInvitation(
   { keyring, random, now }: InvitationTools,
   { name, role, hours, token, createdBy, maker }: NewInvitation,
 ): Promise<Invitation> {
-  if (maker && !mayGive(maker.role, role))
+  if (maker && !covers(maker.role, role))
     fail('role_too_low', { description: `Your role ${maker.role} cannot invite to the role ${role}` })
   if (await findOperator(tx, name))
     fail('already_exists', { description: `name: another operator is called ${name}` })

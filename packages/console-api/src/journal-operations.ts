@@ -64,7 +64,7 @@ export const showJournal = query({
   path: `${CONSOLE_API}/ledger/journals/:journalId`,
   tag: 'Ledger',
   summary: 'Show journal with its legs',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('journalId'),
   result: JournalDetail,
   errors: ['journal_not_found'],
@@ -85,7 +85,7 @@ export const reverseJournalInConsole = query({
   summary: 'Reverse a journal that an operator posted',
   description:
     'A mirrored journal takes it back, once; a repeat returns it. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('journalId'),
   body: closed({
     reason: Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' }),

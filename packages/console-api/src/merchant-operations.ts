@@ -1,6 +1,5 @@
 import { fail } from '@svc/contract/errors'
 import { accountId } from '@svc/core/ledger/accounts'
-import { type ApiKey, issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
 import {
   createMerchant,
   findMerchant,
@@ -28,12 +27,12 @@ import {
   listQuery,
   maybe,
   maybeInstant,
-  Name,
   oneOf,
   record,
   rupeesText,
   text,
 } from './console-schema.ts'
+import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { begins, Filters, readList } from './list.ts'
 
 const TAG = 'Merchants'
@@ -51,18 +50,6 @@ const fields = {
   disabledOn: maybeInstant,
 }
 const MerchantRecord = record('Merchant', fields)
-const ApiKeyRecord = record('ApiKey', {
-  apiKeyId: text(),
-  name: text(),
-  prefix: text('Begin of the key, to distinguish it from others'),
-  createdOn: instant,
-  revokedOn: maybeInstant,
-})
-const IssuedApiKey = record('IssuedApiKey', {
-  apiKeyId: text(),
-  apiKey: text('The secret; shown here and never again'),
-})
-
 const toWire = (merchant: Merchant, timeZone: string) => ({
   merchantId: merchant.merchantId,
   name: merchant.name,
@@ -75,23 +62,10 @@ const toWire = (merchant: Merchant, timeZone: string) => ({
   disabledOn: merchant.disabledAt ? rfc3339(merchant.disabledAt, timeZone) : undefined,
 })
 
-const keyToWire = ({ apiKeyId, name, prefix, createdAt, revokedAt }: ApiKey, timeZone: string) => ({
-  apiKeyId,
-  name,
-  prefix,
-  createdOn: rfc3339(createdAt, timeZone),
-  revokedOn: revokedAt ? rfc3339(revokedAt, timeZone) : undefined,
-})
-
 const BALANCE = statement<{ balance: bigint }>(
   'console_account_balance',
   'select balance from ledger_accounts where account_id = $1',
 )
-const KEY_OWNER = statement<{ tenant_id: string }>(
-  'console_api_key_owner',
-  'select tenant_id from api_keys where api_key_id = $1',
-)
-
 export const listMerchants = query({
   ...consoleOperation,
   id: 'console.listMerchants',
@@ -99,7 +73,7 @@ export const listMerchants = query({
   path: PATH,
   tag: TAG,
   summary: 'List merchants',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME_OR_NAME, {
     q: exact('Id, begin of the name, or begin of the VPA', 255),
     status: oneOf(['active', 'disabled'], 'Only these'),
@@ -145,12 +119,11 @@ export const showMerchant = query({
   method: 'GET',
   path: `${PATH}/:merchantId`,
   tag: TAG,
-  summary: 'Show merchant, with its keys',
-  role: 'viewer',
+  summary: 'Show merchant',
+  permission: 'view',
   params,
   result: record('MerchantDetail', {
     ...fields,
-    apiKeys: Type.Array(ApiKeyRecord),
     payable: rupeesText,
     payableAccountId: text('Ledger account of what it is owed'),
   }),
@@ -160,11 +133,9 @@ export const showMerchant = query({
       const payableAccountId = accountId('payable', merchantId)
       const detail = await database.operate(async (tx) => {
         const merchant = (await findMerchant(tx, merchantId)) ?? fail('merchant_not_found')
-        const keys = await listApiKeys(tx, merchantId)
         const [payable] = await tx.query(BALANCE, [payableAccountId])
         return {
           ...toWire(merchant, timeZone),
-          apiKeys: keys.map((key) => keyToWire(key, timeZone)),
           payable: formatRupees(payable?.balance ?? 0n),
           payableAccountId,
         }
@@ -181,7 +152,7 @@ export const createMerchantInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'Create merchant, with a first API key',
-  role: 'operator',
+  permission: 'operations',
   body: closed({
     name: Type.String({
       pattern: PAYEE_NAME_PATTERN,
@@ -190,7 +161,7 @@ export const createMerchantInConsole = query({
     vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
     mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
   }),
-  result: closed({ merchant: MerchantRecord, apiKey: IssuedApiKey }),
+  result: closed({ merchant: MerchantRecord, credential: IssuedRecord }),
   errors: ['already_exists', 'mcc_not_allowed'],
   mount(services) {
     return async (input) => {
@@ -206,7 +177,7 @@ export const createMerchantInConsole = query({
       return {
         body: JSON.stringify({
           merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
-          apiKey: { apiKeyId: apiKey.apiKeyId, apiKey: apiKey.secret.reveal() },
+          credential: issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
         }),
       }
     }
@@ -220,7 +191,7 @@ export const changeMerchant = query({
   path: `${PATH}/:merchantId`,
   tag: TAG,
   summary: 'Disable or enable merchant',
-  role: 'operator',
+  permission: 'operations',
   params,
   body: closed({ disabled: Type.Boolean() }),
   result: MerchantRecord,
@@ -234,62 +205,6 @@ export const changeMerchant = query({
       return {
         body: JSON.stringify(
           toWire(merchant ?? fail('merchant_not_found'), services.config.BUSINESS_TIME_ZONE),
-        ),
-      }
-    }
-  },
-})
-
-export const issueApiKeyInConsole = query({
-  ...consoleOperation,
-  id: 'console.issueApiKey',
-  stepUp: true,
-  method: 'POST',
-  path: `${PATH}/:merchantId/api-keys`,
-  tag: TAG,
-  summary: 'Issue API key',
-  role: 'operator',
-  params,
-  body: closed({ name: Name }),
-  result: IssuedApiKey,
-  errors: ['merchant_not_found', 'tenant_closing'],
-  mount(services) {
-    return async (input) => {
-      const { params, body } = input
-      const { apiKeyId, secret } = await asOperator(services, input, async (tx) => {
-        if (!(await findMerchant(tx, params.merchantId))) fail('merchant_not_found')
-        return issueApiKey(tx, keyMakerOf(services), params.merchantId, body.name)
-      })
-      return { body: JSON.stringify({ apiKeyId, apiKey: secret.reveal() }) }
-    }
-  },
-})
-
-export const revokeApiKeyInConsole = query({
-  ...consoleOperation,
-  id: 'console.revokeApiKey',
-  method: 'DELETE',
-  path: `${PATH}/:merchantId/api-keys/:apiKeyId`,
-  tag: TAG,
-  summary: 'Revoke API key',
-  description: 'For good; its tokens die within a second in every process.',
-  role: 'operator',
-  params: Type.Object({
-    merchantId: Type.String({ maxLength: 128 }),
-    apiKeyId: Type.String({ maxLength: 128 }),
-  }),
-  result: ApiKeyRecord,
-  errors: ['credential_not_found'],
-  mount(services) {
-    return async (input) => {
-      const { merchantId, apiKeyId } = input.params
-      const key = await asOperator(services, input, async (tx) => {
-        const [owner] = await tx.query(KEY_OWNER, [apiKeyId])
-        return owner?.tenant_id === merchantId ? revokeApiKey(tx, apiKeyId) : undefined
-      })
-      return {
-        body: JSON.stringify(
-          keyToWire(key ?? fail('credential_not_found'), services.config.BUSINESS_TIME_ZONE),
         ),
       }
     }

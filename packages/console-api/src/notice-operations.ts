@@ -31,7 +31,7 @@ export const listNotices = query({
   path: PATH,
   tag: TAG,
   summary: 'List notices of the rail that are no payment by themselves',
-  role: 'operator',
+  permission: 'finance',
   query: listQuery(BY_TIME, {
     q: exact('Id of the notice, or the bank’s reference', 64),
     status: oneOf(['QUARANTINED', 'ASSIGNED', 'DUPLICATE'], 'Only these'),
@@ -69,7 +69,7 @@ export const showNotice = query({
   path: `${PATH}/:noticeId`,
   tag: TAG,
   summary: 'Show notice of the rail',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('noticeId'),
   result: NoticeRecord,
   errors: ['notice_not_found'],
@@ -91,7 +91,7 @@ export const assignNotice = query({
   summary: 'Record the payment that a notice in quarantine reports',
   description:
     'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('noticeId'),
   body: closed({
     utr: Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s reference' }),

@@ -114,7 +114,7 @@ export const showHistory = query({
   tag: 'History',
   summary: 'Show everything that happened to a QR code, a card or a card account',
   description: 'The newest 100 entries of each source. Payments and refunds show theirs with their record.',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('objectId'),
   result: closed({ history: Type.Array(HistoryEntry, { description: 'Oldest first' }) }),
   errors: ['qr_code_not_found', 'card_not_found', 'card_account_not_found'],

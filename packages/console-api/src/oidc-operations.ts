@@ -178,7 +178,7 @@ export const unlinkOperator = query({
   summary: 'Forget whom the identity provider knows an operator as',
   description:
     'For a person with a new account at the provider: the next sign-in by the name links again. Ends all sessions of the operator within a second.',
-  role: 'admin',
+  permission: 'administer',
   params: idParam('operatorId'),
   result: closed({ unlinked: Type.Boolean({ description: 'Whether there was a link' }) }),
   errors: ['operator_not_found'],

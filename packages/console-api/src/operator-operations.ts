@@ -12,7 +12,6 @@ import {
   instant,
   listOf,
   maybeInstant,
-  ROLES,
   record,
   text,
 } from './console-schema.ts'
@@ -25,6 +24,7 @@ import {
   updateOperator,
 } from './operator-store.ts'
 import { hashPassword } from './password.ts'
+import { ROLES } from './permissions.ts'
 import { NewPassword } from './session-operations.ts'
 
 const TAG = 'Operators'
@@ -60,7 +60,7 @@ export const listOperators = query({
   path: `${CONSOLE_API}/operators`,
   tag: TAG,
   summary: 'List operators',
-  role: 'admin',
+  permission: 'administer',
   result: listOf(OperatorRecord),
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
@@ -81,7 +81,7 @@ export const createOperator = query({
   path: `${CONSOLE_API}/operators`,
   tag: TAG,
   summary: 'Create operator',
-  role: 'admin',
+  permission: 'administer',
   body: closed({ name: OperatorName, role: Role, password: NewPassword }),
   result: OperatorRecord,
   errors: ['already_exists'],
@@ -107,7 +107,7 @@ export const changeOperator = query({
   tag: TAG,
   summary: 'Change role of operator, disable or enable',
   description: 'Disabling ends all sessions within a second. The last active administrator stays one.',
-  role: 'admin',
+  permission: 'administer',
   params: idParam('operatorId'),
   body: closed({ role: Type.Optional(Role), disabled: Type.Optional(Type.Boolean()) }),
   result: OperatorRecord,
@@ -137,7 +137,7 @@ export const resetOperatorPassword = query({
   tag: TAG,
   summary: 'Set a new password for an operator',
   description: 'Ends all sessions of the operator within a second.',
-  role: 'admin',
+  permission: 'administer',
   params: idParam('operatorId'),
   body: closed({ password: NewPassword }),
   result: OperatorRecord,

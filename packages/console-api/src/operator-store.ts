@@ -3,7 +3,7 @@ import { newId } from '@svc/contract/id-kinds'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { ROLES, type Role } from './console-schema.ts'
+import { covers, type Role } from './permissions.ts'
 
 /** A user of the console (decision O2). */
 export interface OperatorAccount {
@@ -123,7 +123,7 @@ export async function updateOperator(
   const stepsDown = disabled === true || (role !== undefined && role !== 'admin')
   if (stepsDown && admins.length === 1 && admins[0]!.operator_id === operatorId) fail('last_administrator')
   const [row] = await tx.query(CHANGE, [operatorId, role, disabled])
-  if (disabled === true || (role !== undefined && ROLES.indexOf(role) < ROLES.indexOf(former.role)))
+  if (disabled === true || (role !== undefined && !covers(role, former.role)))
     await tx.query(END_SESSIONS, [operatorId, null])
   return toOperator(row!)
 }

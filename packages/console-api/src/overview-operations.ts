@@ -183,7 +183,7 @@ export const showOverview = query({
   tag: 'Overview',
   summary: 'Overview',
   description: 'Ask every few seconds with `If-None-Match`: 304 while nothing has changed.',
-  role: 'viewer',
+  permission: 'view',
   headers: { 'If-None-Match': 'The `ETag` of a previous response' },
   query: closed({
     range: oneOf(['hour', 'day', 'week'], '`hour` by default: buckets of 1 minute, 15 minutes, 2 hours'),

@@ -42,7 +42,7 @@ export const listSessions = query({
   tag: TAG,
   summary: 'List your sessions',
   description: 'Those that have not ended, the last used first.',
-  role: 'viewer',
+  permission: 'view',
   result: closed({ data: Type.Array(OwnSessionRecord) }),
   errors: [],
   mount({ config, database, sessions }: ConsoleServices) {
@@ -65,7 +65,7 @@ export const endSession = query({
   tag: TAG,
   summary: 'End one of your sessions',
   description: 'It ends at once, in every process.',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('sessionId'),
   result: closed({ ended: Type.Boolean() }),
   errors: ['session_not_found'],
@@ -91,7 +91,7 @@ export const endOtherSessions = query({
   tag: TAG,
   summary: 'End all your other sessions',
   description: 'They end at once, in every process; the one that asks stays.',
-  role: 'viewer',
+  permission: 'view',
   result: closed({ ended: Type.Integer({ description: 'How many there were' }) }),
   errors: [],
   mount(services: ConsoleServices) {

@@ -1,20 +1,10 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { issueSharedKey, retireJweKey } from '@svc/core/tenants/jwe-keys'
-import { listJweKeys, listOAuthClients } from '@svc/core/tenants/list-credentials'
-import {
-  createPartner,
-  findPartner,
-  issueOAuthClient,
-  type Partner,
-  PRODUCTS,
-  type Product,
-  revokeOAuthClient,
-} from '@svc/core/tenants/partner'
+import { issueSharedKey, listJweKeys, retireJweKey } from '@svc/core/tenants/jwe-keys'
+import { createPartner, findPartner, type Partner, PRODUCTS, type Product } from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
@@ -34,6 +24,7 @@ import {
   record,
   text,
 } from './console-schema.ts'
+import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { begins, Filters, readList } from './list.ts'
 
 const TAG = 'Partners'
@@ -50,12 +41,6 @@ const fields = {
   disabledOn: maybeInstant,
 }
 const PartnerRecord = record('Partner', fields)
-const ClientRecord = record('OAuthClient', {
-  clientId: text(),
-  name: text(),
-  createdOn: instant,
-  revokedOn: maybeInstant,
-})
 const JweKeyRecord = record('JweKey', {
   kid: text(),
   kind: Type.Enum(['shared', 'public']),
@@ -63,11 +48,6 @@ const JweKeyRecord = record('JweKey', {
   createdOn: instant,
   retiredOn: maybeInstant,
 })
-const IssuedClient = record('IssuedClient', {
-  clientId: text(),
-  clientSecret: text('The secret; shown here and never again'),
-})
-
 const toWire = (partner: Partner, timeZone: string) => ({
   partnerId: partner.partnerId,
   name: partner.name,
@@ -87,11 +67,6 @@ interface PartnerRow {
   disabled_at: Date | null
 }
 
-const CLIENT_OWNER = statement<{ tenant_id: string }>(
-  'console_client_owner',
-  'select tenant_id from oauth_clients where client_id = $1',
-)
-
 const requirePartner = async (tx: Tx, partnerId: string): Promise<Partner> =>
   (await findPartner(tx, partnerId)) ?? fail('partner_not_found')
 
@@ -102,7 +77,7 @@ export const listPartnersInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'List partners',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME_OR_NAME, {
     q: exact('Id, or begin of the name', 100),
     status: oneOf(['active', 'disabled'], 'Only these'),
@@ -158,12 +133,11 @@ export const showPartner = query({
   method: 'GET',
   path: `${PATH}/:partnerId`,
   tag: TAG,
-  summary: 'Show partner, with its clients and keys',
-  role: 'viewer',
+  summary: 'Show partner, with its encryption keys',
+  permission: 'view',
   params,
   result: record('PartnerDetail', {
     ...fields,
-    clients: Type.Array(ClientRecord),
     jweKeys: Type.Array(JweKeyRecord),
   }),
   errors: ['partner_not_found'],
@@ -172,11 +146,6 @@ export const showPartner = query({
     return async ({ params: { partnerId } }) => {
       const detail = await database.operate(async (tx) => ({
         ...toWire(await requirePartner(tx, partnerId), timeZone),
-        clients: (await listOAuthClients(tx, partnerId)).map(({ createdAt, revokedAt, ...client }) => ({
-          ...client,
-          createdOn: on(createdAt),
-          revokedOn: on(revokedAt),
-        })),
         jweKeys: (await listJweKeys(tx, partnerId)).map(({ createdAt, retiredAt, ...key }) => ({
           ...key,
           createdOn: on(createdAt),
@@ -195,7 +164,7 @@ export const createPartnerInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'Create partner, with a first OAuth client',
-  role: 'operator',
+  permission: 'operations',
   body: closed({
     name: Name,
     products: Type.Array(Type.Enum([...PRODUCTS]), {
@@ -205,7 +174,7 @@ export const createPartnerInConsole = query({
     }),
     plainRequests: Type.Optional(Type.Boolean({ description: 'Sandbox only' })),
   }),
-  result: closed({ partner: PartnerRecord, client: IssuedClient }),
+  result: closed({ partner: PartnerRecord, credential: IssuedRecord }),
   errors: [],
   mount(services) {
     const { config } = services
@@ -220,7 +189,7 @@ export const createPartnerInConsole = query({
       return {
         body: JSON.stringify({
           partner: toWire(partner, config.BUSINESS_TIME_ZONE),
-          client: { clientId: client.clientId, clientSecret: client.clientSecret.reveal() },
+          credential: issuedToWire({ credentialId: client.clientId, secret: client.clientSecret }),
         }),
       }
     }
@@ -234,7 +203,7 @@ export const changePartner = query({
   path: `${PATH}/:partnerId`,
   tag: TAG,
   summary: 'Disable or enable partner',
-  role: 'operator',
+  permission: 'operations',
   params,
   body: closed({ disabled: Type.Boolean() }),
   result: PartnerRecord,
@@ -251,58 +220,6 @@ export const changePartner = query({
   },
 })
 
-export const issueClient = query({
-  ...consoleOperation,
-  id: 'console.issueClient',
-  stepUp: true,
-  method: 'POST',
-  path: `${PATH}/:partnerId/clients`,
-  tag: TAG,
-  summary: 'Issue OAuth client',
-  role: 'operator',
-  params,
-  body: closed({ name: Name }),
-  result: IssuedClient,
-  errors: ['partner_not_found', 'tenant_closing'],
-  mount(services) {
-    return async (input) => {
-      const { partnerId } = input.params
-      const { clientId, clientSecret } = await asOperator(services, input, async (tx) => {
-        await requirePartner(tx, partnerId)
-        return issueOAuthClient(tx, keyMakerOf(services), partnerId, input.body.name)
-      })
-      return { body: JSON.stringify({ clientId, clientSecret: clientSecret.reveal() }) }
-    }
-  },
-})
-
-export const revokeClient = query({
-  ...consoleOperation,
-  id: 'console.revokeClient',
-  method: 'DELETE',
-  path: `${PATH}/:partnerId/clients/:clientId`,
-  tag: TAG,
-  summary: 'Revoke OAuth client',
-  description: 'For good; its tokens die within a second in every process.',
-  role: 'operator',
-  params: Type.Object({ partnerId: id, clientId: id }),
-  result: closed({ clientId: text(), revokedOn: instant }),
-  errors: ['credential_not_found'],
-  mount(services) {
-    return async (input) => {
-      const { partnerId, clientId } = input.params
-      const revoked = await asOperator(services, input, async (tx) => {
-        const [owner] = await tx.query(CLIENT_OWNER, [clientId])
-        return owner?.tenant_id === partnerId ? revokeOAuthClient(tx, clientId) : undefined
-      })
-      const { revokedAt } = revoked ?? fail('credential_not_found')
-      return {
-        body: JSON.stringify({ clientId, revokedOn: rfc3339(revokedAt, services.config.BUSINESS_TIME_ZONE) }),
-      }
-    }
-  },
-})
-
 export const issueJweKey = query({
   ...consoleOperation,
   id: 'console.issueEncryptionKey',
@@ -311,7 +228,7 @@ export const issueJweKey = query({
   path: `${PATH}/:partnerId/encryption-keys`,
   tag: TAG,
   summary: 'Issue shared encryption key',
-  role: 'operator',
+  permission: 'operations',
   params,
   result: record('IssuedJweKey', {
     kty: text(),
@@ -341,7 +258,7 @@ export const retireJweKeyInConsole = query({
   tag: TAG,
   summary: 'Retire encryption key',
   description: 'For good; within a second nothing encrypted with it is opened any more.',
-  role: 'operator',
+  permission: 'operations',
   params: Type.Object({ partnerId: id, kid: Type.String({ maxLength: 256 }) }),
   result: closed({ kid: text(), retiredOn: instant }),
   errors: ['credential_not_found'],

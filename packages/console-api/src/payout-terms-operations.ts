@@ -23,7 +23,7 @@ export const showPayoutTerms = query({
   path: `${CONSOLE_API}/merchants/:merchantId/payout-terms`,
   tag: 'Payouts',
   summary: 'Show the bank account that a merchant is paid to, and what it is charged',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('merchantId'),
   result: record('PayoutTerms', {
     bankAccount: Type.Optional(

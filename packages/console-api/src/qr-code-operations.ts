@@ -91,8 +91,8 @@ function timelineOf(code: QrCode, payments: readonly Payment[], now: Date, timeZ
   const entries: { at: Date; what: string; detail?: string; paymentId?: string }[] = [
     { at: code.createdAt, what: 'created' },
   ]
-  for (const { paymentId, amountPaise, payerVpa, reason, createdAt, refundedAt } of payments) {
-    const detail = `${formatRupees(amountPaise)} from ${payerVpa}${reason ? `: ${reason}` : ''}`
+  for (const { paymentId, amountPaise, reason, createdAt, refundedAt } of payments) {
+    const detail = `${formatRupees(amountPaise)}${reason ? `: ${reason}` : ''}`
     entries.push({ at: createdAt, what: reason ? 'payment_refused' : 'payment_accepted', detail, paymentId })
     if (refundedAt)
       entries.push({ at: refundedAt, what: 'refunded', detail: formatRupees(amountPaise), paymentId })
@@ -114,7 +114,7 @@ export const listQrCodes = query({
   path: PATH,
   tag: TAG,
   summary: 'List QR codes of all merchants',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME, {
     q: exact('Id of the code, or its `tr`', 64),
     merchantId: exact('Of this merchant'),
@@ -185,7 +185,7 @@ export const showQrCode = query({
   path: `${PATH}/:qrCodeId`,
   tag: TAG,
   summary: 'Show QR code with image, UPI string, payments and timeline',
-  role: 'viewer',
+  permission: 'view',
   params,
   result: record('QrCodeDetail', {
     row: QrCodeRow,
@@ -223,7 +223,7 @@ export const createQrCodeInConsole = query({
   tag: TAG,
   summary: 'Create QR code for a merchant',
   description: '`qrCode` is what the merchant itself would send. Returns the record with the image.',
-  role: 'operator',
+  permission: 'support',
   body: closed({ merchantId: Type.String({ maxLength: 128 }), qrCode: CreateQrCodeRequest }),
   result: QrCodeRecord,
   errors: ['merchant_not_found', ...createQrCodeOperation.errors],
@@ -250,7 +250,7 @@ export const cancelQrCodeInConsole = query({
   path: `${PATH}/:qrCodeId/cancel`,
   tag: TAG,
   summary: 'Cancel QR code',
-  role: 'operator',
+  permission: 'support',
   params,
   result: QrCodeResponse,
   errors: ['qr_code_not_found'],
@@ -275,7 +275,7 @@ export const payQrCodeInConsole = query({
   path: `${PATH}/:qrCodeId/pay`,
   tag: TAG,
   summary: 'Pay this code (sandbox)',
-  role: 'operator',
+  permission: 'support',
   sandboxOnly: true,
   params,
   body: closed({

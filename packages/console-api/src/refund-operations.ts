@@ -64,7 +64,7 @@ export const listRefundsInConsole = query({
   path: PATH,
   tag: TAG,
   summary: 'List refunds by all merchants',
-  role: 'viewer',
+  permission: 'view',
   query: REFUND_QUERY,
   result: listOf(RefundRow),
   errors: [],
@@ -136,7 +136,7 @@ export const showRefund = query({
   path: `${PATH}/:refundId`,
   tag: TAG,
   summary: 'Show refund with everything that happened to it',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('refundId'),
   result: record('RefundDetail', {
     row: RefundRow,
@@ -161,7 +161,7 @@ export const completeRefundByOperator = query({
   summary: 'Record the bank’s outcome of a refund',
   description:
     'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('refundId'),
   body: closed({
     status: Type.Enum(['REFUNDED', 'FAILED']),

@@ -109,7 +109,7 @@ export const listRequests = query({
   summary: 'List logged requests',
   description:
     'Every failure and every command of the last days, and a sample of the reads. Written in the background: a request shows up within seconds.',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(['-at'], {
     q: exact('Request id, exactly'),
     outcome: oneOf(['failure', 'success'], 'Only these'),
@@ -159,7 +159,7 @@ export const showRequestLog = query({
   path: `${CONSOLE_API}/request-log`,
   tag: TAG,
   summary: 'Show how far the request log goes back',
-  role: 'viewer',
+  permission: 'view',
   result: record('RequestLog', {
     days: Type.Integer({ description: 'Entries are deleted when they are older: `REQUEST_LOG_DAYS`' }),
     rowsMax: Type.Integer({ description: 'Most entries: `REQUEST_LOG_ROWS_MAX`' }),
@@ -185,7 +185,7 @@ export const showRequest = query({
   path: `${PATH}/:requestId`,
   tag: TAG,
   summary: 'Show logged request',
-  role: 'viewer',
+  permission: 'view',
   params: idParam('requestId'),
   result: record('LoggedRequestDetail', {
     ...fields,

@@ -43,7 +43,7 @@ export const showSecondFactor = query({
   path: PATH,
   tag: TAG,
   summary: 'Show your second factor',
-  role: 'viewer',
+  permission: 'view',
   result: SecondFactorRecord,
   errors: [],
   mount({ config, database, secondFactor }: ConsoleServices) {
@@ -68,7 +68,7 @@ export const startSecondFactor = query({
   tag: TAG,
   summary: 'Begin to set up an authenticator app',
   description: 'It counts once `confirm` has taken a code of the app; until then this can be called again.',
-  role: 'viewer',
+  permission: 'view',
   result: record('SecondFactorStart', {
     secret: text('Base32, to be typed where nothing can be scanned'),
     uri: text('`otpauth:` URI'),
@@ -94,7 +94,7 @@ export const confirmSecondFactor = query({
   path: `${PATH}/confirm`,
   tag: TAG,
   summary: 'Confirm an authenticator app by its first code',
-  role: 'viewer',
+  permission: 'view',
   body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', 'x-rule': 'must be six digits' }) }),
   result: RecoveryCodes,
   errors: ['second_factor_not_found', 'second_factor_is_on', 'wrong_code', 'second_factor_locked'],
@@ -122,7 +122,7 @@ export const renewRecoveryCodes = query({
   tag: TAG,
   summary: 'Get new recovery codes',
   description: 'Those of before stop working.',
-  role: 'viewer',
+  permission: 'view',
   result: RecoveryCodes,
   errors: ['second_factor_not_found'],
   mount(services: ConsoleServices) {
@@ -149,7 +149,7 @@ export const removeOwnSecondFactor = query({
   tag: TAG,
   summary: 'Remove your authenticator app',
   description: 'Its recovery codes stop working too.',
-  role: 'viewer',
+  permission: 'view',
   result: closed({ removed: Type.Boolean() }),
   errors: ['second_factor_not_found'],
   mount(services: ConsoleServices) {
@@ -170,7 +170,7 @@ export const resetSecondFactor = query({
   tag: TAG,
   summary: 'Reset the second factor of an operator',
   description: 'For one who has lost the device. Ends all sessions of the operator.',
-  role: 'admin',
+  permission: 'administer',
   params: idParam('operatorId'),
   result: closed({ removed: Type.Boolean() }),
   errors: ['operator_not_found', 'second_factor_not_found'],
@@ -198,7 +198,7 @@ export const stepUp = query({
   summary: 'Prove again that it is you',
   description:
     'Money moves and changes to operators need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago. Without a password, sign in again instead.',
-  role: 'viewer',
+  permission: 'view',
   body: closed(PasswordAndCode),
   result: SessionRecord,
   errors: ['passwords_off', ...PROOF_FAILURES],

@@ -6,10 +6,11 @@ import { VERSION } from '@svc/platform/package'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, maybe, ROLES, record, text } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
 import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
+import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
 import type { Factor, Session } from './sessions.ts'
@@ -17,7 +18,12 @@ import type { Factor, Session } from './sessions.ts'
 const TAG = 'Session'
 
 export const SessionRecord = record('Session', {
-  operator: record('SessionOperator', { operatorId: text(), name: text(), role: Type.Enum([...ROLES]) }),
+  operator: record('SessionOperator', {
+    operatorId: text(),
+    name: text(),
+    role: Type.Enum([...ROLES]),
+    permissions: Type.Array(Type.Enum(Object.keys(PERMISSIONS))),
+  }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
   secondFactorNeeded: Type.Boolean({
@@ -34,7 +40,7 @@ export const NewPassword = Type.String({
 export function sessionToWire(session: Session, { config, sessions }: ConsoleServices): string {
   const { actorId: operatorId, name, role } = session.operator
   return JSON.stringify({
-    operator: { operatorId, name, role },
+    operator: { operatorId, name, role, permissions: permissionsOf(role) },
     expiresOn: rfc3339(session.expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: idleMinutes(config) * 60,
     secondFactorNeeded: sessions.needsSecondFactor(session),
@@ -198,7 +204,7 @@ export const showSession = query({
   path: `${CONSOLE_API}/session`,
   tag: TAG,
   summary: 'Who is signed in',
-  role: 'viewer',
+  permission: 'view',
   result: SessionRecord,
   errors: [],
   mount(services: ConsoleServices) {
@@ -217,7 +223,7 @@ export const signOut = query({
   path: `${CONSOLE_API}/session`,
   tag: TAG,
   summary: 'Sign out',
-  role: 'viewer',
+  permission: 'view',
   result: closed({ signedOut: Type.Boolean() }),
   errors: [],
   mount(services: ConsoleServices) {
@@ -246,7 +252,7 @@ export const changeOwnPassword = query({
   tag: TAG,
   summary: 'Change your own password',
   description: 'Ends all your other sessions.',
-  role: 'viewer',
+  permission: 'view',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
   errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],

@@ -6,8 +6,8 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
-import { ROLES, type Role } from './console-schema.ts'
 import type { OperatorAccount } from './operator-store.ts'
+import { type Permission, permits, type Role, rolesWith } from './permissions.ts'
 
 /** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
 const SEEN_EVERY_MS = 60_000
@@ -181,7 +181,7 @@ export class Sessions {
   /** Whether the operator's role needs a second factor with which the session did not begin. */
   needsSecondFactor({ operator: { role }, factors }: Session): boolean {
     const { CONSOLE_SECOND_FACTOR: needed } = this.#services.config
-    const isNeeded = needed === 'all' || (needed === 'money' && role !== 'viewer')
+    const isNeeded = needed === 'all' || (needed === 'money' && permits(role, 'finance'))
     return isNeeded && factors.every((factor) => factor === 'password')
   }
 
@@ -202,10 +202,13 @@ export class Sessions {
   /** The session of a request, if its operator may do what the operation needs. */
   readonly authenticate = async (request: FastifyRequest): Promise<Caller> => {
     const session = await this.current(request)
-    const { role, stepUp, beforeSecondFactor } = request.routeOptions.config
-    const least = role as Role
-    if (ROLES.indexOf(session.operator.role) < ROLES.indexOf(least))
-      fail('role_too_low', { description: `This needs the role ${least}; yours is ${session.operator.role}` })
+    const { permission, stepUp, beforeSecondFactor } = request.routeOptions.config
+    const { role } = session.operator
+    const needed = permission as Permission
+    if (!permits(role, needed))
+      fail('role_too_low', {
+        description: `This needs one of the roles ${rolesWith(needed).join(', ')}; yours is ${role}`,
+      })
     if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
     if (stepUp && this.#needsStepUp(session)) fail('step_up_required')
     return { tenantId: 'house', actor: session.operator }

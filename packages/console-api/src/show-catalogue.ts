@@ -14,7 +14,7 @@ export const showCatalogue = query({
   path: `${CONSOLE_API}/catalogue`,
   tag: 'Requests',
   summary: 'Error words, operations and events of the API',
-  role: 'viewer',
+  permission: 'view',
   result: record('Catalogue', {
     errors: Type.Array(record('ErrorCode', { error: text(), status: Type.Integer(), description: text() })),
     operations: Type.Array(record('ApiOperation', { id: text(), summary: text() })),

@@ -202,7 +202,7 @@ export const showStatus = query({
   path: `${CONSOLE_API}/status`,
   tag: 'Overview',
   summary: 'Show the state of the service, compared with yesterday and last week',
-  role: 'viewer',
+  permission: 'view',
   result: StatusRecord,
   errors: [],
   mount(services: ConsoleServices) {

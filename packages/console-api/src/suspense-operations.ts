@@ -60,7 +60,7 @@ export const assignPayment = query({
   summary: 'Assign a credit in suspense to a merchant',
   description:
     'The merchant is paid for it. Out of the platform’s suspense it becomes a payment of the merchant.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('paymentId'),
   body: closed({ merchantId: text(), reason: Reason }),
   result: Resolved,
@@ -81,7 +81,7 @@ export const returnPayment = query({
   tag: TAG,
   summary: 'Return a credit in suspense to its payer',
   description: 'It is `REFUND_PENDING` until the bank confirms the refund by a notice.',
-  role: 'operator',
+  permission: 'finance',
   params: idParam('paymentId'),
   body: closed({ reason: Reason }),
   result: Resolved,

@@ -1,7 +1,5 @@
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
-import { listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
-import { listOAuthClients } from '@svc/core/tenants/list-credentials'
-import { revokeOAuthClient } from '@svc/core/tenants/partner'
+import { listCredentials, revokeCredential } from '@svc/core/tenants/credentials'
 import { findTenant, setTenantDisabled, type TenantKind } from '@svc/core/tenants/tenant'
 import { formatRupees, paise } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
@@ -112,11 +110,8 @@ export async function startClosing(tx: Tx, tenantId: string, reason: string): Pr
   await setTenantDisabled(tx, tenantId, kind, true)
   const [started] = await tx.query(START, [tenantId])
   if (!started?.newly) return true
-  for (const { apiKeyId, revokedAt } of await listApiKeys(tx, tenantId))
-    if (!revokedAt) await revokeApiKey(tx, apiKeyId)
-  if (kind === 'partner')
-    for (const { clientId, revokedAt } of await listOAuthClients(tx, tenantId))
-      if (!revokedAt) await revokeOAuthClient(tx, clientId)
+  for (const { credentialId, revokedAt } of await listCredentials(tx, tenantId))
+    if (!revokedAt) await revokeCredential(tx, tenantId, credentialId)
   recordAudit(tx, [{ action: 'tenant.closing', target: tenantId, tenantId, details: { reason } }])
   return true
 }

@@ -27,6 +27,7 @@ import {
 import { type Static, type TSchema, Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
+import type { Permission } from './permissions.ts'
 import { tenantOfEndpoint } from './webhook-operations.ts'
 
 const TAG = 'Webhooks'
@@ -46,7 +47,7 @@ export const createWebhook = query({
   summary: 'Create webhook endpoint for a merchant or a partner',
   description:
     '`endpoint` is what the tenant itself would send. The response holds the signing secret, which is never shown again.',
-  role: 'operator',
+  permission: 'operations',
   body: closed({ tenantId: Type.String({ maxLength: 128 }), endpoint: CreateEndpointRequest }),
   result: createEndpointOperation.result,
   errors: ['merchant_not_found', 'partner_not_found', ...createEndpointOperation.errors],
@@ -81,6 +82,8 @@ interface Change<B extends TSchema, Ask, D> {
   readonly body?: B
   /** What the tenant itself calls: its results and errors are these. */
   readonly like: Operation
+  /** `operations` unless it says otherwise. */
+  readonly permission?: Permission
   readonly run: AnyCommand<Ask, D>
   readonly ask: (key: EndpointKey, body: Static<B>) => Ask
   readonly toWire: (decision: D, timeZone: string) => object
@@ -95,6 +98,7 @@ const onBehalf = <B extends TSchema, Ask, D>({
   like: { errors, result },
   run,
   ask,
+  permission = 'operations',
   toWire,
   entry,
   ...contract
@@ -105,7 +109,7 @@ const onBehalf = <B extends TSchema, Ask, D>({
     ...contract,
     path,
     tag: TAG,
-    role: 'operator',
+    permission,
     params: idParam('endpointId'),
     ...(body && { body }),
     result,
@@ -171,6 +175,7 @@ export const resendWebhook = onBehalf({
   method: 'POST',
   path: '/resend',
   summary: 'Send an event to a webhook endpoint again',
+  permission: 'support',
   like: resendEventOperation,
   body: ResendEventRequest,
   run: resendEvent,
@@ -184,6 +189,7 @@ export const replayWebhook = onBehalf({
   method: 'POST',
   path: '/replay',
   summary: 'Replay a range of time to a webhook endpoint',
+  permission: 'support',
   description: 'At most 10,000 events at a call: while `more`, ask again with `next` as `after`.',
   like: replayEventsOperation,
   body: ReplayEventsRequest,

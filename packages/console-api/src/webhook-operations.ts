@@ -13,7 +13,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { EVENTS_WITH_NUMBERS, NUMBERED_COLUMNS, type NumberedEvent } from '@svc/platform/outbox'
 import { EVENT_RECORDS } from '@svc/server/event-records'
-import { type Caller, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { AttemptResponse, attemptToWire, isTaken } from '@svc/server/webhooks/list-attempts'
 import { Type } from 'typebox'
 import {
@@ -33,6 +33,7 @@ import {
 } from './console-schema.ts'
 import { begins, Filters, type ListPlan, readList } from './list.ts'
 import { redact } from './redact.ts'
+import { isRevealed } from './reveals.ts'
 
 const TAG = 'Webhooks'
 const PATH = `${CONSOLE_API}/webhooks`
@@ -132,9 +133,6 @@ function addUrl(filters: Filters, begin: string): void {
   filters.conditions.push(`(${begun.join(' or ')})`)
 }
 
-/** Viewers see copies of personal data as the request log keeps them (decision O4). */
-const isMasked = ({ actor }: Caller): boolean => actor?.role === 'viewer'
-
 export const listWebhooks = query({
   ...consoleOperation,
   id: 'console.listWebhooks',
@@ -142,7 +140,7 @@ export const listWebhooks = query({
   path: PATH,
   tag: TAG,
   summary: 'List webhook endpoints of all tenants',
-  role: 'viewer',
+  permission: 'view',
   query: listQuery(BY_TIME, {
     q: exact('Id of the endpoint, or the begin of its URL', 255),
     tenantId: exact('Of this merchant or partner'),
@@ -182,7 +180,7 @@ export const showWebhook = query({
   path: `${PATH}/:endpointId`,
   tag: TAG,
   summary: 'Show webhook endpoint with its live secrets, without their values',
-  role: 'viewer',
+  permission: 'view',
   params,
   result: record('WebhookDetail', {
     row: WebhookRow,
@@ -219,8 +217,8 @@ export const listWebhookAttemptsInConsole = query({
   path: `${PATH}/:endpointId/attempts`,
   tag: TAG,
   summary: 'List delivery attempts of a webhook endpoint',
-  description: 'For viewers the excerpts of responses are masked.',
-  role: 'viewer',
+  description: 'Excerpts of responses are masked until the endpoint’s personal data is revealed.',
+  permission: 'view',
   params,
   query: listQuery(['-started'], {
     eventId: exact('Only attempts with this event'),
@@ -228,13 +226,18 @@ export const listWebhookAttemptsInConsole = query({
   }),
   result: listOf(AttemptResponse),
   errors: ['webhook_endpoint_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ caller, params: { endpointId }, query }) => {
+  mount(services) {
+    const { config, database } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return async (input) => {
+      const { params, query } = input
+      const { endpointId } = params
+      const isShown = await isRevealed(services, input)
       const toRecord = (row: Attempt) => {
         const attempt = attemptToWire(row, timeZone)
         const { responseExcerpt } = attempt
         // Endpoints may return what they were sent.
-        return isMasked(caller) && responseExcerpt !== ''
+        return !isShown && responseExcerpt !== ''
           ? {
               ...attempt,
               responseExcerpt: redact(AttemptResponse.properties.responseExcerpt, responseExcerpt),
@@ -273,21 +276,25 @@ export const showWebhookEvent = query({
   path: `${PATH}/:endpointId/events/:eventId`,
   tag: TAG,
   summary: 'Show an event as it is sent to a webhook endpoint',
-  description: 'For viewers personal data is masked, as in the request log.',
-  role: 'viewer',
+  description:
+    'Personal data is masked, as in the request log, until that of the endpoint is revealed (decision O4).',
+  permission: 'view',
   params: Type.Object({
     endpointId: Type.String({ maxLength: 128 }),
     eventId: Type.String({ maxLength: 128 }),
   }),
   result: EventResponse,
   errors: ['webhook_endpoint_not_found', 'event_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ caller, params: { endpointId, eventId } }) => {
+  mount(services) {
+    const { config, database } = services
+    return async (input) => {
+      const { endpointId, eventId } = input.params
       const [row] = await database.operate(async (tx) =>
         tx.query(EVENT, [await tenantOfEndpoint(tx, endpointId), eventId]),
       )
-      const event = eventToWire(row ?? fail('event_not_found'), timeZone)
-      const data = isMasked(caller) ? redact(EVENT_RECORDS[event.type], event.data) : event.data
+      const event = eventToWire(row ?? fail('event_not_found'), config.BUSINESS_TIME_ZONE)
+      const isShown = await isRevealed(services, input)
+      const data = isShown ? event.data : redact(EVENT_RECORDS[event.type], event.data)
       return { body: JSON.stringify({ ...event, data }) }
     }
   },

@@ -32,6 +32,12 @@ export const TENANT_FAILURES = {
     'API key or client not found',
     'Use the id that was returned when it was issued; the page of the tenant lists them.',
   ),
+  credential_ended: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The credential was revoked or replaced',
+    'List the credentials: one that was replaced says until when it works.',
+  ),
   tenant_closing: kind(
     409,
     'CONFLICT_ERROR',

@@ -73,6 +73,7 @@ export type ErrorCode =
   | 'merchant_not_found'
   | 'partner_not_found'
   | 'credential_not_found'
+  | 'credential_ended'
   | 'tenant_closing'
   | 'user_erased'
   | 'user_in_use'

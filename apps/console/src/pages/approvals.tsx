@@ -40,7 +40,7 @@ function Posting({ row }: { readonly row: Row }) {
 function Decision({ row }: { readonly row: Row }) {
   const { can, name } = useSession()
   const waits = row.status === 'PENDING' || row.status === 'APPROVED'
-  if (!waits || !can('operator')) return <Text size="sm">{row.decidedBy ?? '–'}</Text>
+  if (!waits || !can('finance')) return <Text size="sm">{row.decidedBy ?? '–'}</Text>
   const isOwn = row.requestedBy === `operator ${name}`
   const params = { path: { approvalId: row.approvalId } }
   const changed = async (message: string) => {

@@ -107,7 +107,7 @@ function Verification() {
     <Alert color={color} role="status">
       <Group justify="space-between" gap="sm">
         <Text size="sm">{text}</Text>
-        {can('operator') && (
+        {can('verify') && (
           <Button
             size="compact-sm"
             variant="default"

@@ -27,7 +27,7 @@ export function CardAccount() {
     <Page
       title={query.data ? `${query.data.programme} of ${query.data.companyName}` : 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
-      actions={query.data && can('operator') && <Fund cardAccountId={cardAccountId} />}
+      actions={query.data && can('finance') && <Fund cardAccountId={cardAccountId} />}
     >
       <Loaded query={query}>
         {(account) => (

@@ -16,7 +16,7 @@ const FILTERS: readonly Filter[] = [
 
 export function CardAccounts() {
   const { can } = useSession()
-  const create = can('operator') && <CreateCardAccount />
+  const create = can('operations') && <CreateCardAccount />
   return (
     <ListPage
       title="Card accounts"

@@ -1,6 +1,7 @@
 import { SimpleGrid, Stack } from '@mantine/core'
 import type { Schemas } from '../api.ts'
 import { type Fact, Facts, Section } from '../parts/page.tsx'
+import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { personName } from '../words.ts'
@@ -21,7 +22,7 @@ const channel = (allowed: boolean, allowedAdmin: boolean) =>
 
 function Holder({ detail: { card, partnerId } }: CardFactsProps) {
   return (
-    <Section title="Holder">
+    <Section title="Holder" aside={<Reveal id={card.svcCardId} shown={card} />}>
       <Facts
         cols={2}
         facts={[

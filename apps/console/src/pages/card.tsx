@@ -133,7 +133,7 @@ const MOVES = {
 
 function Actions({ detail: { card, moves } }: { readonly detail: Detail }) {
   const { can, mode } = useSession()
-  if (!can('operator')) return undefined
+  if (!can('support')) return undefined
   const { svcCardId } = card
   const move = async (status: keyof typeof MOVES, reason: string) => {
     await responseOf(

@@ -34,7 +34,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Companies() {
   const { can } = useSession()
-  const create = can('operator') && <CreateCompany />
+  const create = can('operations') && <CreateCompany />
   return (
     <ListPage
       title="Companies"

@@ -55,7 +55,7 @@ export function Company() {
                     value: (
                       <Group gap="sm">
                         {about(users)}
-                        {can('operator') && <CreateUser companyId={companyId} variant="default" />}
+                        {can('operations') && <CreateUser companyId={companyId} variant="default" />}
                       </Group>
                     ),
                   },
@@ -65,7 +65,7 @@ export function Company() {
             </Section>
             <Section
               title="Card accounts"
-              aside={can('operator') && <CreateCardAccount companyId={companyId} />}
+              aside={can('operations') && <CreateCardAccount companyId={companyId} />}
             >
               {cardAccounts.length === 0 ? (
                 <EmptyState title="No card accounts" command={`svc admin card-account create --help`}>

@@ -53,7 +53,7 @@ export function Journal() {
 function Reverse({ journal }: { readonly journal: Detail }) {
   const { can } = useSession()
   const navigate = useNavigate()
-  if (journal.kind !== 'card_funding' || journal.reversedBy || !can('operator')) return undefined
+  if (journal.kind !== 'card_funding' || journal.reversedBy || !can('finance')) return undefined
   return (
     <ConfirmAction
       label="Reverse"

@@ -1,19 +1,15 @@
-import { Anchor, Group, TextInput } from '@mantine/core'
+import { Anchor, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
+import { TenantCredentials } from '../parts/tenant-credentials.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
@@ -42,7 +38,7 @@ export function Merchant() {
           <>
             <About merchant={merchant} />
             <PayoutTerms merchantId={merchant.merchantId} />
-            <Keys merchant={merchant} />
+            <TenantCredentials tenantId={merchant.merchantId} />
             <TenantMembers tenantId={merchant.merchantId} />
             <TenantClosing tenantId={merchant.merchantId} />
             <TestClock tenantId={merchant.merchantId} />
@@ -108,7 +104,7 @@ function About({ merchant }: { readonly merchant: Detail }) {
 
 function Switch({ merchant: { merchantId, status } }: { readonly merchant: Detail }) {
   const { can } = useSession()
-  if (!can('operator')) return undefined
+  if (!can('operations')) return undefined
   const set = async (disabled: boolean) => {
     await responseOf(
       api.PATCH('/merchants/{merchantId}', { params: { path: { merchantId } }, body: { disabled } }),
@@ -124,82 +120,5 @@ function Switch({ merchant: { merchantId, status } }: { readonly merchant: Detai
     <ConfirmAction label="Enable" confirm="Enable merchant" run={() => set(false)}>
       Its keys work again, and its active QR codes take payments.
     </ConfirmAction>
-  )
-}
-
-function Keys({ merchant: { merchantId, apiKeys } }: { readonly merchant: Detail }) {
-  const { can } = useSession()
-  const columns: Column<Schemas['ApiKey']>[] = [
-    { title: 'Name', cell: ({ name }) => name },
-    { title: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
-    { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
-    { title: 'State', cell: ({ revokedOn }) => <StatusBadge state={revokedOn ? 'REVOKED' : 'ACTIVE'} /> },
-  ]
-  if (can('operator'))
-    columns.push({
-      title: '',
-      align: 'right',
-      cell: ({ apiKeyId, name, revokedOn }) =>
-        !revokedOn && (
-          <ConfirmAction
-            label="Revoke"
-            confirm="Revoke for good"
-            danger
-            compact
-            run={async () => {
-              await responseOf(
-                api.DELETE('/merchants/{merchantId}/api-keys/{apiKeyId}', {
-                  params: { path: { merchantId, apiKeyId } },
-                }),
-              )
-              await changed()
-            }}
-          >
-            Revokes the key <b>{name}</b> for good. Tokens that were issued for it die within a second in
-            every process.
-          </ConfirmAction>
-        ),
-    })
-  return (
-    <Section title="API keys" aside={can('operator') && <IssueKey merchantId={merchantId} />}>
-      {apiKeys.length === 0 ? (
-        <EmptyState title="No keys" command={`svc admin key issue ${merchantId}`}>
-          Without a key the merchant gets no token.
-        </EmptyState>
-      ) : (
-        <DataTable caption="API keys" columns={columns} rows={apiKeys} rowKey={({ apiKeyId }) => apiKeyId} />
-      )}
-    </Section>
-  )
-}
-
-function IssueKey({ merchantId }: { readonly merchantId: string }) {
-  const [secret, setSecret] = useState<string>()
-  return (
-    <>
-      <FormDialog
-        label="Issue key"
-        send="Issue"
-        variant="default"
-        initial={{ name: '' }}
-        rules={{ name: needed }}
-        fields={(form) => (
-          <TextInput
-            label="Name"
-            description="To distinguish it from the others, such as the system that uses it"
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-        )}
-        submit={async (body) => {
-          const issued = await responseOf(
-            api.POST('/merchants/{merchantId}/api-keys', { params: { path: { merchantId } }, body }),
-          )
-          setSecret(issued.apiKey)
-          await changed()
-        }}
-      />
-      <SecretOnce what="API key" secret={secret} onDone={() => setSecret(undefined)} />
-    </>
   )
 }

@@ -31,7 +31,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Merchants() {
   const { can } = useSession()
-  const create = can('operator') && <CreateMerchant />
+  const create = can('operations') && <CreateMerchant />
   return (
     <ListPage
       title="Merchants"
@@ -89,8 +89,8 @@ function CreateMerchant() {
           </>
         )}
         submit={async (body) => {
-          const { merchant, apiKey } = await responseOf(api.POST('/merchants', { body }))
-          setIssued({ merchantId: merchant.merchantId, apiKey: apiKey.apiKey })
+          const { merchant, credential } = await responseOf(api.POST('/merchants', { body }))
+          setIssued({ merchantId: merchant.merchantId, apiKey: credential.secret })
           await queryClient.invalidateQueries({ queryKey: ['merchants'] })
         }}
       />

@@ -34,7 +34,7 @@ export function Notice() {
       title={notice ? meaningOf(notice).title : 'Bank notice'}
       badge={notice && <StatusBadge state={notice.status} />}
       trail={[{ to: '/notices', label: 'Bank notices' }]}
-      actions={isAssignable && can('operator') && <Assign notice={notice} />}
+      actions={isAssignable && can('finance') && <Assign notice={notice} />}
     >
       <Loaded query={query}>
         {(loaded) => (

@@ -17,8 +17,12 @@ type Operator = Schemas['Operator']
 
 const ROLES = [
   { value: 'viewer', label: 'Viewer: sees everything, changes nothing' },
-  { value: 'operator', label: 'Operator: changes tenants, cards, codes, money' },
-  { value: 'admin', label: 'Administrator: operators too' },
+  { value: 'auditor', label: 'Auditor: also verifies the books and the audit' },
+  { value: 'support', label: 'Support: cards, codes, webhook events, personal data' },
+  { value: 'finance', label: 'Finance: moves, approves and reverses money' },
+  { value: 'operations', label: 'Operations: tenants, credentials, webhooks' },
+  { value: 'operator', label: 'Operator: support, finance and operations' },
+  { value: 'admin', label: 'Administrator: everything, operators too' },
 ] as const
 
 const passwordRule = (value: string) => (value.length >= 12 ? null : 'At least 12 characters')
@@ -39,7 +43,7 @@ export function Operators() {
     <Page
       title="Operators"
       lead="People who may sign in here."
-      actions={can('admin') && <InviteOperator roles={ROLES} />}
+      actions={can('administer') && <InviteOperator roles={ROLES} />}
     >
       <Stack>
         <List
@@ -55,7 +59,7 @@ export function Operators() {
             </EmptyState>
           }
         />
-        {can('admin') && <Invitations />}
+        {can('administer') && <Invitations />}
       </Stack>
     </Page>
   )

@@ -1,18 +1,17 @@
-import { Anchor, Group, Text, TextInput } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
+import { TenantCredentials } from '../parts/tenant-credentials.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id } from '../parts/thing-link.tsx'
@@ -40,7 +39,7 @@ export function Partner() {
         {(partner) => (
           <>
             <About partner={partner} />
-            <Clients partner={partner} />
+            <TenantCredentials tenantId={partner.partnerId} />
             <JweKeysCard partner={partner} />
             <TenantMembers tenantId={partner.partnerId} />
             <TenantClosing tenantId={partner.partnerId} />
@@ -90,7 +89,7 @@ function About({ partner }: { readonly partner: Detail }) {
 
 function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }) {
   const { can } = useSession()
-  if (!can('operator')) return undefined
+  if (!can('operations')) return undefined
   const set = async (disabled: boolean) => {
     await responseOf(
       api.PATCH('/partners/{partnerId}', { params: { path: { partnerId } }, body: { disabled } }),
@@ -106,86 +105,6 @@ function Switch({ partner: { partnerId, status } }: { readonly partner: Detail }
     <ConfirmAction label="Enable" confirm="Enable partner" run={() => set(false)}>
       Its clients work again.
     </ConfirmAction>
-  )
-}
-
-function Clients({ partner: { partnerId, clients } }: { readonly partner: Detail }) {
-  const { can } = useSession()
-  const columns: Column<Schemas['OAuthClient']>[] = [
-    { title: 'Name', cell: ({ name }) => name },
-    { title: 'Client id', cell: ({ clientId }) => <Id id={clientId} what="client id" /> },
-    { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
-    { title: 'State', cell: ({ revokedOn }) => <StatusBadge state={revokedOn ? 'REVOKED' : 'ACTIVE'} /> },
-  ]
-  const revoke = async (clientId: string) => {
-    await responseOf(
-      api.DELETE('/partners/{partnerId}/clients/{clientId}', { params: { path: { partnerId, clientId } } }),
-    )
-    await changed()
-  }
-  if (can('operator'))
-    columns.push({
-      title: '',
-      align: 'right',
-      cell: ({ clientId, name, revokedOn }) =>
-        !revokedOn && (
-          <ConfirmAction label="Revoke" confirm="Revoke for good" danger compact run={() => revoke(clientId)}>
-            Revokes the client <b>{name}</b> for good. Its tokens die within a second in every process.
-          </ConfirmAction>
-        ),
-    })
-  return (
-    <Section title="OAuth clients" aside={can('operator') && <IssueClient partnerId={partnerId} />}>
-      {clients.length === 0 ? (
-        <EmptyState title="No clients" command={`svc admin partner --help`}>
-          Without a client the partner gets no token.
-        </EmptyState>
-      ) : (
-        <DataTable
-          caption="OAuth clients"
-          columns={columns}
-          rows={clients}
-          rowKey={({ clientId }) => clientId}
-        />
-      )}
-    </Section>
-  )
-}
-
-function IssueClient({ partnerId }: { readonly partnerId: string }) {
-  const [issued, setIssued] = useState<Schemas['IssuedClient']>()
-  return (
-    <>
-      <FormDialog
-        label="Issue client"
-        send="Issue"
-        variant="default"
-        initial={{ name: '' }}
-        rules={{ name: needed }}
-        fields={(form) => (
-          <TextInput
-            label="Name"
-            description="To distinguish it from the others"
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-        )}
-        submit={async (body) => {
-          setIssued(
-            await responseOf(
-              api.POST('/partners/{partnerId}/clients', { params: { path: { partnerId } }, body }),
-            ),
-          )
-          await changed()
-        }}
-      />
-      <SecretOnce
-        what="Client secret"
-        secret={issued?.clientSecret}
-        beside={issued ? [{ label: 'Client id', value: issued.clientId }] : []}
-        onDone={() => setIssued(undefined)}
-      />
-    </>
   )
 }
 
@@ -215,7 +134,7 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     setJwk(JSON.stringify(jwk, undefined, 2))
     await changed()
   }
-  if (can('operator'))
+  if (can('operations'))
     columns.push({
       title: '',
       align: 'right',
@@ -231,7 +150,7 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     <Section
       title="Encryption keys"
       aside={
-        can('operator') && (
+        can('operations') && (
           <ConfirmAction label="Issue shared key" confirm="Issue" run={issue}>
             Draws a secret that the partner and the service share. It is shown once, as a JWK.
           </ConfirmAction>

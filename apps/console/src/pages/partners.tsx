@@ -42,7 +42,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Partners() {
   const { can } = useSession()
-  const create = can('operator') && <CreatePartner />
+  const create = can('operations') && <CreatePartner />
   return (
     <ListPage
       title="Partners"
@@ -71,7 +71,7 @@ export function Partners() {
 
 function CreatePartner() {
   const { mode } = useSession()
-  const [issued, setIssued] = useState<{ partnerId: string; clientId: string; clientSecret: string }>()
+  const [issued, setIssued] = useState<{ partnerId: string; credentialId: string; secret: string }>()
   return (
     <>
       <FormDialog
@@ -102,7 +102,7 @@ function CreatePartner() {
           </>
         )}
         submit={async ({ name, products, plainRequests }) => {
-          const { partner, client } = await responseOf(
+          const { partner, credential } = await responseOf(
             api.POST('/partners', {
               body: {
                 name,
@@ -111,18 +111,18 @@ function CreatePartner() {
               },
             }),
           )
-          setIssued({ ...client, partnerId: partner.partnerId })
+          setIssued({ ...credential, partnerId: partner.partnerId })
           await queryClient.invalidateQueries({ queryKey: ['partners'] })
         }}
       />
       <SecretOnce
         what="Client secret"
-        secret={issued?.clientSecret}
+        secret={issued?.secret}
         beside={
           issued
             ? [
                 { label: 'Partner', value: issued.partnerId },
-                { label: 'Client id', value: issued.clientId },
+                { label: 'Client id', value: issued.credentialId },
               ]
             : []
         }

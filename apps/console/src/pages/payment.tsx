@@ -8,6 +8,7 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { wordy } from '../words.ts'
@@ -49,7 +50,7 @@ export function Payment() {
 function About({ detail: { payoutId, row, settlement } }: { readonly detail: Detail }) {
   const { payment, merchantId, merchantName, tr } = row
   return (
-    <Section title="About">
+    <Section title="About" aside={<Reveal id={payment.paymentId} shown={payment} />}>
       <Facts
         facts={[
           { label: 'Amount', value: <Money amount={payment.amount} fw={700} /> },

@@ -27,7 +27,7 @@ export function PayoutWaits({ row }: OfPayout) {
       <Alert color="blue" title="Waits for a second person" role="status">
         {isPreparer
           ? 'You prepared this payout, so another person must approve it.'
-          : can('operator')
+          : can('finance')
             ? `Prepared by ${row.preparedBy}. Compare amount and bank account, then approve it.`
             : `Prepared by ${row.preparedBy}. An operator approves it; your role only views.`}
       </Alert>
@@ -52,7 +52,7 @@ export function PayoutActions({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
   const { status } = row.payout
-  if (!can('operator')) return undefined
+  if (!can('finance')) return undefined
   return (
     <>
       {status === 'PREPARED' && !isPreparer && <Approve row={row} />}

@@ -66,7 +66,7 @@ export function Payouts() {
     <ListPage
       title="Payouts"
       lead="What is paid out to merchants: payments less refunds, fees and GST. A second person approves each."
-      actions={can('operator') && <PreparePayouts />}
+      actions={can('finance') && <PreparePayouts />}
       name="payouts"
       caption="Payouts"
       load={listAt('/payouts')}

@@ -12,6 +12,7 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Timeline } from '../parts/timeline.tsx'
@@ -47,7 +48,7 @@ export function QrCode() {
                 <Timeline entries={detail.timeline.toReversed().map(toEntry)} />
               </Section>
             </SimpleGrid>
-            <About row={detail.row} />
+            <About detail={detail} />
             <Payments detail={detail} />
             <ObjectHistory id={qrCodeId} />
           </>
@@ -59,7 +60,7 @@ export function QrCode() {
 
 function Actions({ qrCodeId, row }: { readonly qrCodeId: string; readonly row: Schemas['QrCodeRow'] }) {
   const { can, mode } = useSession()
-  if (!can('operator')) return undefined
+  if (!can('support')) return undefined
   const cancel = async () => {
     await responseOf(api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId } } }))
     await changed()
@@ -165,11 +166,11 @@ const toEntry = ({ at, what, detail, paymentId }: Schemas['TimelineEntry']) => (
   detail: detail ?? paymentId,
 })
 
-function About({ row }: { readonly row: Schemas['QrCodeRow'] }) {
+function About({ detail: { payments, row } }: { readonly detail: Detail }) {
   const { qrCode, merchantId, merchantName, tr } = row
   const customer = [qrCode.customerName, qrCode.customerEmail, qrCode.customerMobile, qrCode.customerId]
   return (
-    <Section title="About">
+    <Section title="About" aside={<Reveal id={qrCode.qrCodeId!} shown={[qrCode, payments]} />}>
       <Facts
         facts={[
           { label: 'QR code id', value: <Id id={qrCode.qrCodeId!} what="QR code id" /> },

@@ -85,7 +85,7 @@ const FILTERS: readonly Filter[] = [
 
 export function QrCodes() {
   const { can } = useSession()
-  const create = can('operator') && <CreateQrCode />
+  const create = can('support') && <CreateQrCode />
   return (
     <ListPage
       title="QR codes"

@@ -39,7 +39,7 @@ export function Reconciliation() {
       lead="Proves that every balance equals its transfers, and that payments, cards and coins fit them."
       trail={[{ to: '/ledger', label: 'Ledger' }]}
       actions={
-        can('operator') && (
+        can('verify') && (
           <Button onClick={() => run.mutate()} loading={run.isPending || query.data?.running === true}>
             Reconcile now
           </Button>

@@ -171,7 +171,7 @@ function Queues({
     <Section title="What waits">
       <DataTable
         caption="Queues"
-        columns={queueColumns(can('operator'))}
+        columns={queueColumns(can('finance'))}
         rows={queues}
         rowKey={({ name }) => name}
       />

@@ -21,7 +21,7 @@ const changed = () => queryClient.invalidateQueries({ queryKey: ['payments'] })
 /** What may be done with a credit that fits no QR code: it goes to a merchant, or back to its payer. */
 export function SuspenseActions({ row, compact = false }: OfPayment) {
   const { can } = useSession()
-  if (row.payment.status !== 'SUSPENSE' || !can('operator')) return undefined
+  if (row.payment.status !== 'SUSPENSE' || !can('finance')) return undefined
   return (
     <>
       <Assign row={row} compact={compact} />

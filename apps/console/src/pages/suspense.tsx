@@ -80,7 +80,7 @@ export function Suspense() {
       id="suspense"
       caption="Credits in suspense"
       load={listAt('/payments', {}, IN_SUSPENSE)}
-      columns={can('operator') ? [...COLUMNS, ACTIONS] : COLUMNS}
+      columns={can('finance') ? [...COLUMNS, ACTIONS] : COLUMNS}
       rowKey={({ payment }) => payment.paymentId}
       filters={FILTERS}
       sort="-created"

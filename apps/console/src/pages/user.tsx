@@ -8,6 +8,7 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { Reveal } from '../parts/personal-data.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { useSession } from '../session.ts'
@@ -24,51 +25,55 @@ export function User() {
       title={(query.data && (personName(query.data) || query.data.email || query.data.mobile)) || 'User'}
       trail={[{ to: '/users', label: 'Users' }]}
     >
-      <Loaded query={query}>
-        {({ companyId, companyName, partnerId, email, mobile, createdOn, erasedOn }) => (
-          <>
-            <Section
-              title="About"
-              aside={
-                <Group gap="sm">
-                  <Anchor component={Link} to="/cards" search={{ userId } as never} size="sm">
-                    Cards
-                  </Anchor>
-                  {!erasedOn && <Erase userId={userId} />}
-                </Group>
-              }
-            >
-              <Facts
-                facts={[
-                  { label: 'User id', value: <Id id={userId} what="user id" /> },
-                  { label: 'E-mail', value: email },
-                  { label: 'Mobile', value: mobile },
-                  {
-                    label: 'Company',
-                    value: (
-                      <ThingLink kind="company" id={companyId}>
-                        {companyName}
-                      </ThingLink>
-                    ),
-                  },
-                  { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
-                  { label: 'Created', value: <Instant at={createdOn} long /> },
-                  { label: 'Erased', value: erasedOn && <Instant at={erasedOn} long /> },
-                ]}
-              />
-            </Section>
-            <Coins userId={userId} />
-          </>
-        )}
-      </Loaded>
+      <Loaded query={query}>{(user) => <Shown user={user} />}</Loaded>
     </Page>
+  )
+}
+
+function Shown({ user }: { readonly user: Schemas['User'] }) {
+  const { userId, companyId, companyName, partnerId, email, mobile, createdOn, erasedOn } = user
+  return (
+    <>
+      <Section
+        title="About"
+        aside={
+          <Group gap="sm">
+            <Anchor component={Link} to="/cards" search={{ userId } as never} size="sm">
+              Cards
+            </Anchor>
+            <Reveal id={userId} shown={user} />
+            {!erasedOn && <Erase userId={userId} />}
+          </Group>
+        }
+      >
+        <Facts
+          facts={[
+            { label: 'User id', value: <Id id={userId} what="user id" /> },
+            { label: 'E-mail', value: email },
+            { label: 'Mobile', value: mobile },
+            {
+              label: 'Company',
+              value: (
+                <ThingLink kind="company" id={companyId}>
+                  {companyName}
+                </ThingLink>
+              ),
+            },
+            { label: 'Partner', value: <ThingLink kind="partner" id={partnerId} /> },
+            { label: 'Created', value: <Instant at={createdOn} long /> },
+            { label: 'Erased', value: erasedOn && <Instant at={erasedOn} long /> },
+          ]}
+        />
+      </Section>
+      <Coins userId={userId} />
+    </>
   )
 }
 
 function Erase({ userId }: { readonly userId: string }) {
   const { can } = useSession()
   const queries = useQueryClient()
-  if (!can('admin')) return null
+  if (!can('administer')) return null
   return (
     <ConfirmAction
       label="Erase personal data"

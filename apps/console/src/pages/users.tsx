@@ -41,7 +41,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Users() {
   const { can } = useSession()
-  const create = can('operator') && <CreateUser />
+  const create = can('operations') && <CreateUser />
   return (
     <ListPage
       title="Users"

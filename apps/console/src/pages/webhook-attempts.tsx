@@ -92,7 +92,7 @@ export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
           >
             Show
           </Button>
-          {can('operator') && enabled && <Resend endpointId={endpointId} eventId={attempt.eventId} />}
+          {can('support') && enabled && <Resend endpointId={endpointId} eventId={attempt.eventId} />}
         </Group>
       ),
     },
@@ -126,7 +126,6 @@ const nameOf = ({ attempt, sequence }: Attempt) => `attempt ${attempt} of event 
 /** What was sent, and the begin of what came back. */
 function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly endpointId: string }) {
   const { eventId, url, startedOn, durationMs, failure, responseExcerpt, nextOn } = attempt
-  const { can } = useSession()
   const event = useQuery({
     queryKey: ['webhook-event', endpointId, eventId],
     queryFn: () =>
@@ -160,11 +159,6 @@ function Exchange({ attempt, endpointId }: { readonly attempt: Attempt; readonly
           { label: 'Next try', value: nextOn ? <Instant at={nextOn} long /> : 'None' },
         ]}
       />
-      {!can('operator') && (
-        <Text size="sm" c="dimmed">
-          Personal data is masked for viewers.
-        </Text>
-      )}
       <Written title="Response, its first 1,024 bytes">{responseExcerpt || 'Empty'}</Written>
       <Written title="Request, without its signatures">{headers.join('\n')}</Written>
       <Loaded query={event}>

@@ -6,6 +6,7 @@ import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { MASK, Reveal } from '../parts/personal-data.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { WebhookActions } from './webhook-actions.tsx'
@@ -30,14 +31,14 @@ export function Webhook() {
       badge={endpoint && <EndpointState endpoint={endpoint} />}
       lead={endpoint?.description}
       trail={[{ to: '/webhooks', label: 'Webhooks' }]}
-      actions={endpoint && can('operator') && <WebhookActions endpoint={endpoint} />}
+      actions={endpoint && can('operations') && <WebhookActions endpoint={endpoint} />}
     >
       <Loaded query={query}>
         {(detail) => (
           <>
             {!detail.row.endpoint.enabled && <Off detail={detail} />}
             <About detail={detail} />
-            <Section title="Attempts">
+            <Section title="Attempts" aside={<Reveal id={endpointId} shown={MASK} />}>
               <WebhookAttempts endpoint={detail.row.endpoint} />
             </Section>
           </>

@@ -89,7 +89,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Webhooks() {
   const { can } = useSession()
-  const create = can('operator') && <CreateWebhook />
+  const create = can('operations') && <CreateWebhook />
   return (
     <ListPage
       title="Webhooks"

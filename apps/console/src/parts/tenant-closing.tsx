@@ -55,7 +55,7 @@ export function TenantClosing({ tenantId }: { readonly tenantId: string }) {
     <Section
       title="Closing"
       aside={
-        can('admin') &&
+        can('administer') &&
         query.data &&
         !query.data.closingOn && (
           <ConfirmAction

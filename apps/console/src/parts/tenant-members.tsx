@@ -43,7 +43,7 @@ export function TenantMembers({ tenantId }: { readonly tenantId: string }) {
     queryKey: ['members', tenantId],
     queryFn: () => responseOf(api.GET('/tenants/{tenantId}/members', { params: { path: { tenantId } } })),
   })
-  const actions = can('operator') ? actionsOf(tenantId) : undefined
+  const actions = can('operations') ? actionsOf(tenantId) : undefined
   return (
     <Section title="Portal members" aside={actions && <InviteMember invite={actions.invite} />}>
       <Loaded query={members}>

@@ -47,7 +47,7 @@ function OfSandbox({ tenantId }: { readonly tenantId: string }) {
     queryFn: () => sandboxCall(`${tenantId}/clock`),
   })
   return (
-    <Section title="Test clock" aside={can('operator') && <Advance tenantId={tenantId} />}>
+    <Section title="Test clock" aside={can('operations') && <Advance tenantId={tenantId} />}>
       <Loaded query={clock}>
         {({ now, aheadSeconds }) => (
           <Text size="sm">

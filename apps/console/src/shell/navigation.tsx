@@ -42,7 +42,7 @@ const PLACES = [
     label: 'Bank notices',
     Icon: NoticeIcon,
     key: 'b',
-    role: 'operator',
+    permission: 'finance',
   },
   { group: 'Payment gateway', to: '/payouts', label: 'Payouts', Icon: PayoutIcon, key: 'd' },
   { group: 'Cards and rewards', to: '/partners', label: 'Partners', Icon: PartnerIcon, key: 'p' },
@@ -56,7 +56,7 @@ const PLACES = [
     label: 'Card exceptions',
     Icon: ExceptionIcon,
     key: 'x',
-    role: 'operator',
+    permission: 'finance',
   },
   { group: 'Cards and rewards', to: '/coins', label: 'Coins', Icon: CoinIcon, key: 'i' },
   { group: 'Books and people', to: '/ledger', label: 'Ledger', Icon: LedgerIcon, key: 'l' },
@@ -68,14 +68,14 @@ const PLACES = [
     label: 'Operators',
     Icon: UserIcon,
     key: 'e',
-    role: 'admin',
+    permission: 'administer',
   },
 ] as const
 
-/** The places that a role may go to. */
+/** The places that the operator may go to. */
 export function usePlaces() {
   const { can } = useSession()
-  return PLACES.filter((place) => !('role' in place) || can(place.role))
+  return PLACES.filter((place) => !('permission' in place) || can(place.permission))
 }
 
 const GROUPS = [...new Set(PLACES.map(({ group }) => group))]

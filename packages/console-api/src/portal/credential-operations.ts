@@ -1,55 +1,34 @@
-import { fail } from '@svc/contract/errors'
-import { issueApiKey, listApiKeys, revokeApiKey } from '@svc/core/tenants/api-key'
-import { listOAuthClients } from '@svc/core/tenants/list-credentials'
-import { issueOAuthClient, revokeOAuthClient } from '@svc/core/tenants/partner'
-import { rfc3339 } from '@svc/kernel/time'
-import type { Tx } from '@svc/platform/db/database'
+import {
+  issueCredential,
+  listCredentials,
+  OVERLAP_HOURS,
+  revokeCredential,
+  rollCredential,
+} from '@svc/core/tenants/credentials'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
-import { closed, idParam, instant, maybe, maybeInstant, Name, record, text } from '../console-schema.ts'
-import { kindOf } from './member-sessions.ts'
+import { closed, idParam, Name } from '../console-schema.ts'
+import {
+  CredentialList,
+  CredentialRecord,
+  credentialToWire,
+  Hours,
+  IssuedRecord,
+  issuedToWire,
+  ROLL_DESCRIPTION,
+} from '../credential-records.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 import { requirePassword } from './session-operations.ts'
 
 const TAG = 'Credentials'
 const PATH = `${PORTAL_API}/credentials`
+const Password = Type.Optional(
+  Type.String({ maxLength: 256, description: 'Yours; in the sandbox, who entered by a click has none' }),
+)
+const PASSWORD_ERRORS = ['wrong_password', 'too_many_failed_attempts', 'overloaded'] as const
 
-const CredentialRecord = record('Credential', {
-  credentialId: text('Of an API key; of an OAuth client its client id'),
-  name: text(),
-  prefix: maybe('Begin of an API key, to distinguish it from others'),
-  createdOn: instant,
-  revokedOn: maybeInstant,
-})
-
-interface Credential {
-  readonly credentialId: string
-  readonly name: string
-  readonly prefix?: string
-  readonly createdAt: Date
-  readonly revokedAt: Date | null
-}
-
-/** API keys of a merchant, OAuth clients of a partner. */
-async function credentialsOf(tx: Tx, tenantId: string): Promise<Credential[]> {
-  if (kindOf(tenantId) === 'merchant')
-    return (await listApiKeys(tx, tenantId)).map((key) => ({ ...key, credentialId: key.apiKeyId }))
-  return (await listOAuthClients(tx, tenantId)).map((client) => ({
-    ...client,
-    credentialId: client.clientId,
-  }))
-}
-
-const toWire = ({ credentialId, name, prefix, createdAt, revokedAt }: Credential, timeZone: string) => ({
-  credentialId,
-  name,
-  prefix,
-  createdOn: rfc3339(createdAt, timeZone),
-  revokedOn: revokedAt ? rfc3339(revokedAt, timeZone) : undefined,
-})
-
-export const listCredentials = query({
+export const listOwnCredentials = query({
   ...memberOperation,
   id: 'portal.listCredentials',
   method: 'GET',
@@ -57,17 +36,17 @@ export const listCredentials = query({
   tag: TAG,
   summary: 'List API keys or OAuth clients',
   role: 'viewer',
-  result: closed({ data: Type.Array(CredentialRecord) }),
+  result: CredentialList,
   errors: [],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
     return async ({ caller: { tenantId } }) => {
-      const found = await database.read([tenantId], (tx) => credentialsOf(tx, tenantId))
-      return { body: JSON.stringify({ data: found.map((one) => toWire(one, timeZone)) }) }
+      const found = await database.read([tenantId], (tx) => listCredentials(tx, tenantId))
+      return { body: JSON.stringify({ data: found.map((one) => credentialToWire(one, timeZone)) }) }
     }
   },
 })
 
-export const issueCredential = query({
+export const issueOwnCredential = query({
   ...memberOperation,
   id: 'portal.issueCredential',
   method: 'POST',
@@ -76,37 +55,49 @@ export const issueCredential = query({
   summary: 'Issue an API key or OAuth client',
   description: 'The secret is in this response and never again. Needs your password.',
   role: 'admin',
-  body: closed({
-    name: Name,
-    password: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Yours; in the sandbox, who entered by a click has none' }),
-    ),
-  }),
-  result: record('IssuedCredential', {
-    credentialId: text(),
-    secret: text('The API key, or the secret of the client; only here and only now'),
-  }),
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  body: closed({ name: Name, password: Password }),
+  result: IssuedRecord,
+  errors: [...PASSWORD_ERRORS],
   mount(services: PortalServices) {
     return async (input) => {
       const { name, password } = input.body
       const { tenantId } = input.caller
       await requirePassword(services, input, password)
-      const issued = await asMember(services, input, async (tx) => {
-        const maker = keyMakerOf(services)
-        if (kindOf(tenantId) === 'merchant') {
-          const { apiKeyId, secret } = await issueApiKey(tx, maker, tenantId, name)
-          return { credentialId: apiKeyId, secret: secret.reveal() }
-        }
-        const { clientId, clientSecret } = await issueOAuthClient(tx, maker, tenantId, name)
-        return { credentialId: clientId, secret: clientSecret.reveal() }
-      })
-      return { body: JSON.stringify(issued) }
+      const issued = await asMember(services, input, (tx) =>
+        issueCredential(tx, keyMakerOf(services), tenantId, name),
+      )
+      return { body: JSON.stringify(issuedToWire(issued)) }
     }
   },
 })
 
-export const revokeCredential = query({
+export const rollOwnCredential = query({
+  ...memberOperation,
+  id: 'portal.rollCredential',
+  method: 'POST',
+  path: `${PATH}/:credentialId/roll`,
+  tag: TAG,
+  summary: 'Replace an API key or OAuth client',
+  description: `${ROLL_DESCRIPTION} Needs your password.`,
+  role: 'admin',
+  params: idParam('credentialId'),
+  body: closed({ hours: Hours, password: Password }),
+  result: IssuedRecord,
+  errors: ['credential_not_found', 'credential_ended', ...PASSWORD_ERRORS],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { hours = OVERLAP_HOURS, password } = input.body
+      await requirePassword(services, input, password)
+      const wanted = { tenantId: input.caller.tenantId, credentialId: input.params.credentialId, hours }
+      const { issued } = await asMember(services, input, (tx) =>
+        rollCredential(tx, keyMakerOf(services), wanted),
+      )
+      return { body: JSON.stringify(issuedToWire(issued)) }
+    }
+  },
+})
+
+export const revokeOwnCredential = query({
   ...memberOperation,
   id: 'portal.revokeCredential',
   method: 'DELETE',
@@ -121,18 +112,10 @@ export const revokeCredential = query({
   mount(services: PortalServices) {
     return async (input) => {
       const { tenantId } = input.caller
-      const { credentialId } = input.params
-      const revoked = await asMember(services, input, async (tx) => {
-        const found = async () =>
-          (await credentialsOf(tx, tenantId)).find((one) => one.credentialId === credentialId) ??
-          fail('credential_not_found')
-        await found()
-        await (kindOf(tenantId) === 'merchant'
-          ? revokeApiKey(tx, credentialId)
-          : revokeOAuthClient(tx, credentialId))
-        return found()
-      })
-      return { body: JSON.stringify(toWire(revoked, services.config.BUSINESS_TIME_ZONE)) }
+      const revoked = await asMember(services, input, (tx) =>
+        revokeCredential(tx, tenantId, input.params.credentialId),
+      )
+      return { body: JSON.stringify(credentialToWire(revoked, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

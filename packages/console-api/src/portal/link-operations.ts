@@ -2,9 +2,10 @@ import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { closed, instant, ROLES, record, text } from '../console-schema.ts'
+import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../password.ts'
 import { NewPassword } from '../session-operations.ts'
+import { MEMBER_ROLES } from './member-roles.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
 import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
 import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
@@ -31,7 +32,7 @@ export const showMemberLink = query({
   body: closed({ token: Token }),
   result: record('OfferedMembership', {
     name: text('Name with which the person signs in'),
-    role: Type.Enum([...ROLES]),
+    role: Type.Enum([...MEMBER_ROLES]),
     invitedBy: text(),
     expiresOn: instant,
   }),

@@ -1,6 +1,7 @@
 import { rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
-import { closed, instant, maybeInstant, ROLES, record, text } from '../console-schema.ts'
+import { closed, instant, maybeInstant, record, text } from '../console-schema.ts'
+import { MEMBER_ROLES } from './member-roles.ts'
 import {
   LINK_HOURS,
   LINK_HOURS_MAX,
@@ -13,7 +14,7 @@ import {
 const fields = {
   memberId: text(),
   name: text('Name with which the person signs in to the portal'),
-  role: Type.Enum([...ROLES]),
+  role: Type.Enum([...MEMBER_ROLES]),
   status: Type.Enum(['active', 'invited', 'disabled']),
   createdOn: instant,
   createdBy: text('Who invited, as the audit names them'),
@@ -37,11 +38,11 @@ export const LinkBody = closed({
 })
 export const InviteBody = closed({
   name: Type.String({ pattern: MEMBER_NAME_PATTERN, 'x-rule': MEMBER_NAME_RULE }),
-  role: Type.Enum([...ROLES]),
+  role: Type.Enum([...MEMBER_ROLES]),
   ...LinkBody.properties,
 })
 export const ChangeBody = closed({
-  role: Type.Optional(Type.Enum([...ROLES])),
+  role: Type.Optional(Type.Enum([...MEMBER_ROLES])),
   disabled: Type.Optional(Type.Boolean()),
 })
 

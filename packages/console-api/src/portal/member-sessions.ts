@@ -6,7 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
-import { ROLES, type Role } from '../console-schema.ts'
+import { MEMBER_ROLES, type MemberRole } from './member-roles.ts'
 import type { Member } from './member-store.ts'
 
 /** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
@@ -18,7 +18,7 @@ const SESSIONS_MAX = 10
 interface SessionRow {
   member_id: string
   name: string
-  role: Role
+  role: MemberRole
   expires_at: Date
   seen_at: Date
 }
@@ -59,7 +59,7 @@ export interface MemberSession {
   readonly tenantId: string
   readonly memberId: string
   readonly name: string
-  readonly role: Role
+  readonly role: MemberRole
   readonly expiresAt: Date
   readonly digest: Buffer
 }
@@ -167,9 +167,9 @@ export class MemberSessions {
   authenticator(kind?: TenantKind) {
     return async (request: FastifyRequest): Promise<Caller> => {
       const { tenantId, memberId: actorId, name, role } = await this.current(request)
-      const least = (request.routeOptions.config.role ?? 'viewer') as Role
+      const least = (request.routeOptions.config.role ?? 'viewer') as MemberRole
       if (kind !== undefined && kindOf(tenantId) !== kind) fail('route_not_found')
-      if (ROLES.indexOf(role) < ROLES.indexOf(least))
+      if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(least))
         fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
       return { tenantId, actor: { actorId, name, role }, member: name }
     }

@@ -5,7 +5,7 @@ import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import type { Role } from '../console-schema.ts'
+import type { MemberRole } from './member-roles.ts'
 
 export const LINK_HOURS = 72
 export const LINK_HOURS_MAX = 720
@@ -16,7 +16,7 @@ export interface Member {
   readonly tenantId: string
   readonly memberId: string
   readonly name: string
-  readonly role: Role
+  readonly role: MemberRole
   readonly createdAt: Date
   /** As the audit names them. */
   readonly createdBy: string
@@ -148,7 +148,7 @@ export const listMembersOf = (tx: Tx, tenantId: string): Promise<Member[]> => tx
 export interface NewMember {
   readonly tenantId: string
   readonly name: string
-  readonly role: Role
+  readonly role: MemberRole
   readonly hours: number
   readonly createdBy: string
   readonly publicUrl: string
@@ -207,7 +207,7 @@ export async function renewLink(
 }
 
 export interface MemberChange {
-  readonly role?: Role | undefined
+  readonly role?: MemberRole | undefined
   readonly disabled?: boolean | undefined
 }
 

@@ -1,5 +1,6 @@
 import { mayChange, type Operation } from '@svc/server/http/operation'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
+import type { MemberRole } from './member-roles.ts'
 
 /** Where the portal has the operations of tenants, and its own. */
 export const PORTAL = '/portal'
@@ -11,7 +12,7 @@ const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEve
 const IRREVERSIBLE = new Set(['acceptDispute', 'eraseUser'])
 
 /** Keys, webhooks and what is lost by a click are for administrators; viewers only read. */
-function leastRole(operation: Operation<ApiServices>): 'viewer' | 'operator' | 'admin' {
+function leastRole(operation: Operation<ApiServices>): MemberRole {
   if (!mayChange(operation as Operation)) return 'viewer'
   return operation.tag === 'Webhooks' || IRREVERSIBLE.has(operation.id) ? 'admin' : 'operator'
 }

@@ -1,7 +1,12 @@
 import { VERSION } from '@svc/platform/package'
 import type { About } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
-import { issueCredential, listCredentials, revokeCredential } from './credential-operations.ts'
+import {
+  issueOwnCredential,
+  listOwnCredentials,
+  revokeOwnCredential,
+  rollOwnCredential,
+} from './credential-operations.ts'
 import { showMemberLink, useMemberLink } from './link-operations.ts'
 import { changeOwnMember, inviteOwnMember, listOwnMembers, renewOwnMemberLink } from './member-operations.ts'
 import { MOUNTED } from './mounted-operations.ts'
@@ -32,9 +37,10 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   inviteOwnMember,
   changeOwnMember,
   renewOwnMemberLink,
-  listCredentials,
-  issueCredential,
-  revokeCredential,
+  listOwnCredentials,
+  issueOwnCredential,
+  rollOwnCredential,
+  revokeOwnCredential,
   ...MOUNTED,
 ]
 

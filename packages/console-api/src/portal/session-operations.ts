@@ -7,10 +7,11 @@ import { recordActs } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
 import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { closed, ROLES, record, text } from '../console-schema.ts'
+import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
 import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
+import { MEMBER_ROLES } from './member-roles.ts'
 import { kindOf, type MemberSession } from './member-sessions.ts'
 import { MEMBERS_NAMED, passwordOfMember, setMemberPassword } from './member-store.ts'
 import {
@@ -24,7 +25,7 @@ import {
 const TAG = 'Session'
 
 export const MemberSessionRecord = record('MemberSession', {
-  member: record('SessionMember', { memberId: text(), name: text(), role: Type.Enum([...ROLES]) }),
+  member: record('SessionMember', { memberId: text(), name: text(), role: Type.Enum([...MEMBER_ROLES]) }),
   tenant: record('SessionTenant', {
     tenantId: text(),
     kind: Type.Enum(['merchant', 'partner']),

@@ -62,6 +62,14 @@ export const HOLDER_TEXTS = [
   'pan',
 ] as const
 
+/** What a field says of the holder, for those who mask it. */
+const PERSONAL: Partial<Record<(typeof HOLDER_TEXTS)[number], string>> = {
+  email: 'address',
+  mobile: 'mobile',
+  firstName: 'name',
+  lastName: 'name',
+}
+
 /** Spec section 2.4, the record of the creation response: every field, typed as carried, never `null` (decision C12). */
 export function toCardRecord(view: CardView, timeZone: string) {
   const { card, account } = view
@@ -198,14 +206,9 @@ const choice = (names: string[], more: Record<string, TSchema> = {}) =>
 const Named = Type.Object({ name: Type.String(), label: Type.String() }, { additionalProperties: false })
 
 const RECORD_FIELDS = {
-  ...strings(
-    'svcCardId',
-    'userId',
-    'cardAccountId',
-    'maskedNumber',
-    'expiryMonth',
-    'expiryYear',
-    ...HOLDER_TEXTS,
+  ...strings('svcCardId', 'userId', 'cardAccountId', 'maskedNumber', 'expiryMonth', 'expiryYear'),
+  ...Object.fromEntries(
+    HOLDER_TEXTS.map((name) => [name, Type.String({ 'x-personal': PERSONAL[name] ?? 'text' })]),
   ),
   otbBalance: Type.Integer({ description: 'Rupees, rounded down' }),
   accountBalance: Type.Integer({ description: 'Rupees, rounded down' }),
@@ -229,12 +232,12 @@ const RECORD_FIELDS = {
   ...strings(
     'cardProgramme',
     'blockCode',
-    'remarks',
     'partnerLogo',
     'extEntityId',
     'switchProvider',
     'tncVersionMasterId',
   ),
+  remarks: Type.String({ 'x-personal': 'text' }),
   ...strings('tncUrl', 'virtualAccountNumber', 'defaultCardImage', 'svcSupportEmail', 'svcSupportMobile'),
   ...booleans(
     'primaryCard',

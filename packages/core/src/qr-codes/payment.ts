@@ -76,7 +76,9 @@ export const PaymentResponse = Type.Object(
     paymentId: Type.String(),
     utr: Type.String({ description: 'The bank’s reference' }),
     amount: Type.Number({ description: 'Rupees' }),
-    payerVpa: Type.Optional(Type.String({ description: 'As the bank reports it: it may be masked' })),
+    payerVpa: Type.Optional(
+      Type.String({ description: 'As the bank reports it: it may be masked', 'x-personal': 'address' }),
+    ),
     status: Type.Enum([...PAYMENT_STATUSES], {
       description:
         '`SUSPENSE`: fits no code and waits to be assigned or returned. `ASSIGNED` is seen by operators only',
@@ -131,7 +133,9 @@ export const PaymentRecord = Type.Object(
     ...PaymentResponse.properties,
     qrCodeId: Type.Optional(Type.String({ description: 'Absent when the credit fitted no code' })),
     referenceNumber: Type.Optional(Type.String({ description: 'Of the code' })),
-    customParams: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Of the code' })),
+    customParams: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'Of the code', 'x-personal': 'text' }),
+    ),
   },
   { title: 'PaymentRecord', additionalProperties: false },
 )

@@ -49,6 +49,7 @@ export const apiKeys = table('api_keys', 'k', ['tenantId', 'apiKeyId'], {
   prefix: text,
   digest: secret(bytes),
   createdAt: stamped(instant),
+  expiresAt: generated(nullable(instant)),
   revokedAt: generated(nullable(instant)),
 })
 export type ApiKey = RowOf<typeof apiKeys>

@@ -12,6 +12,7 @@ import {
   generated,
   instant,
   nullable,
+  type RowOf,
   secret,
   stamped,
   table,
@@ -189,3 +190,18 @@ export async function retireJweKey(tx: Tx, partnerId: string, kid: string) {
   const [retired] = await tx.query(RETIRE, [partnerId, kid])
   return retired
 }
+
+const JWE_KEYS = statement<RowOf<typeof partnerJweKeys>>(
+  'partner_encryption_keys_list',
+  `select ${partnerJweKeys.columns} from partner_encryption_keys k where k.partner_id = $1 order by k.created_at, k.kid`,
+)
+
+/** Encryption keys of a partner, shared ones and registered ones, without their key material. */
+export const listJweKeys = async (tx: Tx, partnerId: string) =>
+  (await tx.query(JWE_KEYS, [partnerId])).map(({ kid, kind, alg, createdAt, retiredAt }) => ({
+    kid,
+    kind,
+    alg,
+    createdAt,
+    retiredAt,
+  }))

@@ -42,6 +42,7 @@ export const oauthClients = table('oauth_clients', 'c', ['tenantId', 'clientId']
   name: text,
   secretDigest: secret(bytes),
   createdAt: stamped(instant),
+  expiresAt: generated(nullable(instant)),
   revokedAt: generated(nullable(instant)),
 })
 

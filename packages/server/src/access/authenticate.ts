@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import type { Scope } from '@svc/contract/scopes'
 import type { AccessTokens, LiveToken } from '@svc/core/tenants/access-token'
+import type { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { Revocations } from '@svc/core/tenants/revocations'
 import type { TenantKind } from '@svc/core/tenants/tenant'
 import type { FastifyRequest } from 'fastify'
@@ -22,6 +23,7 @@ function requireScope({ scopes }: LiveToken, needed: Scope | undefined): void {
 /** For operations that issue tokens or publish their keys. */
 export interface TokenServices extends Services {
   readonly accessTokens: AccessTokens
+  readonly credentialUses: CredentialUses
 }
 
 const succeeds = (work: Promise<unknown>): Promise<boolean> =>
@@ -45,6 +47,7 @@ export function authenticators(services: TokenServices) {
     const text = BEARER.exec(request.headers.authorization ?? '')?.[1] ?? fail('invalid_token')
     const token = await tokens.verify(text, kind)
     if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
+    services.credentialUses.note(token.tenantId, token.credentialId)
     if (token.kind === 'partner') requireScope(token, request.routeOptions.config.scope)
     return token
   }

@@ -55,7 +55,7 @@ export const issueMerchantToken = query({
   result: TokenResult,
   errors: ['invalid_api_key', 'too_many_failed_attempts'],
 
-  mount({ accessTokens: tokens, clock, config, database, keyring }: TokenServices) {
+  mount({ accessTokens: tokens, clock, config, credentialUses, database, keyring }: TokenServices) {
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     // Without a tenant: the lookup finds who holds a key.
     const holders = new BatchedLookup<ApiKeyHolder>(
@@ -92,6 +92,7 @@ export const issueMerchantToken = query({
       }
       const { tenant_id: tenantId, api_key_id: credentialId, access_key: accessKey } = holder
       const claims = { tenantId, kind: 'merchant', credentialId, accessKey } as const
+      credentialUses.note(tenantId, credentialId)
       const { token, expiresAtMs } = issuedNow(claims)
       return {
         headers: { 'cache-control': 'no-store', pragma: 'no-cache' },

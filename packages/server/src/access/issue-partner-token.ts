@@ -72,7 +72,7 @@ export const issuePartnerToken = query({
     'too_many_failed_attempts',
   ],
 
-  mount({ accessTokens: tokens, config, database, keyring, publicUrl }: TokenServices) {
+  mount({ accessTokens: tokens, config, credentialUses, database, keyring, publicUrl }: TokenServices) {
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     const clients = new BatchedLookup<ClientRow>(
       (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
@@ -92,6 +92,7 @@ export const issuePartnerToken = query({
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
       const scope = grantedScope(body.scope)
       const partnerId = client.tenant_id
+      credentialUses.note(partnerId, client.client_id)
       const issued = tokens.issue({
         tenantId: partnerId,
         kind: 'partner',

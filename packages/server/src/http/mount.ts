@@ -85,6 +85,7 @@ function mountOperation<S extends Services>(
       operation: id,
       envelope: operation.envelope,
       ...(operation.role && { role: operation.role }),
+      ...(operation.permission && { permission: operation.permission }),
       ...(operation.stepUp && { stepUp: true }),
       ...(operation.beforeSecondFactor && { beforeSecondFactor: true }),
       ...(authenticator?.needs === 'body' && { parse: 'later' }),

@@ -129,8 +129,10 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly description?: string
   /** The specification's status label. */
   readonly developing?: true
-  /** Least role of the caller, for the authenticators that know roles. */
+  /** Of members: the least role of the caller. */
   readonly role?: string
+  /** Of operators: what the role of the caller must permit. */
+  readonly permission?: string
   /** Of operators: it moves money or rights, so the caller must have proved who they are a few minutes ago. */
   readonly stepUp?: true
   /** Of operators: it is needed to set up a second factor, so it works without one. */

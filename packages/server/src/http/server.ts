@@ -45,8 +45,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: string
     envelope?: Envelope
-    /** Least role that the operation needs. */
+    /** Least role that the operation needs of members. */
     role?: string
+    /** What it needs the role of an operator to permit. */
+    permission?: string
     /** `later`: the body stays unparsed until `parseBody`, once its signature was verified. `never`: it has no effect. */
     parse?: 'later' | 'never'
     /** The body is a compact JWE, which may also come bare. */

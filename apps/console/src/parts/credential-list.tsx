@@ -1,0 +1,211 @@
+import { Group, NumberInput, PasswordInput, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { Schemas } from '../api.ts'
+import { useSession } from '../session.ts'
+import { ConfirmAction } from './confirm-action.tsx'
+import { type Column, DataTable } from './data-table.tsx'
+import { FormDialog, needed } from './form-dialog.tsx'
+import { Instant } from './instant.tsx'
+import { Section } from './page.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import { StatusBadge } from './status-badge.tsx'
+import { Id } from './thing-link.tsx'
+
+type Credential = Schemas['Credential']
+type Issued = Schemas['IssuedCredential']
+
+/** What may be done; `password` is typed where it is asked for. */
+export interface CredentialActions {
+  readonly issue: (body: { name: string; password?: string }) => Promise<Issued>
+  readonly roll: (credentialId: string, body: { hours: number; password?: string }) => Promise<Issued>
+  readonly revoke: (credentialId: string) => Promise<unknown>
+  /** Whether the person types the own password for a new secret. */
+  readonly asksPassword?: boolean
+}
+
+interface CredentialListProps {
+  /** "API key" or "OAuth client". */
+  readonly what: string
+  readonly credentials: readonly Credential[]
+  readonly actions: CredentialActions | undefined
+  readonly empty: ReactNode
+}
+
+const OVERLAP_HOURS = 24
+
+const isOver = ({ expiresOn, revokedOn }: Credential) =>
+  revokedOn !== undefined || (expiresOn !== undefined && Date.parse(expiresOn) <= Date.now())
+
+function State({ credential }: { readonly credential: Credential }) {
+  const { expiresOn, revokedOn } = credential
+  if (revokedOn !== undefined) return <StatusBadge state="REVOKED" />
+  if (expiresOn === undefined) return <StatusBadge state="ACTIVE" />
+  return (
+    <>
+      <StatusBadge state={isOver(credential) ? 'REPLACED' : 'ACTIVE'} />{' '}
+      <Text span size="sm">
+        {isOver(credential) ? 'since' : 'until'} <Instant at={expiresOn} />
+      </Text>
+    </>
+  )
+}
+
+const columnsOf = (what: string): readonly Column<Credential>[] => [
+  { title: 'Name', cell: ({ name }) => name },
+  {
+    title: 'Id',
+    cell: ({ credentialId, prefix }) => (
+      <>
+        <Id id={credentialId} what={`${what} id`} />
+        {prefix && (
+          <Text size="xs" c="dimmed" ff="monospace">
+            {prefix}…
+          </Text>
+        )}
+      </>
+    ),
+  },
+  { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+  { title: 'Last used', cell: ({ lastUsedOn }) => (lastUsedOn ? <Instant at={lastUsedOn} /> : 'Never') },
+  { title: 'State', cell: (credential) => <State credential={credential} /> },
+]
+
+/** API keys of a merchant or OAuth clients of a partner, and what may be done with them. */
+export function CredentialList({ what, credentials, actions, empty }: CredentialListProps) {
+  const [issued, setIssued] = useState<Issued>()
+  const columns = [...columnsOf(what)]
+  if (actions)
+    columns.push({
+      title: 'What to do',
+      align: 'right',
+      cell: (credential) =>
+        isOver(credential) ? (
+          '–'
+        ) : (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            {credential.expiresOn === undefined && (
+              <Roll what={what} credential={credential} actions={actions} onIssued={setIssued} />
+            )}
+            <Revoke credential={credential} actions={actions} />
+          </Group>
+        ),
+    })
+  return (
+    <Section
+      title={`${what}s`}
+      aside={actions && <Issue what={what} actions={actions} onIssued={setIssued} />}
+    >
+      {credentials.length === 0 ? (
+        empty
+      ) : (
+        <DataTable
+          caption={`${what}s`}
+          columns={columns}
+          rows={credentials}
+          rowKey={({ credentialId }) => credentialId}
+        />
+      )}
+      <SecretOnce
+        what={what}
+        secret={issued?.secret}
+        beside={issued ? [{ label: 'Id', value: issued.credentialId }] : []}
+        onDone={() => setIssued(undefined)}
+      />
+    </Section>
+  )
+}
+
+interface NewProps {
+  readonly what: string
+  readonly actions: CredentialActions
+  readonly onIssued: (issued: Issued) => void
+}
+
+function OwnPassword({ asked, ...props }: { readonly asked: boolean | undefined }) {
+  const { mode } = useSession()
+  if (!asked) return undefined
+  return (
+    <PasswordInput
+      label="Your password"
+      description={mode === 'sandbox' ? 'Empty if you entered the sandbox by a click' : undefined}
+      autoComplete="current-password"
+      {...props}
+    />
+  )
+}
+
+function Issue({ what, actions, onIssued }: NewProps) {
+  return (
+    <FormDialog
+      label={`Issue ${what}`}
+      send="Issue"
+      variant="default"
+      initial={{ name: '', password: '' }}
+      rules={{ name: needed }}
+      fields={(form) => (
+        <>
+          <TextInput
+            label="Name"
+            description="The program that will use it"
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
+        </>
+      )}
+      submit={async ({ name, password }) => onIssued(await actions.issue({ name, password }))}
+    />
+  )
+}
+
+function Roll({ what, credential, actions, onIssued }: NewProps & { readonly credential: Credential }) {
+  const { credentialId, name } = credential
+  return (
+    <FormDialog
+      label={`Replace ${name}`}
+      send="Replace"
+      compact="Replace"
+      variant="default"
+      initial={{ hours: OVERLAP_HOURS, password: '' }}
+      fields={(form) => (
+        <>
+          <Text size="sm">
+            Another {what} of the same name is issued. The present one goes on working for some hours, so that
+            programs can change over.
+          </Text>
+          <NumberInput
+            label="Hours until the present one ends"
+            min={1}
+            max={720}
+            allowDecimal={false}
+            data-autofocus
+            {...form.getInputProps('hours')}
+          />
+          <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
+        </>
+      )}
+      submit={async (body) => onIssued(await actions.roll(credentialId, body))}
+    />
+  )
+}
+
+function Revoke({
+  credential: { credentialId, name },
+  actions,
+}: {
+  readonly credential: Credential
+  readonly actions: CredentialActions
+}) {
+  return (
+    <ConfirmAction
+      label="Revoke"
+      confirm="Revoke for good"
+      danger
+      compact
+      typed={name}
+      run={() => actions.revoke(credentialId)}
+    >
+      Programs that use <b>{name}</b> are refused within a second. This cannot be undone.
+    </ConfirmAction>
+  )
+}

@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, responseOf } from '../api.ts'
+import { queryClient, useSession } from '../session.ts'
+import { type CredentialActions, CredentialList } from './credential-list.tsx'
+import { EmptyState } from './empty-state.tsx'
+import { Loaded } from './loaded.tsx'
+
+const actionsOf = (tenantId: string): CredentialActions => {
+  const then = async <Result,>(work: Promise<Result>): Promise<Result> => {
+    const result = await work
+    await queryClient.invalidateQueries({ queryKey: ['credentials', tenantId] })
+    return result
+  }
+  return {
+    issue: ({ name }) =>
+      then(
+        responseOf(
+          api.POST('/tenants/{tenantId}/credentials', { params: { path: { tenantId } }, body: { name } }),
+        ),
+      ),
+    roll: (credentialId, { hours }) =>
+      then(
+        responseOf(
+          api.POST('/tenants/{tenantId}/credentials/{credentialId}/roll', {
+            params: { path: { tenantId, credentialId } },
+            body: { hours },
+          }),
+        ),
+      ),
+    revoke: (credentialId) =>
+      then(
+        responseOf(
+          api.DELETE('/tenants/{tenantId}/credentials/{credentialId}', {
+            params: { path: { tenantId, credentialId } },
+          }),
+        ),
+      ),
+  }
+}
+
+/** With what the programs of a merchant or partner get tokens. */
+export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
+  const { can } = useSession()
+  const isMerchant = tenantId.startsWith('mer_')
+  const query = useQuery({
+    queryKey: ['credentials', tenantId],
+    queryFn: () => responseOf(api.GET('/tenants/{tenantId}/credentials', { params: { path: { tenantId } } })),
+  })
+  const command = isMerchant
+    ? `svc admin key issue ${tenantId}`
+    : `svc admin partner client issue ${tenantId}`
+  return (
+    <Loaded query={query}>
+      {({ data }) => (
+        <CredentialList
+          what={isMerchant ? 'API key' : 'OAuth client'}
+          credentials={data}
+          actions={can('operations') ? actionsOf(tenantId) : undefined}
+          empty={
+            <EmptyState title="None" command={command}>
+              Without one the tenant gets no token.
+            </EmptyState>
+          }
+        />
+      )}
+    </Loaded>
+  )
+}

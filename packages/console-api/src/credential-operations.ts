@@ -1,0 +1,126 @@
+import { fail } from '@svc/contract/errors'
+import {
+  issueCredential,
+  listCredentials,
+  OVERLAP_HOURS,
+  revokeCredential,
+  rollCredential,
+} from '@svc/core/tenants/credentials'
+import { findTenant } from '@svc/core/tenants/tenant'
+import type { Tx } from '@svc/platform/db/database'
+import { query } from '@svc/server/http/operation'
+import { Type } from 'typebox'
+import { asOperator, keyMakerOf } from './as-operator.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
+import {
+  CredentialList,
+  CredentialRecord,
+  credentialToWire,
+  Hours,
+  IssuedRecord,
+  issuedToWire,
+  ROLL_DESCRIPTION,
+} from './credential-records.ts'
+
+const TAG = 'Credentials'
+const PATH = `${CONSOLE_API}/tenants/:tenantId/credentials`
+const id = Type.String({ maxLength: 128 })
+const params = idParam('tenantId')
+const oneOfTenant = Type.Object({ tenantId: id, credentialId: id })
+
+async function requireTenant(tx: Tx, tenantId: string): Promise<void> {
+  if (!(await findTenant(tx, tenantId))) fail('tenant_not_found')
+}
+
+export const listCredentialsInConsole = query({
+  ...consoleOperation,
+  id: 'console.listCredentials',
+  method: 'GET',
+  path: PATH,
+  tag: TAG,
+  summary: 'List API keys of a merchant, or OAuth clients of a partner',
+  permission: 'view',
+  params,
+  result: CredentialList,
+  errors: ['tenant_not_found'],
+  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    return async ({ params: { tenantId } }) => {
+      const found = await database.operate(async (tx) => {
+        await requireTenant(tx, tenantId)
+        return listCredentials(tx, tenantId)
+      })
+      return { body: JSON.stringify({ data: found.map((one) => credentialToWire(one, timeZone)) }) }
+    }
+  },
+})
+
+export const issueCredentialInConsole = query({
+  ...consoleOperation,
+  id: 'console.issueCredential',
+  stepUp: true,
+  method: 'POST',
+  path: PATH,
+  tag: TAG,
+  summary: 'Issue an API key to a merchant, or an OAuth client to a partner',
+  permission: 'operations',
+  params,
+  body: closed({ name: Name }),
+  result: IssuedRecord,
+  errors: ['tenant_not_found', 'tenant_closing'],
+  mount(services) {
+    return async (input) => {
+      const { tenantId } = input.params
+      const issued = await asOperator(services, input, async (tx) => {
+        await requireTenant(tx, tenantId)
+        return issueCredential(tx, keyMakerOf(services), tenantId, input.body.name)
+      })
+      return { body: JSON.stringify(issuedToWire(issued)) }
+    }
+  },
+})
+
+export const rollCredentialInConsole = query({
+  ...consoleOperation,
+  id: 'console.rollCredential',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:credentialId/roll`,
+  tag: TAG,
+  summary: 'Replace an API key or OAuth client',
+  description: ROLL_DESCRIPTION,
+  permission: 'operations',
+  params: oneOfTenant,
+  body: closed({ hours: Hours }),
+  result: IssuedRecord,
+  errors: ['credential_not_found', 'credential_ended', 'tenant_closing'],
+  mount(services) {
+    return async (input) => {
+      const { hours = OVERLAP_HOURS } = input.body
+      const { issued } = await asOperator(services, input, (tx) =>
+        rollCredential(tx, keyMakerOf(services), { ...input.params, hours }),
+      )
+      return { body: JSON.stringify(issuedToWire(issued)) }
+    }
+  },
+})
+
+export const revokeCredentialInConsole = query({
+  ...consoleOperation,
+  id: 'console.revokeCredential',
+  method: 'DELETE',
+  path: `${PATH}/:credentialId`,
+  tag: TAG,
+  summary: 'Revoke an API key or OAuth client',
+  description: 'For good; its tokens die within a second in every process.',
+  permission: 'operations',
+  params: oneOfTenant,
+  result: CredentialRecord,
+  errors: ['credential_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { tenantId, credentialId } = input.params
+      const revoked = await asOperator(services, input, (tx) => revokeCredential(tx, tenantId, credentialId))
+      return { body: JSON.stringify(credentialToWire(revoked, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})

@@ -1,0 +1,40 @@
+/** What an operation of the console may need, and what it is for (decision O2). */
+export const PERMISSIONS = {
+  view: 'see everything, with personal data masked; manage the own account',
+  reveal: 'reveal personal data for 15 minutes, with a reason',
+  support: 'lock, unlock and block cards; create and cancel QR codes; send webhook events again',
+  finance:
+    'fund card accounts, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
+  operations:
+    'create and disable tenants, companies, users and card accounts; issue and revoke credentials; manage members and webhook endpoints',
+  verify: 'start reconciliations and verify the audit',
+  administer: 'manage operators, close tenants, erase users',
+} as const
+export type Permission = keyof typeof PERMISSIONS
+
+const BY_ROLE = {
+  viewer: ['view'],
+  auditor: ['view', 'verify'],
+  support: ['view', 'reveal', 'support'],
+  finance: ['view', 'finance', 'verify'],
+  operations: ['view', 'support', 'operations', 'verify'],
+  operator: ['view', 'reveal', 'support', 'finance', 'operations', 'verify'],
+  admin: ['view', 'reveal', 'support', 'finance', 'operations', 'verify', 'administer'],
+} as const satisfies Record<string, readonly Permission[]>
+export type Role = keyof typeof BY_ROLE
+
+/** Those who may do less come first. */
+export const ROLES = Object.keys(BY_ROLE) as readonly Role[]
+
+export const permissionsOf = (role: Role): readonly Permission[] => BY_ROLE[role]
+
+export const permits = (role: Role, permission: Permission): boolean =>
+  permissionsOf(role).includes(permission)
+
+/** Whether one role may do all that another may. */
+export const covers = (role: Role, other: Role): boolean =>
+  permissionsOf(other).every((permission) => permits(role, permission))
+
+/** For people whose role does not permit something: which ones do. */
+export const rolesWith = (permission: Permission): readonly Role[] =>
+  ROLES.filter((role) => permits(role, permission))

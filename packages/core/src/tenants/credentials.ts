@@ -1,0 +1,117 @@
+import { fail } from '@svc/contract/errors'
+import type { Secret } from '@svc/kernel/secret'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { issueApiKey, type KeyMaker, revokeApiKey } from './api-key.ts'
+import { lastUses } from './credential-uses.ts'
+import { issueOAuthClient, revokeOAuthClient } from './partner.ts'
+
+/** Hours for which a credential that was replaced goes on working. */
+export const OVERLAP_HOURS = 24
+export const OVERLAP_HOURS_MAX = 720
+
+interface Kept {
+  readonly credentialId: string
+  readonly name: string
+  /** Begin of an API key; OAuth clients have none. */
+  readonly prefix: string | null
+  readonly createdAt: Date
+  /** When it ends because it was replaced (decision A15). */
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+}
+
+/** An API key of a merchant or an OAuth client of a partner, without its secret. */
+export interface Credential extends Kept {
+  /** Half a minute late at the most; `undefined` if it never was. */
+  readonly lastUsedAt: Date | undefined
+}
+
+export interface IssuedCredential {
+  readonly credentialId: string
+  /** Shown when it is issued and never again. */
+  readonly secret: Secret
+}
+
+interface Kind {
+  readonly list: ReturnType<typeof statement<Kept>>
+  readonly end: ReturnType<typeof statement<Kept>>
+  readonly issue: (tx: Tx, maker: KeyMaker, tenantId: string, name: string) => Promise<IssuedCredential>
+  readonly revoke: (tx: Tx, credentialId: string) => Promise<unknown>
+}
+
+const kind = (table: 'api_keys' | 'oauth_clients', id: string, prefix: string) => {
+  const columns = `${id} as "credentialId", name, ${prefix} as prefix, created_at as "createdAt",
+    expires_at as "expiresAt", revoked_at as "revokedAt"`
+  return {
+    list: statement<Kept>(
+      `${table}_kept`,
+      `select ${columns} from ${table} where tenant_id = $1 order by ${id}`,
+    ),
+    end: statement<Kept>(
+      `${table}_end`,
+      `update ${table} set expires_at = clock_timestamp() + make_interval(hours => $3)
+       where tenant_id = $1 and ${id} = $2 and revoked_at is null and expires_at is null
+       returning ${columns}`,
+    ),
+  }
+}
+
+const MERCHANTS: Kind = {
+  ...kind('api_keys', 'api_key_id', 'prefix'),
+  issue: async (tx, maker, tenantId, name) => {
+    const { apiKeyId, secret } = await issueApiKey(tx, maker, tenantId, name)
+    return { credentialId: apiKeyId, secret }
+  },
+  revoke: revokeApiKey,
+}
+
+const PARTNERS: Kind = {
+  ...kind('oauth_clients', 'client_id', 'null::text'),
+  issue: async (tx, maker, tenantId, name) => {
+    const { clientId, clientSecret } = await issueOAuthClient(tx, maker, tenantId, name)
+    return { credentialId: clientId, secret: clientSecret }
+  },
+  revoke: revokeOAuthClient,
+}
+
+const kindOf = (tenantId: string): Kind => (tenantId.startsWith('mer_') ? MERCHANTS : PARTNERS)
+
+/** API keys of a merchant, OAuth clients of a partner, oldest first. */
+export async function listCredentials(tx: Tx, tenantId: string): Promise<Credential[]> {
+  const [found, uses] = [await tx.query(kindOf(tenantId).list, [tenantId]), await lastUses(tx, tenantId)]
+  return found.map((one) => ({ ...one, lastUsedAt: uses.get(one.credentialId) }))
+}
+
+/** Throws `credential_not_found`. */
+async function requireCredential(tx: Tx, tenantId: string, credentialId: string): Promise<Credential> {
+  const all = await listCredentials(tx, tenantId)
+  return all.find((one) => one.credentialId === credentialId) ?? fail('credential_not_found')
+}
+
+/** Throws `tenant_closing`. */
+export const issueCredential = (tx: Tx, maker: KeyMaker, tenantId: string, name: string) =>
+  kindOf(tenantId).issue(tx, maker, tenantId, name)
+
+/** For good; its tokens die within a second in every process. Throws `credential_not_found`. */
+export async function revokeCredential(tx: Tx, tenantId: string, credentialId: string): Promise<Credential> {
+  await requireCredential(tx, tenantId, credentialId)
+  await kindOf(tenantId).revoke(tx, credentialId)
+  return requireCredential(tx, tenantId, credentialId)
+}
+
+/**
+ * Issues a credential in the place of another, of the same name; the other one and its tokens go on for some hours.
+ * Throws `credential_not_found`, or `credential_ended` for one that was revoked or replaced before.
+ */
+export async function rollCredential(
+  tx: Tx,
+  maker: KeyMaker,
+  { tenantId, credentialId, hours }: { tenantId: string; credentialId: string; hours: number },
+): Promise<{ readonly issued: IssuedCredential; readonly replaced: Kept & { readonly expiresAt: Date } }> {
+  const { name } = await requireCredential(tx, tenantId, credentialId)
+  const [replaced] = await tx.query(kindOf(tenantId).end, [tenantId, credentialId, hours])
+  if (!replaced?.expiresAt) return fail('credential_ended')
+  const issued = await issueCredential(tx, maker, tenantId, name)
+  return { issued, replaced: { ...replaced, expiresAt: replaced.expiresAt } }
+}
