@@ -150,17 +150,29 @@ function addClientCommands(partner: Command): void {
         }),
       )
       printRows(
-        clients.map(({ credentialId: clientId, name, createdAt, expiresAt, revokedAt, lastUsedAt }) => ({
-          clientId,
-          name,
-          createdAt,
-          lastUsedAt,
-          expiresAt,
-          revokedAt,
-        })),
+        clients.map(({ credentialId: clientId, ...one }) => ({ clientId, ...one })),
         json,
       )
     })
+  addRollCommand(client)
+  client
+    .command('revoke <clientId>')
+    .description('revoke an OAuth client for good; its tokens die within a second in every process')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin partner client revoke cli_…')
+    .action(async (clientId: string, { json = false }: Json) => {
+      const revoked = await withInstallation(({ database }) =>
+        database.operate((tx) => revokeOAuthClient(tx, clientId)),
+      )
+      if (!revoked)
+        throw new UsageError(
+          `There is no OAuth client ${clientId}. See them with: svc admin partner client list <partnerId>`,
+        )
+      printRecord(revoked, json)
+    })
+}
+
+function addRollCommand(client: Command): void {
   client
     .command('roll <partnerId> <clientId>')
     .description(
@@ -181,21 +193,6 @@ function addClientCommands(partner: Command): void {
         replacedEndsAt: replaced.expiresAt,
       })),
     )
-  client
-    .command('revoke <clientId>')
-    .description('revoke an OAuth client for good; its tokens die within a second in every process')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin partner client revoke cli_…')
-    .action(async (clientId: string, { json = false }: Json) => {
-      const revoked = await withInstallation(({ database }) =>
-        database.operate((tx) => revokeOAuthClient(tx, clientId)),
-      )
-      if (!revoked)
-        throw new UsageError(
-          `There is no OAuth client ${clientId}. See them with: svc admin partner client list <partnerId>`,
-        )
-      printRecord(revoked, json)
-    })
 }
 
 function addEncryptionKeyCommands(partner: Command): void {

@@ -43,7 +43,7 @@ export const credentialToWire = (one: Credential, timeZone: string) => {
   return {
     credentialId: one.credentialId,
     name: one.name,
-    prefix: one.prefix ?? undefined,
+    prefix: one.prefix,
     createdOn: rfc3339(one.createdAt, timeZone),
     lastUsedOn: on(one.lastUsedAt),
     expiresOn: on(one.expiresAt),

@@ -14,7 +14,7 @@ interface Kept {
   readonly credentialId: string
   readonly name: string
   /** Begin of an API key; OAuth clients have none. */
-  readonly prefix: string | null
+  readonly prefix?: string
   readonly createdAt: Date
   /** When it ends because it was replaced (decision A15). */
   readonly expiresAt: Date | null
@@ -40,8 +40,8 @@ interface Kind {
   readonly revoke: (tx: Tx, credentialId: string) => Promise<unknown>
 }
 
-const kind = (table: 'api_keys' | 'oauth_clients', id: string, prefix: string) => {
-  const columns = `${id} as "credentialId", name, ${prefix} as prefix, created_at as "createdAt",
+const kind = (table: 'api_keys' | 'oauth_clients', id: string, more: string) => {
+  const columns = `${id} as "credentialId", name, ${more} created_at as "createdAt",
     expires_at as "expiresAt", revoked_at as "revokedAt"`
   return {
     list: statement<Kept>(
@@ -58,7 +58,7 @@ const kind = (table: 'api_keys' | 'oauth_clients', id: string, prefix: string) =
 }
 
 const MERCHANTS: Kind = {
-  ...kind('api_keys', 'api_key_id', 'prefix'),
+  ...kind('api_keys', 'api_key_id', 'prefix,'),
   issue: async (tx, maker, tenantId, name) => {
     const { apiKeyId, secret } = await issueApiKey(tx, maker, tenantId, name)
     return { credentialId: apiKeyId, secret }
@@ -67,7 +67,7 @@ const MERCHANTS: Kind = {
 }
 
 const PARTNERS: Kind = {
-  ...kind('oauth_clients', 'client_id', 'null::text'),
+  ...kind('oauth_clients', 'client_id', ''),
   issue: async (tx, maker, tenantId, name) => {
     const { clientId, clientSecret } = await issueOAuthClient(tx, maker, tenantId, name)
     return { credentialId: clientId, secret: clientSecret }
