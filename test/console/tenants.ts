@@ -8,7 +8,7 @@ const dialog = (page: Page) => page.getByRole('dialog')
 /** Reads the secret that is shown once, and takes it by the copy button too. */
 export async function keepSecret(page: Page, what: string): Promise<string> {
   const secret = (await page.getByTestId('secret').textContent())!
-  await page.getByRole('button', { name: `Copy ${what}` }).click()
+  await page.getByRole('button', { name: `Copy ${what}`, exact: true }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
   await page.getByRole('button', { name: 'I have kept it' }).click()
