@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { preparePayoutOf } from '../harness/payouts.ts'
 import { type Bed, goTo } from './bed.ts'
-import { changePayoutOf, newShop, pay, preparePayoutOf } from './money-world.ts'
+import { changePayoutOf, newShop, pay } from './money-world.ts'
 
 export function journals(bed: Bed): void {
   test('a journal shows its legs as T-accounts, and leads to the journal that reverses it, and back', async () => {

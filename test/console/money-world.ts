@@ -1,11 +1,10 @@
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
-import { giveAccount } from '../harness/payouts.ts'
+import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { RAIL_KEY, type TestService } from '../harness/service.ts'
 
@@ -78,23 +77,6 @@ export async function strayCredit(service: TestService, amount: number) {
   const credit = creditOf('NOSUCHCODE', { utr: newUtr(), amount })
   const { paymentId } = payloadOf(await notifyCredit(service.client, credit))
   return { utr: credit.utr, paymentId: paymentId as string }
-}
-
-/** Prepares what is payable until now; the day of the test is not over. */
-export async function preparePayoutOf(
-  service: TestService,
-  merchantId: string,
-  preparedBy = 'operator asha',
-): Promise<string> {
-  const { payout, reason } = await service.app.services.commands.open(preparePayout).run({
-    merchantId,
-    businessDay: today(),
-    preparedBy,
-    requiresSettlement: false,
-    isEarly: true,
-  })
-  if (!payout) throw new Error(`no payout: ${reason}`)
-  return payout.payoutId
 }
 
 export const changePayoutOf = (

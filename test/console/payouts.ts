@@ -2,8 +2,9 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
+import { preparePayoutOf } from '../harness/payouts.ts'
 import { type Bed, goTo } from './bed.ts'
-import { changePayoutOf, newShop, pay, preparePayoutOf } from './money-world.ts'
+import { changePayoutOf, newShop, pay } from './money-world.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
 const badge = (page: Page, text: string) => page.getByRole('main').getByText(text, { exact: true }).first()

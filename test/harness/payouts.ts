@@ -1,4 +1,6 @@
 import { setPayoutDetails } from '@svc/core/qr-codes/payout-terms'
+import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { calendarDay } from '@svc/kernel/time'
 import type { TestService } from './service.ts'
 
 /** Gives a merchant a bank account to be paid out to; one of no known state is taxed within one. */
@@ -16,3 +18,20 @@ export const giveAccount = (
       gstState,
     }),
   )
+
+/** Prepares the payout of what a merchant was paid until now, whether or not the bank has settled it. */
+export async function preparePayoutOf(
+  service: TestService,
+  merchantId: string,
+  preparedBy = 'operator asha',
+): Promise<string> {
+  const { payout, reason } = await service.app.services.commands.open(preparePayout).run({
+    merchantId,
+    businessDay: calendarDay(new Date(), 'Asia/Kolkata'),
+    preparedBy,
+    requiresSettlement: false,
+    isEarly: true,
+  })
+  if (!payout) throw new Error(`no payout: ${reason}`)
+  return payout.payoutId
+}

@@ -7,6 +7,9 @@ import { stringifySearch } from './list-search.ts'
 /** Of the console, and of the portal, which shares parts with it. */
 const BASE = `${import.meta.env.BASE_URL}api/v0` as '/console/api/v0'
 
+/** Where the operations are, for links. */
+export const apiAt: string = BASE
+
 /** The operations by their paths after `/console/api/v0`. */
 type Api = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] }
 

@@ -37,6 +37,7 @@ import { searchEverything } from './search.ts'
 import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
+import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
 import * as suspense from './suspense-operations.ts'
 import * as users from './user-operations.ts'
@@ -113,6 +114,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   payoutLists.sumPayouts,
   payoutLists.showPayout,
   payoutLists.listPayoutLinesInConsole,
+  statements.showPayoutStatement,
+  statements.showCardAccountStatement,
   payouts.runPayouts,
   payouts.preparePayoutInConsole,
   payouts.approvePayout,

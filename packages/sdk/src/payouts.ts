@@ -28,6 +28,21 @@ export class Payouts {
     return payloadOf(await this.#api.http.GET('/api/v0/payouts/{payoutId}', { params, ...call }))
   }
 
+  /**
+   * The statement of a payout as PDF: how it adds up, and every payment and refund with fee and tax.
+   *
+   * @throws SvcError `payout_not_found`, `too_many_streams`
+   */
+  async statement(payoutId: string, options?: CallOptions): Promise<Uint8Array> {
+    const call = {
+      params: { path: { payoutId } },
+      parseAs: 'arrayBuffer' as const,
+      ...this.#api.call(options),
+    }
+    const { data } = await this.#api.http.GET('/api/v0/payouts/{payoutId}/statement.pdf', call)
+    return new Uint8Array(data!)
+  }
+
   /** Payouts, newest first. */
   list({ limit, ...filter }: PayoutFilter = {}, options?: CallOptions): Paged<Payout> {
     return new Paged(async (after) => {

@@ -5,7 +5,7 @@ import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
-import { getCardAccountStatement } from './cards/card-account-statement.ts'
+import { getCardAccountStatement, getCardAccountStatementPdf } from './cards/card-account-statement.ts'
 import {
   createCardAccountOperation,
   getCardAccount,
@@ -65,6 +65,7 @@ import { sendNetworkMessage } from './sandbox/network-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
 import { payQrCode } from './sandbox/pay-qr-code.ts'
 import { advanceTestClock, type ClockServices, getTestClock } from './sandbox/test-clock.ts'
+import { getPayoutStatement } from './statements/payout-statement.ts'
 import {
   createCompanyOperation,
   getCompany,
@@ -119,6 +120,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   listPayouts,
   getPayout,
   listPayoutLines,
+  getPayoutStatement,
   createGiftCardOperation,
   bulkIssueOperation,
   getBulkJob,
@@ -146,6 +148,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   getCardAccount,
   updateCardAccountOperation,
   getCardAccountStatement,
+  getCardAccountStatementPdf,
   listCardChanges,
   getCoinConfig,
   createCoinConfigOperation,

@@ -2,7 +2,7 @@ import { Anchor, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { api, responseOf, type Schemas } from '../api.ts'
+import { api, apiAt, responseOf, type Schemas } from '../api.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -10,6 +10,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { about, Money, readRupees, rupees } from '../parts/money.tsx'
 import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatementButton } from '../parts/statement-button.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
@@ -33,7 +34,16 @@ export function CardAccount() {
         {(account) => (
           <>
             <About account={account} />
-            <Section title="Movements">
+            <Section
+              title="Movements"
+              aside={
+                <StatementButton
+                  href={`${apiAt}/card-accounts/${account.cardAccountId}/statement.pdf`}
+                  name={`card-account-${account.cardAccountId}`}
+                  compact
+                />
+              }
+            >
               <TransferList accountId={account.ledgerAccountId} />
             </Section>
             <ObjectHistory id={account.cardAccountId} />

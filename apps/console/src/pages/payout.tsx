@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { amountInWords } from '../amount-in-words.ts'
-import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -10,6 +10,7 @@ import { List } from '../parts/list-page.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { StatementButton } from '../parts/statement-button.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { PayoutActions, PayoutWaits } from './payout-actions.tsx'
@@ -31,7 +32,17 @@ export function Payout() {
       title={row ? `Payout of ${row.payout.businessDay}` : 'Payout'}
       badge={row && <StatusBadge state={row.payout.status} />}
       trail={[{ to: '/payouts', label: 'Payouts' }]}
-      actions={row && <PayoutActions row={row} />}
+      actions={
+        row && (
+          <>
+            <StatementButton
+              href={`${apiAt}/payouts/${payoutId}/statement.pdf`}
+              name={`payout-${row.payout.businessDay}`}
+            />
+            <PayoutActions row={row} />
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(detail) => (

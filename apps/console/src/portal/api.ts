@@ -3,6 +3,8 @@ import { type ListLoader, responseOf } from '../api.ts'
 import type { components, paths } from './api-types.ts'
 
 const BASE = '/portal/api/v0'
+/** Where the operations are, for links. */
+export const apiAt: string = BASE
 
 type Api = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] }
 

@@ -1,11 +1,15 @@
-import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { accountId } from '@svc/core/ledger/accounts'
 import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
+import { required } from '@svc/kernel/invariant'
 import { formatRupees } from '@svc/kernel/money'
 import { calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
-import { query, succeedWithCode } from '../http/operation.ts'
+import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
+import { StreamSlots } from '../http/stream-slots.ts'
+import { cardAccountPdf } from '../statements/card-account-pdf.ts'
+import { PDF, PDFS_MAX } from '../statements/pdf.ts'
 import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, findAccount } from './card-accounts.ts'
 
 const CSV = 'text/csv'
@@ -43,19 +47,45 @@ const day = (description: string) =>
     Type.String({ maxLength: 10, description: `${description}, \`YYYY-MM-DD\` in the business time zone` }),
   )
 
-interface Period {
+export const PeriodQuery = Type.Object(
+  { from: day('First day'), to: day('Last day') },
+  { additionalProperties: false },
+)
+
+export interface Period {
   readonly from: string
   readonly to: string
 }
 
 /** The days of a statement; by default the month until today. */
-function readPeriod({ from, to }: Partial<Period>, now: Date, timeZone: string): Period {
+export function readPeriod({ from, to }: Partial<Period>, now: Date, timeZone: string): Period {
   const today = calendarDay(now, timeZone)
   const period = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today }
   for (const name of ['from', 'to'] as const)
     if (!isDay(period[name])) failField(name, 'format', 'must be a day, such as 2026-04-01')
   if (period.from > period.to) failField('to', 'minimum', 'must not be before from')
   return period
+}
+
+interface Asked {
+  readonly tenantId: string
+  readonly cardAccountId: string
+  readonly period: Period
+  readonly timeZone: string
+}
+
+/** The account and its statement. Throws `card_account_not_found`, or `validation_failed` for too many lines. */
+export async function readCardAccountStatement(tx: Tx, { tenantId, cardAccountId, period, timeZone }: Asked) {
+  const account = await findAccount(tx, tenantId, cardAccountId)
+  const found = await accountStatement(tx, {
+    accountId: accountId('card_funding', cardAccountId),
+    from: instantOfDay(period.from, 0, timeZone),
+    to: instantOfDay(period.to, DAY_MINUTES, timeZone),
+    limit: LINES_MAX,
+  })
+  const statement = required(found, 'a card account has an account of the ledger')
+  if (statement.hasMore) failField('from', 'minimum', `must leave at most ${LINES_MAX} lines until to`)
+  return { account, statement }
 }
 
 const rupees = (paise: bigint): number => Number(paise) / 100
@@ -113,30 +143,54 @@ export const getCardAccountStatement = query({
   scope: 'cards:read',
   envelope: 'code',
   params: AccountParams,
-  query: Type.Object({ from: day('First day'), to: day('Last day') }, { additionalProperties: false }),
+  query: PeriodQuery,
   result: StatementRecord,
   alsoProduces: CSV,
   errors: ['card_account_not_found'],
   mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     return async ({ caller: { tenantId }, params: { cardAccountId }, query, headers }) => {
       const period = readPeriod(query, new Date(clock.of(tenantId).now()), timeZone)
-      const found = await database.read([tenantId], async (tx) => {
-        await findAccount(tx, tenantId, cardAccountId)
-        return accountStatement(tx, {
-          accountId: accountId('card_funding', cardAccountId),
-          from: instantOfDay(period.from, 0, timeZone),
-          to: instantOfDay(period.to, DAY_MINUTES, timeZone),
-          limit: LINES_MAX,
-        })
-      })
-      const statement = found ?? fail('card_account_not_found')
-      if (statement.hasMore) failField('from', 'minimum', `must leave at most ${LINES_MAX} lines until to`)
+      const { statement } = await database.read([tenantId], (tx) =>
+        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone }),
+      )
       if (String(headers['accept']).toLowerCase().startsWith(CSV))
         return {
           headers: { 'content-type': `${CSV}; charset=utf-8` },
           body: toCsv(period, statement, timeZone),
         }
       return { body: succeedWithCode(toWire(cardAccountId, period, statement, timeZone)) }
+    }
+  },
+})
+
+/** Not in the specification. */
+export const getCardAccountStatementPdf = streamingQuery({
+  id: 'getCardAccountStatementPdf',
+  method: 'GET',
+  path: `${ACCOUNTS}/:cardAccountId/statement.pdf`,
+  tag: ACCOUNTS_TAG,
+  summary: 'Get statement of card account as PDF',
+  description: 'The same period, balances and movements as in the statement.',
+  auth: 'partner',
+  scope: 'cards:read',
+  envelope: 'code',
+  params: AccountParams,
+  query: PeriodQuery,
+  result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),
+  produces: PDF,
+  errors: ['card_account_not_found', 'too_many_streams'],
+  mount({ clock, database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
+    const slots = new StreamSlots(PDFS_MAX)
+    return async ({ caller: { tenantId }, params: { cardAccountId }, query }) => {
+      const now = new Date(clock.of(tenantId).now())
+      const period = readPeriod(query, now, timeZone)
+      const found = await database.read([tenantId], (tx) =>
+        readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone }),
+      )
+      return {
+        headers: { 'content-type': PDF },
+        body: slots.stream(tenantId, () => cardAccountPdf({ ...found, period, timeZone, now })),
+      }
     }
   },
 })

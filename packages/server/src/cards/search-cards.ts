@@ -114,7 +114,7 @@ export const searchCards = streamingQuery({
           after: after ?? '',
           limit,
         })
-        return { body: streams.stream(partnerId, pages) }
+        return { body: streams.stream(partnerId, () => pages) }
       }
       const view = await findCard(partnerId, svcCardId)
       const fits = view && view.card.companyId === companyId && view.card.cardAccountId === cardAccountId

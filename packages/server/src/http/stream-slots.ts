@@ -10,12 +10,13 @@ export class StreamSlots {
     this.#max = max
   }
 
-  /** @throws Failure `too_many_streams` */
-  stream(tenantId: string, pages: AsyncGenerator<string>): Readable {
+  /** @throws Failure `too_many_streams`, before anything is opened */
+  stream(tenantId: string, open: () => AsyncGenerator<string> | Readable): Readable {
     const running = this.#running.get(tenantId) ?? 0
     if (running >= this.#max) fail('too_many_streams', { retryAfterSeconds: 1 })
     this.#running.set(tenantId, running + 1)
-    const readable = Readable.from(pages, { objectMode: false })
+    const opened = open()
+    const readable = opened instanceof Readable ? opened : Readable.from(opened, { objectMode: false })
     readable.once('close', () => {
       const left = this.#running.get(tenantId)! - 1
       if (left > 0) this.#running.set(tenantId, left)

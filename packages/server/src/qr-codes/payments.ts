@@ -111,7 +111,7 @@ export const findPayments = streamingQuery({
           fail('validation_failed', { description: 'limit, after: must be absent for CSV' })
         // Bad dates fail before the first byte is sent.
         filterValues(tenantId, filter, undefined, 1)
-        const body = streams.stream(tenantId, paymentsCsv(database, timeZone, tenantId, filter))
+        const body = streams.stream(tenantId, () => paymentsCsv(database, timeZone, tenantId, filter))
         return { headers: { 'content-type': `${CSV}; charset=utf-8` }, body }
       }
       const { limit, after } = readPage(query)

@@ -10,11 +10,12 @@ import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Money } from '../../parts/money.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../../parts/thing-link.tsx'
 import { pathOf } from '../../things.ts'
 import { accountTypeLabel, productLabel, wordy } from '../../words.ts'
-import { api, getList, payloadOf } from '../api.ts'
+import { api, apiAt, getList, payloadOf } from '../api.ts'
 import { useCompanies } from './companies.tsx'
 
 const inPath = (cardAccountId: string) => ({ params: { path: { cardAccountId } } })
@@ -113,7 +114,16 @@ function Statement({ cardAccountId }: { readonly cardAccountId: string }) {
     queryFn: () => loadStatement(cardAccountId),
   })
   return (
-    <Section title="Statement">
+    <Section
+      title="Statement"
+      aside={
+        <StatementButton
+          href={`${apiAt}/partner/card-accounts/${cardAccountId}/statement.pdf`}
+          name={`card-account-${cardAccountId}`}
+          compact
+        />
+      }
+    >
       <Loaded query={statement}>
         {({ from, to, openingBalance, closingBalance, lines }) => (
           <>

@@ -12,7 +12,7 @@ import { Money } from '../../parts/money.tsx'
 import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
 import { NamedThing } from '../../parts/thing-link.tsx'
 import { wordy } from '../../words.ts'
-import { getList } from '../api.ts'
+import { apiAt, getList } from '../api.ts'
 
 export interface PaymentRow {
   readonly paymentId: string
@@ -102,7 +102,7 @@ function Download() {
   const download = async () => {
     setBusy(true)
     const { after: _, ...filters } = search
-    const response = await fetch(`/portal/api/v0/payments${stringifySearch(filters)}`, {
+    const response = await fetch(`${apiAt}/payments${stringifySearch(filters)}`, {
       headers: { accept: 'text/csv' },
     })
     setBusy(false)

@@ -8,10 +8,11 @@ import { List, ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { count, Money } from '../../parts/money.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { NamedThing, ThingLink } from '../../parts/thing-link.tsx'
 import { wordy } from '../../words.ts'
-import { api, getList, payloadOf } from '../api.ts'
+import { api, apiAt, getList, payloadOf } from '../api.ts'
 
 const load = (payoutId: string) =>
   payloadOf(api.GET('/payouts/{payoutId}', { params: { path: { payoutId } } }))
@@ -75,6 +76,14 @@ export function Payout() {
       title={payout.data ? `Payout of ${payout.data.businessDay}` : 'Payout'}
       badge={payout.data && <StatusBadge state={payout.data.status} />}
       trail={[{ to: '/payouts', label: 'Payouts' }]}
+      actions={
+        payout.data && (
+          <StatementButton
+            href={`${apiAt}/payouts/${payoutId}/statement.pdf`}
+            name={`payout-${payout.data.businessDay}`}
+          />
+        )
+      }
     >
       <Loaded query={payout}>
         {(row) => (

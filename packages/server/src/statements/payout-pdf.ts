@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream'
+import type { Payout, PayoutLine } from '@svc/core/qr-codes/payout'
+import { calendarDay, plainTimestamp } from '@svc/kernel/time'
+import { rupeesText, StatementPdf } from './pdf.ts'
+
+/** Lines that a statement lists; it adds up all. */
+export const PDF_LINES_MAX = 5_000
+
+interface PayoutStatement {
+  readonly payout: Payout
+  readonly merchant: { readonly name: string; readonly vpa: string }
+  /** Oldest first, at most `PDF_LINES_MAX`. */
+  readonly lines: readonly PayoutLine[]
+  readonly timeZone: string
+  readonly now: Date
+}
+
+const taxOf = (of: { cgstPaise: bigint; sgstPaise: bigint; igstPaise: bigint }): bigint =>
+  of.cgstPaise + of.sgstPaise + of.igstPaise
+
+const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
+  payment: 'Payment',
+  refund: 'Refund',
+  refund_failed: 'Refund failed',
+  dispute: 'Dispute',
+  dispute_won: 'Dispute won',
+}
+/** What the merchant gives back. */
+const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute'])
+
+const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>
+  [
+    [`${payout.paymentCount} payments`, payout.paymentPaise] as const,
+    [`${payout.refundCount} refunds and disputes`, -payout.refundPaise] as const,
+    ['Fees', -payout.feePaise] as const,
+    ['Central GST on fees', -payout.cgstPaise] as const,
+    ['State GST on fees', -payout.sgstPaise] as const,
+    ['Integrated GST on fees', -payout.igstPaise] as const,
+    ['Paid out', payout.amountPaise] as const,
+  ].filter(([what, amount]) => !what.includes('GST') || amount !== 0n)
+
+/** The statement of one payout: how it adds up, and every payment, refund and dispute in it with fee and tax. */
+export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStatement): Readable {
+  const at = (instant: Date) => plainTimestamp(instant, timeZone)
+  const count = payout.paymentCount + payout.refundCount
+  const pdf = new StatementPdf({
+    title: 'Payout statement',
+    name: merchant.name,
+    facts: [
+      ['Merchant', `${payout.merchantId}, ${merchant.vpa}`],
+      ['Payout', payout.payoutId],
+      ['Business day', payout.businessDay],
+      ['Status', payout.status.toLowerCase()],
+      [
+        'Bank account',
+        `${payout.accountHolder}, ending in ${payout.accountNumber.slice(-4)}, ${payout.ifsc}`,
+      ],
+      ['Bank’s reference (UTR)', payout.utr ?? '–'],
+      ['Prepared', at(payout.createdAt)],
+      ['Completed', payout.completedAt ? at(payout.completedAt) : '–'],
+    ],
+    foot: `${payout.payoutId}, made on ${calendarDay(now, timeZone)}; times in ${timeZone}`,
+    createdAt: now,
+  })
+  const write = async () => {
+    await pdf.table(
+      'How it adds up',
+      [
+        { title: 'What', share: 0.7, cell: ([what]) => what },
+        { title: 'Amount', share: 0.3, align: 'right', cell: ([, amount]) => rupeesText(amount) },
+      ],
+      sumsOf(payout),
+    )
+    await pdf.table<PayoutLine>(
+      'Payments, refunds and disputes',
+      [
+        { title: 'When', share: 0.165, cell: ({ occurredAt }) => at(occurredAt) },
+        { title: 'What', share: 0.125, cell: ({ kind }) => KINDS[kind] },
+        { title: 'Id', share: 0.325, cell: ({ objectId }) => objectId },
+        {
+          title: 'Amount',
+          share: 0.145,
+          align: 'right',
+          cell: ({ amountPaise, kind }) => rupeesText(TAKEN.has(kind) ? -amountPaise : amountPaise),
+        },
+        { title: 'Fee', share: 0.12, align: 'right', cell: ({ feePaise }) => rupeesText(feePaise) },
+        { title: 'GST', share: 0.12, align: 'right', cell: (line) => rupeesText(taxOf(line)) },
+      ],
+      lines,
+    )
+    if (lines.length < count)
+      pdf.note(`The first ${lines.length} of them are listed here; the list of the payout’s lines has all.`)
+    pdf.end()
+  }
+  write().catch((error: unknown) => pdf.stream.destroy(error as Error))
+  return pdf.stream
+}

@@ -1,0 +1,166 @@
+import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { formatRupees } from '@svc/kernel/money'
+import PDFDocument from 'pdfkit'
+
+const require = createRequire(import.meta.url)
+/** Has the rupee sign, Latin and Devanagari; embedded, so that a statement looks alike everywhere. */
+const font = (weight: string) =>
+  require.resolve(`@expo-google-fonts/noto-sans/${weight}/NotoSans_${weight}.ttf`)
+const REGULAR = font('400Regular')
+const BOLD = font('600SemiBold')
+
+export const PDF = 'application/pdf'
+/** Statements that one caller may have made at a time. */
+export const PDFS_MAX = 2
+
+const A4 = { width: 595.28, height: 841.89 }
+const MARGIN = 40
+const WIDTH = A4.width - 2 * MARGIN
+const BOTTOM = A4.height - MARGIN - 24
+const ROW = 15
+const SIZE = 8.5
+const GREY = '#52606d'
+const LINE = '#c3ccd5'
+/** Other requests are served after so many rows. */
+const ROWS_AT_ONCE = 25
+
+const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' })
+/** Paise as rupees in lakh and crore: `₹1,23,456.78`. */
+export const rupeesText = (paise: bigint): string =>
+  RUPEES.format(formatRupees(paise) as Intl.StringNumericLiteral).replace('-', '−')
+
+export interface PdfColumn<Row> {
+  readonly title: string
+  /** Share of the page's width. */
+  readonly share: number
+  readonly align?: 'right'
+  readonly cell: (row: Row) => string
+}
+
+interface Heading {
+  readonly title: string
+  /** Whose it is. */
+  readonly name: string
+  readonly facts: readonly (readonly [label: string, value: string])[]
+  /** At the foot of every page. */
+  readonly foot: string
+  readonly createdAt: Date
+}
+
+/** A statement on A4 pages: heading, facts, tables. What it writes can be read from `stream` at once. */
+export class StatementPdf {
+  readonly #doc: PDFKit.PDFDocument
+  readonly #foot: string
+  #page = 0
+  #y = MARGIN
+
+  constructor({ title, name, facts, foot, createdAt }: Heading) {
+    const info = { Title: `${title}: ${name}`, CreationDate: createdAt, ModDate: createdAt }
+    this.#doc = new PDFDocument({ size: 'A4', margin: MARGIN, autoFirstPage: false, lang: 'en-IN', info })
+    this.#foot = foot
+    this.#newPage()
+    this.#text(title, MARGIN, { font: BOLD, size: 18 })
+    this.#y += 28
+    this.#text(name, MARGIN, { font: BOLD, size: 11 })
+    this.#y += 24
+    this.#facts(facts)
+  }
+
+  get stream(): Readable {
+    return this.#doc as unknown as Readable
+  }
+
+  end(): void {
+    this.#doc.end()
+  }
+
+  /** Smaller text that may need several lines. */
+  note(text: string): void {
+    this.#doc.font(REGULAR).fontSize(SIZE).fillColor(GREY)
+    const height = this.#doc.heightOfString(text, { width: WIDTH })
+    if (this.#y + height > BOTTOM) this.#newPage()
+    this.#doc.text(text, MARGIN, this.#y, { width: WIDTH })
+    this.#y += height + ROW
+  }
+
+  async table<Row>(title: string, columns: readonly PdfColumn<Row>[], rows: readonly Row[]): Promise<void> {
+    if (this.#y + 4 * ROW > BOTTOM) this.#newPage()
+    this.#text(title, MARGIN, { font: BOLD, size: 11 })
+    this.#y += 20
+    this.#head(columns)
+    for (const [i, row] of rows.entries()) {
+      if (this.#y + ROW > BOTTOM) {
+        this.#newPage()
+        this.#head(columns)
+      }
+      this.#row(columns, (column) => column.cell(row), REGULAR)
+      if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate()
+    }
+    this.#y += ROW
+  }
+
+  #newPage(): void {
+    this.#page += 1
+    this.#doc.addPage()
+    this.#y = A4.height - MARGIN - 10
+    this.#text(this.#foot, MARGIN, { color: GREY, size: 7.5 })
+    this.#right(`Page ${this.#page}`, MARGIN + WIDTH, { color: GREY, size: 7.5 })
+    this.#y = MARGIN
+  }
+
+  #facts(facts: Heading['facts']): void {
+    for (const [label, value] of facts) {
+      this.#text(label, MARGIN, { color: GREY })
+      this.#text(value, MARGIN + 130, { width: WIDTH - 130 })
+      this.#y += ROW
+    }
+    this.#y += ROW
+  }
+
+  #head<Row>(columns: readonly PdfColumn<Row>[]): void {
+    this.#row(columns, ({ title }) => title, BOLD)
+    this.#doc
+      .moveTo(MARGIN, this.#y - 3)
+      .lineTo(MARGIN + WIDTH, this.#y - 3)
+      .lineWidth(0.5)
+      .strokeColor(LINE)
+      .stroke()
+  }
+
+  #row<Row>(
+    columns: readonly PdfColumn<Row>[],
+    text: (column: PdfColumn<Row>) => string,
+    font: string,
+  ): void {
+    let x = MARGIN
+    for (const column of columns) {
+      const width = column.share * WIDTH
+      if (column.align === 'right') this.#right(text(column), x + width, { font })
+      else this.#text(text(column), x, { font, width: width - 6 })
+      x += width
+    }
+    this.#y += ROW
+  }
+
+  #style({ font = REGULAR, size = SIZE, color = 'black' }): void {
+    this.#doc.font(font).fontSize(size).fillColor(color)
+  }
+
+  #text(
+    text: string,
+    x: number,
+    style: { font?: string; size?: number; color?: string; width?: number },
+  ): void {
+    this.#style(style)
+    const { width = WIDTH } = style
+    // One line: what is longer ends with an ellipsis.
+    this.#doc.text(text, x, this.#y, { width, height: ROW, lineBreak: true, ellipsis: true })
+  }
+
+  #right(text: string, x: number, style: { font?: string; size?: number; color?: string }): void {
+    this.#style(style)
+    this.#doc.text(text, x - this.#doc.widthOfString(text), this.#y, { lineBreak: false })
+  }
+}
