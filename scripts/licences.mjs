@@ -15,11 +15,16 @@ const SHIPPED = new Set([
   'MIT OR Apache-2.0',
   'MIT OR CC0-1.0',
   'MIT AND ISC AND BSD-3-Clause',
+  // A font, whose licence allows to embed it in documents of any kind.
+  'MIT AND OFL-1.1',
 ])
 /** Of what builds and tests it, and is in no file of the program. */
 const DEVELOPMENT = new Set([...SHIPPED, 'MPL-2.0', 'LGPL-3.0-only'])
 /** Packages whose manifest names no licence, and where it is written. */
-const WRITTEN_ELSEWHERE = new Map([['reserved@0.1.2', 'MIT, in its LICENSE-MIT']])
+const WRITTEN_ELSEWHERE = new Map([
+  ['reserved@0.1.2', 'MIT, in its LICENSE-MIT'],
+  ['png-js@2.0.0', 'MIT, in its LICENSE'],
+])
 
 const lock = readLock()
 const shipped = shippedPaths(lock)

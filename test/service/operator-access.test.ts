@@ -2,9 +2,8 @@ import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { type Permission, permits, ROLES, rolesWith } from '@svc/console-api/permissions'
 import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { payloadOf } from '../harness/client.ts'
 import { API, Browser, newOperator, OWN, PASSWORD, signedIn } from '../harness/console.ts'
-import { asPartner, createCard, newPartner, partnerToken } from '../harness/partner.ts'
+import { asPartner, newPartner, partnerToken } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
@@ -69,21 +68,6 @@ test('who may only view changes nothing, and only administrators manage operator
     'console.startPasskeySignIn',
     'console.startSingleSignOn',
   ])
-})
-
-test('who moves money and who locks cards need not be the same person', async () => {
-  const partner = await newPartner(service)
-  const card = payloadOf(await createCard(await asPartner(service.client, partner), partner, {}))
-  const lock = [`/cards/${card.svcCardId}/status`, { status: 'L', reason: 'lost' }] as const
-  const fund = [
-    `/card-accounts/${partner.cardAccountId}/funds`,
-    { amount: '10.00', reference: 'ROLES0001', reason: 'paid in' },
-  ] as const
-  const [finance, support] = [await signedIn(service, 'finance'), await signedIn(service, 'support')]
-  expect((await finance.post(...lock)).error).toBe('role_too_low')
-  expect((await support.post(...fund)).error).toBe('role_too_low')
-  expect((await finance.post(...fund)).status).toBe(200)
-  expect((await support.post(...lock, { 'idempotency-key': 'roles-lock' })).status).toBe(200)
 })
 
 test('tokens of merchants and partners open nothing here, and a session opens nothing of the API', async () => {

@@ -65,6 +65,7 @@ test('the statement of a payout says how it adds up, to the paisa, in API, porta
     '−₹112.60',
   ])
     expect(text).toContain(said)
+  expect(text).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d Payment pay_/)
   const { amount } = payloadOf(await client.get(`/api/v0/payouts/${payoutId}`))
   expect(text).toContain(
     new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' }).format(amount),

@@ -39,16 +39,16 @@ export function cardAccountPdf(asked: CardAccountStatement): Readable {
     await pdf.table<StatementLine>(
       'Movements',
       [
-        { title: 'When', share: 0.165, cell: ({ at }) => plainTimestamp(at, timeZone) },
-        { title: 'What', share: 0.14, cell: ({ kind }) => wordy(kind) },
+        { title: 'When', share: 0.195, cell: ({ at }) => plainTimestamp(at, timeZone) },
+        { title: 'What', share: 0.135, cell: ({ kind }) => wordy(kind) },
         {
           title: 'Card or reference',
-          share: 0.325,
+          share: 0.31,
           cell: ({ objectId, reference }) => reference ?? (objectId.startsWith('card_') ? objectId : ''),
         },
         { title: 'Paid', share: 0.12, align: 'right', cell: ({ debit }) => side(debit) },
         { title: 'Received', share: 0.12, align: 'right', cell: ({ credit }) => side(credit) },
-        { title: 'Balance', share: 0.13, align: 'right', cell: ({ balance }) => rupeesText(balance) },
+        { title: 'Balance', share: 0.12, align: 'right', cell: ({ balance }) => rupeesText(balance) },
       ],
       statement.lines,
     )

@@ -28,15 +28,16 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
 /** What the merchant gives back. */
 const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute'])
 
+const PAID_OUT = 'Paid out'
 const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>
   [
     [`${payout.paymentCount} payments`, payout.paymentPaise] as const,
-    [`${payout.refundCount} refunds and disputes`, -payout.refundPaise] as const,
-    ['Fees', -payout.feePaise] as const,
-    ['Central GST on fees', -payout.cgstPaise] as const,
-    ['State GST on fees', -payout.sgstPaise] as const,
-    ['Integrated GST on fees', -payout.igstPaise] as const,
-    ['Paid out', payout.amountPaise] as const,
+    [`${payout.refundCount} refunds and disputes`, 0n - payout.refundPaise] as const,
+    ['Fees', 0n - payout.feePaise] as const,
+    ['Central GST on fees', 0n - payout.cgstPaise] as const,
+    ['State GST on fees', 0n - payout.sgstPaise] as const,
+    ['Integrated GST on fees', 0n - payout.igstPaise] as const,
+    [PAID_OUT, payout.amountPaise] as const,
   ].filter(([what, amount]) => !what.includes('GST') || amount !== 0n)
 
 /** The statement of one payout: how it adds up, and every payment, refund and dispute in it with fee and tax. */
@@ -70,18 +71,19 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
         { title: 'Amount', share: 0.3, align: 'right', cell: ([, amount]) => rupeesText(amount) },
       ],
       sumsOf(payout),
+      ([what]) => what === PAID_OUT,
     )
     await pdf.table<PayoutLine>(
       'Payments, refunds and disputes',
       [
-        { title: 'When', share: 0.165, cell: ({ occurredAt }) => at(occurredAt) },
-        { title: 'What', share: 0.125, cell: ({ kind }) => KINDS[kind] },
-        { title: 'Id', share: 0.325, cell: ({ objectId }) => objectId },
+        { title: 'When', share: 0.195, cell: ({ occurredAt }) => at(occurredAt) },
+        { title: 'What', share: 0.12, cell: ({ kind }) => KINDS[kind] },
+        { title: 'Id', share: 0.31, cell: ({ objectId }) => objectId },
         {
           title: 'Amount',
-          share: 0.145,
+          share: 0.135,
           align: 'right',
-          cell: ({ amountPaise, kind }) => rupeesText(TAKEN.has(kind) ? -amountPaise : amountPaise),
+          cell: ({ amountPaise, kind }) => rupeesText(TAKEN.has(kind) ? 0n - amountPaise : amountPaise),
         },
         { title: 'Fee', share: 0.12, align: 'right', cell: ({ feePaise }) => rupeesText(feePaise) },
         { title: 'GST', share: 0.12, align: 'right', cell: (line) => rupeesText(taxOf(line)) },

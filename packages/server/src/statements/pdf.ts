@@ -2,14 +2,12 @@ import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { formatRupees } from '@svc/kernel/money'
-import PDFDocument from 'pdfkit'
+import Pdfkit from 'pdfkit'
 
 const require = createRequire(import.meta.url)
 /** Has the rupee sign, Latin and Devanagari; embedded, so that a statement looks alike everywhere. */
-const font = (weight: string) =>
-  require.resolve(`@expo-google-fonts/noto-sans/${weight}/NotoSans_${weight}.ttf`)
-const REGULAR = font('400Regular')
-const BOLD = font('600SemiBold')
+const REGULAR = require.resolve('@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf')
+const BOLD = require.resolve('@expo-google-fonts/noto-sans/600SemiBold/NotoSans_600SemiBold.ttf')
 
 export const PDF = 'application/pdf'
 /** Statements that one caller may have made at a time. */
@@ -58,7 +56,7 @@ export class StatementPdf {
 
   constructor({ title, name, facts, foot, createdAt }: Heading) {
     const info = { Title: `${title}: ${name}`, CreationDate: createdAt, ModDate: createdAt }
-    this.#doc = new PDFDocument({ size: 'A4', margin: MARGIN, autoFirstPage: false, lang: 'en-IN', info })
+    this.#doc = new Pdfkit({ size: 'A4', margin: MARGIN, autoFirstPage: false, lang: 'en-IN', info })
     this.#foot = foot
     this.#newPage()
     this.#text(title, MARGIN, { font: BOLD, size: 18 })
@@ -85,7 +83,13 @@ export class StatementPdf {
     this.#y += height + ROW
   }
 
-  async table<Row>(title: string, columns: readonly PdfColumn<Row>[], rows: readonly Row[]): Promise<void> {
+  /** Rows that are a sum are bold. */
+  async table<Row>(
+    title: string,
+    columns: readonly PdfColumn<Row>[],
+    rows: readonly Row[],
+    isSum: (row: Row) => boolean = () => false,
+  ): Promise<void> {
     if (this.#y + 4 * ROW > BOTTOM) this.#newPage()
     this.#text(title, MARGIN, { font: BOLD, size: 11 })
     this.#y += 20
@@ -95,7 +99,7 @@ export class StatementPdf {
         this.#newPage()
         this.#head(columns)
       }
-      this.#row(columns, (column) => column.cell(row), REGULAR)
+      this.#row(columns, (column) => column.cell(row), isSum(row) ? BOLD : REGULAR)
       if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate()
     }
     this.#y += ROW

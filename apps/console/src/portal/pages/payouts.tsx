@@ -88,21 +88,7 @@ export function Payout() {
       <Loaded query={payout}>
         {(row) => (
           <>
-            <Section title="Sum">
-              <DataTable
-                caption="How the payout adds up"
-                columns={[
-                  { title: 'What', cell: ([label]: SumRow) => label },
-                  {
-                    title: 'Amount',
-                    align: 'right',
-                    cell: ([, amount]: SumRow) => <Money amount={amount} />,
-                  },
-                ]}
-                rows={sumOf(row)}
-                rowKey={([label]) => label}
-              />
-            </Section>
+            <Sum row={row} />
             <Section title="Bank">
               <Facts
                 facts={[
@@ -132,6 +118,26 @@ export function Payout() {
         />
       </Section>
     </Page>
+  )
+}
+
+function Sum({ row }: { readonly row: Row }) {
+  return (
+    <Section title="Sum">
+      <DataTable
+        caption="How the payout adds up"
+        columns={[
+          { title: 'What', cell: ([label]: SumRow) => label },
+          {
+            title: 'Amount',
+            align: 'right',
+            cell: ([, amount]: SumRow) => <Money amount={amount} />,
+          },
+        ]}
+        rows={sumOf(row)}
+        rowKey={([label]) => label}
+      />
+    </Section>
   )
 }
 
