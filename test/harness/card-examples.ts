@@ -111,6 +111,10 @@ async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void>
     ...missing,
     ...period,
   })
+  await recorder.fails('getCardAccountStatementPdf', 'card_account_not_found', nobody, issuer, {
+    ...missing,
+    ...period,
+  })
   const headers = { partnerId: partner.partnerId }
   const card = { params: { svcCardId }, headers }
   await recorder.works('getCardBalance', 'To the paisa', issuer, card)

@@ -43,6 +43,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   listPayouts: plain,
   getPayout: plain,
   listPayoutLines: plain,
+  getPayoutStatement: plain,
   findPayments: ({ qrCodeId, referenceNumber, utr }) => ({
     query: `?${new URLSearchParams(utr ? { utr } : { qrCodeId: qrCodeId!, referenceNumber: referenceNumber! })}`,
   }),
@@ -67,6 +68,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
       'listCardAccounts',
       'getCardAccount',
       'getCardAccountStatement',
+      'getCardAccountStatementPdf',
       'listCompanies',
       'getCompany',
       'getUser',

@@ -14,4 +14,7 @@ export async function recordPayouts(recorder: Recorder, shop: Client): Promise<v
   await recorder.fails('listPayoutLines', 'payout_not_found', 'Not there, or not yours', shop, {
     params: none,
   })
+  await recorder.fails('getPayoutStatement', 'payout_not_found', 'Not there, or not yours', shop, {
+    params: none,
+  })
 }

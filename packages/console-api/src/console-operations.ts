@@ -168,7 +168,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   passkeys.removeOperatorPasskeys,
   secondFactor.resetSecondFactor,
   oidc.unlinkOperator,
-  credentials.listCredentialsInConsole,
+  credentials.showCredentials,
   credentials.issueCredentialInConsole,
   credentials.rollCredentialInConsole,
   credentials.revokeCredentialInConsole,

@@ -32,13 +32,13 @@ async function requireTenant(tx: Tx, tenantId: string): Promise<void> {
   if (!(await findTenant(tx, tenantId))) fail('tenant_not_found')
 }
 
-export const listCredentialsInConsole = query({
+export const showCredentials = query({
   ...consoleOperation,
-  id: 'console.listCredentials',
+  id: 'console.showCredentials',
   method: 'GET',
   path: PATH,
   tag: TAG,
-  summary: 'List API keys of a merchant, or OAuth clients of a partner',
+  summary: 'Show API keys of a merchant, or OAuth clients of a partner',
   permission: 'view',
   params,
   result: CredentialList,

@@ -26,4 +26,5 @@ export const partnerRequests = (demo: SandboxFile, cards: Cards, now: number) =>
   eraseUser: { params: { userId: cards.leavingUserId } },
   updateCardAccount: { body: { lowBalance: 5000 } },
   getCardAccountStatement: { query: {} },
+  getCardAccountStatementPdf: { query: {} },
 })

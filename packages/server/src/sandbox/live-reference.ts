@@ -268,6 +268,7 @@ export class LiveExamples {
       ...disputeRequests(props, now),
       getPayout: { params: { payoutId: props.payoutId } },
       listPayoutLines: { params: { payoutId: props.payoutId } },
+      getPayoutStatement: { params: { payoutId: props.payoutId } },
       sandboxPayOut: { body: {} },
       // Of another merchant: the credentials on the page stay valid.
       sandboxGetClock: { params: { tenantId: demo.otherMerchant.merchantId } },

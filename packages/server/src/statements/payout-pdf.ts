@@ -48,7 +48,8 @@ export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStat
     title: 'Payout statement',
     name: merchant.name,
     facts: [
-      ['Merchant', `${payout.merchantId}, ${merchant.vpa}`],
+      ['Merchant', payout.merchantId],
+      ['VPA', merchant.vpa],
       ['Payout', payout.payoutId],
       ['Business day', payout.businessDay],
       ['Status', payout.status.toLowerCase()],
