@@ -102,6 +102,7 @@ const routeTree = root.addChildren([
     page('/ledger', () => import('./pages/ledger.tsx'), 'Ledger'),
     page('/ledger/accounts/$accountId', () => import('./pages/ledger-account.tsx'), 'LedgerAccount'),
     page('/ledger/journals/$journalId', () => import('./pages/journal.tsx'), 'Journal'),
+    page('/ledger/trial-balance', () => import('./pages/trial-balance.tsx'), 'TrialBalance'),
     page('/ledger/reconciliation', () => import('./pages/reconciliation.tsx'), 'Reconciliation'),
     page('/webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
     page('/webhooks/$endpointId', () => import('./pages/webhook.tsx'), 'Webhook'),

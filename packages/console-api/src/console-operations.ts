@@ -31,6 +31,7 @@ import * as payoutTerms from './payout-terms-operations.ts'
 import { withMaskedPersons } from './personal-data.ts'
 import * as qrCodes from './qr-code-operations.ts'
 import * as refunds from './refund-operations.ts'
+import { refundPaymentInConsole } from './refund-payment.ts'
 import * as requests from './request-operations.ts'
 import { revealPersonalData } from './reveals.ts'
 import { searchEverything } from './search.ts'
@@ -40,6 +41,7 @@ import { showCatalogue } from './show-catalogue.ts'
 import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
 import * as suspense from './suspense-operations.ts'
+import { showTrialBalance } from './trial-balance.ts'
 import * as users from './user-operations.ts'
 import * as webhookChanges from './webhook-changes.ts'
 import * as webhooks from './webhook-operations.ts'
@@ -103,6 +105,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   refunds.listRefundsInConsole,
   refunds.showRefund,
   refunds.completeRefundByOperator,
+  refundPaymentInConsole,
   disputes.listDisputesInConsole,
   disputes.closeDisputeByOperator,
   suspense.assignPayment,
@@ -140,6 +143,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   ledger.listTransfers,
   journals.showJournal,
   journals.reverseJournalInConsole,
+  showTrialBalance,
   ledger.showReconciliation,
   ledger.runReconciliation,
   requests.listRequests,

@@ -196,5 +196,8 @@ export const replayWebhook = onBehalf({
   run: replayEvents,
   ask: (key, body) => ({ ...key, ...readReplay(body) }),
   toWire: ({ queued, next, more }) => ({ queued, next, more }),
-  entry: ({ from, to }) => ({ action: 'webhook_endpoint.replayed', details: { from, to } }),
+  entry: ({ from, to, failedOnly = false }) => ({
+    action: 'webhook_endpoint.replayed',
+    details: { from, to, failedOnly },
+  }),
 })

@@ -112,10 +112,13 @@ export class Webhooks {
     )
   }
 
-  /** Sends everything again that happened from one instant until before another (RFC 3339); returns how many. */
+  /**
+   * Sends everything again that happened from one instant until before another (RFC 3339), or only what was sent and never
+   * taken; returns how many.
+   */
   async replay(
     endpointId: string,
-    range: { from: string; to: string },
+    range: { from: string; to: string; failedOnly?: boolean },
     options?: CallOptions,
   ): Promise<number> {
     const params = { path: { endpointId } }

@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
+import { amountInWords } from '../amount-in-words.ts'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
@@ -22,7 +23,7 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /** What is posted when it is approved, in words. */
-function Posting({ row }: { readonly row: Row }) {
+export function Posting({ row }: { readonly row: Row }) {
   const { cardAccountId, merchantId, paymentId } = row.request
   return (
     <>
@@ -37,7 +38,7 @@ function Posting({ row }: { readonly row: Row }) {
   )
 }
 
-function Decision({ row }: { readonly row: Row }) {
+export function Decision({ row }: { readonly row: Row }) {
   const { can, name } = useSession()
   const waits = row.status === 'PENDING' || row.status === 'APPROVED'
   if (!waits || !can('finance')) return <Text size="sm">{row.decidedBy ?? '–'}</Text>
@@ -59,14 +60,13 @@ function Decision({ row }: { readonly row: Row }) {
           label="Approve"
           confirm="Approve and post"
           compact
-          typed={row.amount}
           run={async () => {
             await responseOf(api.POST('/approvals/{approvalId}/approve', { params }))
             await changed(`${rupees(row.amount)} posted.`)
           }}
         >
-          {KINDS[row.kind]} of <b>{rupees(row.amount)}</b>, requested by {row.requestedBy}: “{row.reason}”. It
-          is posted at once, in your name too.
+          {KINDS[row.kind]} of <b>{rupees(row.amount)}</b> ({amountInWords(row.amount)}), requested by{' '}
+          {row.requestedBy}: “{row.reason}”. It is posted at once, in your name too.
         </ConfirmAction>
       )}
       {row.status === 'PENDING' && (

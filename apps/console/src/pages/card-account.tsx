@@ -1,20 +1,18 @@
-import { Anchor, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, apiAt, responseOf, type Schemas } from '../api.ts'
-import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { about, Money, readRupees, rupees } from '../parts/money.tsx'
-import { notifyWaiting } from '../parts/notify-waiting.ts'
+import { about, Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatementButton } from '../parts/statement-button.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
-import { queryClient, useSession } from '../session.ts'
+import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
+import { FundCardAccount } from './fund-card-account.tsx'
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
@@ -28,7 +26,7 @@ export function CardAccount() {
     <Page
       title={query.data ? `${query.data.programme} of ${query.data.companyName}` : 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
-      actions={query.data && can('finance') && <Fund cardAccountId={cardAccountId} />}
+      actions={query.data && can('finance') && <FundCardAccount cardAccountId={cardAccountId} />}
     >
       <Loaded query={query}>
         {(account) => (
@@ -87,66 +85,5 @@ function About({ account }: { readonly account: Schemas['CardAccountDetail'] }) 
         ]}
       />
     </Section>
-  )
-}
-
-function Fund({ cardAccountId }: { readonly cardAccountId: string }) {
-  return (
-    <FormDialog
-      label="Fund"
-      send="Enter the money"
-      initial={{ amount: '', reference: '', reason: '' }}
-      rules={{
-        amount: (value: string) => {
-          const amount = readRupees(value)
-          return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
-        },
-        reference: (value: string) =>
-          /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
-        reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
-      }}
-      fields={(form) => (
-        <>
-          <TextInput
-            label="Amount in rupees"
-            description="What the partner has paid in, as the bank statement shows it"
-            inputMode="decimal"
-            leftSection="₹"
-            data-autofocus
-            {...form.getInputProps('amount')}
-          />
-          <TextInput
-            label="Bank reference"
-            description="Of the partner’s payment, such as its UTR: each is entered once"
-            {...form.getInputProps('reference')}
-          />
-          <TextInput
-            label="Reason"
-            description="Kept in the books and the audit"
-            {...form.getInputProps('reason')}
-          />
-        </>
-      )}
-      submit={async ({ amount, reference, reason }) => {
-        const entered = await responseOf(
-          api.POST('/card-accounts/{cardAccountId}/funds', {
-            params: { path: { cardAccountId } },
-            body: {
-              amount: readRupees(amount) ?? amount,
-              reference: reference.trim(),
-              reason: reason.trim(),
-            },
-          }),
-        )
-        if ('approvalId' in entered) notifyWaiting(entered.amount)
-        else
-          notifications.show({
-            color: 'teal',
-            message: `Entered. The balance is ${rupees(entered.balance)} now.`,
-          })
-        await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
-        await queryClient.invalidateQueries({ queryKey: ['ledger'] })
-      }}
-    />
   )
 }

@@ -1,4 +1,5 @@
-import { listAt } from '../api.ts'
+import { listAt, type Schemas } from '../api.ts'
+import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
 import { ListPage } from '../parts/list-page.tsx'
@@ -6,6 +7,7 @@ import { useSession } from '../session.ts'
 import { PRODUCTS } from '../words.ts'
 import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
 import { CreateCardAccount } from './create-card-account.tsx'
+import { FundCardAccount } from './fund-card-account.tsx'
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id' },
@@ -13,6 +15,12 @@ const FILTERS: readonly Filter[] = [
   COMPANY,
   { name: 'product', label: 'Product', kind: 'select', options: PRODUCTS },
 ]
+
+const FUND: Column<Schemas['CardAccount']> = {
+  title: 'What to do',
+  align: 'right',
+  cell: ({ cardAccountId }) => <FundCardAccount cardAccountId={cardAccountId} compact />,
+}
 
 export function CardAccounts() {
   const { can } = useSession()
@@ -25,7 +33,7 @@ export function CardAccounts() {
       name="card-accounts"
       caption="Card accounts"
       load={listAt('/card-accounts')}
-      columns={ACCOUNT_COLUMNS}
+      columns={can('finance') ? [...ACCOUNT_COLUMNS, FUND] : ACCOUNT_COLUMNS}
       rowKey={({ cardAccountId }) => cardAccountId}
       filters={FILTERS}
       sort="-created"

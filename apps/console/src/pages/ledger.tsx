@@ -72,9 +72,14 @@ export function Ledger() {
       title="Ledger"
       lead="Every amount moves between two of these accounts. All balances of a unit add up to zero."
       actions={
-        <Button component={Link} to="/ledger/reconciliation" variant="default">
-          Reconciliation
-        </Button>
+        <>
+          <Button component={Link} to="/ledger/trial-balance" variant="default">
+            Trial balance
+          </Button>
+          <Button component={Link} to="/ledger/reconciliation" variant="default">
+            Reconciliation
+          </Button>
+        </>
       }
       name="ledger-accounts"
       caption="Ledger accounts"

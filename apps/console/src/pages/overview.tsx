@@ -14,6 +14,7 @@ import { Tile } from '../parts/tile.tsx'
 
 // The charts weigh as much as all the rest, so they come after it.
 const Chart = lazy(() => import('./overview-chart.tsx'))
+const WaitingApprovals = lazy(() => import('./waiting-approvals.tsx'))
 
 type OverviewRecord = Schemas['Overview']
 type Range = OverviewRecord['range']
@@ -53,6 +54,9 @@ export function Overview() {
       <Loaded query={query}>
         {(overview) => (
           <>
+            <Suspense fallback={null}>
+              <WaitingApprovals />
+            </Suspense>
             <Figures overview={overview} />
             <Charts overview={overview} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>

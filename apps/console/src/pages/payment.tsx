@@ -9,8 +9,10 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
+import { RefundForm } from '../parts/refund-form.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { SuspenseActions } from './suspense-actions.tsx'
 
@@ -30,7 +32,14 @@ export function Payment() {
       title={payment ? `Payment ${payment.utr}` : 'Payment'}
       badge={payment && <StatusBadge state={payment.status} />}
       trail={[{ to: '/payments', label: 'Payments' }]}
-      actions={query.data && <SuspenseActions row={query.data.row} />}
+      actions={
+        query.data && (
+          <>
+            <SuspenseActions row={query.data.row} />
+            <Refund detail={query.data} />
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(detail) => (
@@ -44,6 +53,32 @@ export function Payment() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** On behalf of the merchant. */
+function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
+  const { can } = useSession()
+  const { payment, merchantId } = row
+  if (payment.status !== 'ACCEPTED' || merchantId === 'house' || !can('finance')) return undefined
+  const { paymentId, utr } = payment
+  return (
+    <RefundForm
+      payment={payment}
+      note="Goes back to the payer, out of what is payable to the merchant."
+      reference={`${utr}-${refunds.length + 1}`}
+      needsReason
+      refund={async ({ amount, referenceNumber, reason, key }) => {
+        await responseOf(
+          api.POST('/payments/{paymentId}/refunds', {
+            params: { path: { paymentId } },
+            body: { amount, referenceNumber, reason },
+            headers: { 'idempotency-key': key },
+          }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['payments'] })
+      }}
+    />
   )
 }
 

@@ -1,6 +1,6 @@
-import { Group, Text } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
@@ -42,6 +42,19 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ payout: { fees, tax } }) => <Money amount={fees + tax.cgst + tax.sgst + tax.igst} />,
   },
   { title: 'Amount', align: 'right', cell: ({ payout }) => <Money amount={payout.amount} fw={600} /> },
+  {
+    title: 'Statement',
+    cell: ({ payout: { businessDay, payoutId } }) => (
+      <Anchor
+        href={`${apiAt}/payouts/${payoutId}/statement.pdf`}
+        download={`payout-${businessDay}.pdf`}
+        size="sm"
+        aria-label={`Statement of ${businessDay} as PDF`}
+      >
+        PDF
+      </Anchor>
+    ),
+  },
   { title: 'Prepared', sorts: BY_TIME, cell: ({ payout }) => <Instant at={payout.createdOn} /> },
 ]
 

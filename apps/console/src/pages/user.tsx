@@ -6,9 +6,10 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count } from '../parts/money.tsx'
+import { count, Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { useSession } from '../session.ts'
@@ -65,8 +66,46 @@ function Shown({ user }: { readonly user: Schemas['User'] }) {
           ]}
         />
       </Section>
+      <Cards userId={userId} />
       <Coins userId={userId} />
     </>
+  )
+}
+
+const CARDS: readonly Column<Schemas['CardRow']>[] = [
+  {
+    title: 'Card',
+    cell: ({ svcCardId, maskedNumber }) => (
+      <ThingLink kind="card" id={svcCardId}>
+        {maskedNumber}
+      </ThingLink>
+    ),
+  },
+  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
+  { title: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} fw={600} /> },
+  { title: 'Expires', cell: ({ expires }) => expires },
+]
+
+/** The newest ones; few people have more. */
+function Cards({ userId }: { readonly userId: string }) {
+  const query = useQuery({
+    queryKey: ['cards', 'of', userId],
+    queryFn: () => responseOf(api.GET('/cards', { params: { query: { userId, limit: 20 } } })),
+  })
+  return (
+    <Section title="Cards">
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Text c="dimmed" size="sm">
+              None.
+            </Text>
+          ) : (
+            <DataTable caption="Cards" columns={CARDS} rows={data} rowKey={({ svcCardId }) => svcCardId} />
+          )
+        }
+      </Loaded>
+    </Section>
   )
 }
 

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { instantOf, minuteOf } from '../business-day.ts'
+import { dayOf, instantOf, minuteOf, startOfDay } from '../business-day.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { count } from '../parts/money.tsx'
@@ -16,8 +16,12 @@ interface Props {
 }
 
 export function WebhookActions({ endpoint }: Props) {
+  const { can } = useSession()
+  const resend = endpoint.enabled && can('support') && <ResendFailed endpoint={endpoint} />
+  if (!can('operations')) return resend
   return (
     <>
+      {resend}
       <ChangeWebhook endpoint={endpoint} />
       <Rotate endpoint={endpoint} />
       {endpoint.enabled && <Replay endpoint={endpoint} />}
@@ -78,6 +82,36 @@ function Rotate({ endpoint: { endpointId } }: Props) {
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
+/** What the endpoint did not take since the day before: after it was mended. */
+function ResendFailed({ endpoint: { endpointId, url } }: Props) {
+  const { timeZone } = useSession()
+  const yesterday = dayOf(new Date().toISOString(), timeZone, -1)
+  return (
+    <FormDialog
+      label="Resend failed"
+      send="Send them again"
+      variant="default"
+      initial={{ day: yesterday }}
+      rules={{ day: needed }}
+      fields={(form) => (
+        <>
+          <Text size="sm">
+            Sends every event again that <b>{url}</b> was sent and has not taken, of this day and since.
+          </Text>
+          <TextInput type="date" label="Since" {...form.getInputProps('day')} />
+        </>
+      )}
+      submit={async ({ day }) => {
+        const to = new Date(Date.now() + MINUTE_MS).toISOString()
+        const queued = await replay(endpointId, startOfDay(day, timeZone), to, true)
+        const message = queued === 0 ? 'Nothing of that time failed.' : `${count(queued)} on their way.`
+        notifications.show({ color: 'teal', message })
+        await webhooksChanged()
+      }}
+    />
+  )
+}
+
 function Replay({ endpoint: { endpointId } }: Props) {
   const { timeZone } = useSession()
   const nowMs = Date.now()
@@ -126,13 +160,13 @@ function Replay({ endpoint: { endpointId } }: Props) {
 }
 
 /** The service takes a bounded number at a time. */
-async function replay(endpointId: string, from: string, to: string): Promise<number> {
+async function replay(endpointId: string, from: string, to: string, failedOnly = false): Promise<number> {
   let all = 0
   for (let after: number | undefined; ; ) {
     const { queued, next, more } = await responseOf(
       api.POST('/webhooks/{endpointId}/replay', {
         params: { path: { endpointId } },
-        body: { from, to, ...(after !== undefined && { after }) },
+        body: { from, to, failedOnly, ...(after !== undefined && { after }) },
         headers: once(),
       }),
     )

@@ -8,7 +8,6 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { MASK, Reveal } from '../parts/personal-data.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
-import { useSession } from '../session.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import { REFRESH_MS, WebhookAttempts } from './webhook-attempts.tsx'
 import { EndpointState, LastAttempt, waitingText } from './webhooks.tsx'
@@ -17,7 +16,6 @@ type Detail = Schemas['WebhookDetail']
 
 export function Webhook() {
   const { endpointId = '' } = useParams({ strict: false })
-  const { can } = useSession()
   const query = useQuery({
     queryKey: ['webhooks', endpointId],
     queryFn: () => responseOf(api.GET('/webhooks/{endpointId}', { params: { path: { endpointId } } })),
@@ -31,7 +29,7 @@ export function Webhook() {
       badge={endpoint && <EndpointState endpoint={endpoint} />}
       lead={endpoint?.description}
       trail={[{ to: '/webhooks', label: 'Webhooks' }]}
-      actions={endpoint && can('operations') && <WebhookActions endpoint={endpoint} />}
+      actions={endpoint && <WebhookActions endpoint={endpoint} />}
     >
       <Loaded query={query}>
         {(detail) => (

@@ -11,6 +11,8 @@ import { kindOf, pathOf, shortId, wordOf } from '../things.ts'
 
 interface FindProps {
   readonly opened: boolean
+  /** What it begins with. */
+  readonly pasted: string
   readonly onClose: () => void
 }
 
@@ -24,16 +26,16 @@ const findQuery = (q: string) =>
 const WHOLE_ID = /^[a-z]{2,4}_[0-9a-z]{26}$/
 
 /** Finds anything by what people have at hand, and opens it. */
-export function Find({ opened, onClose }: FindProps) {
+export function Find({ opened, pasted, onClose }: FindProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Find" size="lg" yOffset="10vh">
-      <Finder onClose={onClose} />
+      <Finder pasted={pasted} onClose={onClose} />
     </Modal>
   )
 }
 
-function Finder({ onClose }: { readonly onClose: () => void }) {
-  const [typed, setTyped] = useState('')
+function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
+  const [typed, setTyped] = useState(pasted)
   const [settled] = useDebouncedValue(typed.trim(), 200)
   const results = useRef<HTMLDivElement>(null)
   const navigate = useNavigate()

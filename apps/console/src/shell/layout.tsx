@@ -1,7 +1,7 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { SearchIcon, UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
@@ -18,6 +18,14 @@ const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).Step
 export function Layout() {
   const [navigating, navigation] = useDisclosure(false)
   const [finding, find] = useDisclosure(false)
+  const [pasted, setPasted] = useState('')
+  const search = useCallback(
+    (text = '') => {
+      setPasted(text)
+      find.open()
+    },
+    [find.open],
+  )
   return (
     <AppShell
       header={{ height: 56 }}
@@ -41,7 +49,7 @@ export function Layout() {
             <Brand />
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <FindButton onClick={find.open} />
+            <FindButton onClick={() => search()} />
             <ThemeSwitch />
             <Account />
           </Group>
@@ -58,8 +66,8 @@ export function Layout() {
           </Suspense>
         </Box>
       </AppShell.Main>
-      <Find opened={finding} onClose={find.close} />
-      <Shortcuts onSearch={find.open} />
+      <Find opened={finding} pasted={pasted} onClose={find.close} />
+      <Shortcuts onSearch={search} />
       <Suspense fallback={null}>
         <StepUp />
       </Suspense>

@@ -11,13 +11,23 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
 
-/** `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
-export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
+/** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
+export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) => void }) {
   const [shown, setShown] = useState(false)
   const navigate = useNavigate()
   const places = usePlaces()
   // Times count from the load of the page: zero would be a moment ago for a page that was just opened.
   const goingSinceMs = useRef(Number.NEGATIVE_INFINITY)
+  useEffect(() => {
+    const paste = (event: ClipboardEvent) => {
+      const text = event.clipboardData?.getData('text').trim()
+      if (!text || isTyping(event.target) || document.querySelector('[role=dialog]')) return
+      event.preventDefault()
+      onSearch(text)
+    }
+    document.addEventListener('paste', paste)
+    return () => document.removeEventListener('paste', paste)
+  }, [onSearch])
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {

@@ -29,7 +29,12 @@ const KNOWN_EVENTS = statement<{ tenant_id: string; event_id: string }>(
 )
 const RANGE = `from ${NUMBERED_EVENTS} join webhook_endpoints e on e.tenant_id = n.tenant_id and e.endpoint_id = $2
      where n.tenant_id = $1 and n.created_at >= $3 and n.created_at < $4 and n.sequence > $5
-       and (e.types = '{}' or n.type = any (e.types))`
+       and (e.types = '{}' or n.type = any (e.types))
+       and (not $6::boolean or (
+         exists (select from webhook_attempts a where a.tenant_id = n.tenant_id and a.event_id = n.event_id
+           and a.endpoint_id = e.endpoint_id)
+         and not exists (select from webhook_attempts a where a.tenant_id = n.tenant_id and a.event_id = n.event_id
+           and a.endpoint_id = e.endpoint_id and a.status between 200 and 299)))`
 const COUNT = statement<{ queued: number; last: bigint | null }>(
   'webhook_replay_count',
   `select count(*)::integer as queued, max(sequence) as last
@@ -37,8 +42,8 @@ const COUNT = statement<{ queued: number; last: bigint | null }>(
 )
 const REPLAY = statement(
   'webhook_replay',
-  `${QUEUE} select e.endpoint_id, n.tenant_id, n.sequence, n.event_id, o.object_id, false, $7
-   ${RANGE} and n.sequence <= $6 order by n.sequence ${ON_CONFLICT}`,
+  `${QUEUE} select e.endpoint_id, n.tenant_id, n.sequence, n.event_id, o.object_id, false, $8
+   ${RANGE} and n.sequence <= $7 order by n.sequence ${ON_CONFLICT}`,
 )
 
 /** Throws `webhook_endpoint_not_found` and `webhook_endpoint_disabled`. */
@@ -99,10 +104,12 @@ interface ReplayEvents extends EndpointKey {
   readonly to: Date
   /** Sequence of the last event of the previous call. */
   readonly after?: number | undefined
+  /** Only those that were tried and never taken. */
+  readonly failedOnly?: boolean | undefined
 }
 
 interface Replay extends EndpointKey {
-  readonly range: readonly [from: Date, to: Date, after: number]
+  readonly range: readonly [from: Date, to: Date, after: number, failedOnly: boolean]
 }
 
 interface Found {
@@ -122,9 +129,16 @@ export const replayEvents = command({
 
   prepare:
     ({ config, database }) =>
-    async ({ tenantId, endpointId, from, to, after = 0 }: ReplayEvents): Promise<Replay> => {
+    async ({
+      tenantId,
+      endpointId,
+      from,
+      to,
+      after = 0,
+      failedOnly = false,
+    }: ReplayEvents): Promise<Replay> => {
       await database.read([tenantId], (tx) => requireKeptSince(tx, tenantId, from, config.BUSINESS_TIME_ZONE))
-      return { tenantId, endpointId, range: [from, to, after] }
+      return { tenantId, endpointId, range: [from, to, after, failedOnly] }
     },
   async lock(tx: BatchTx, replays: readonly Replay[]): Promise<ByTenant<ReplayState>> {
     const endpoints = await lockEndpoints(tx, replays)

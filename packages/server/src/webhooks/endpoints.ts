@@ -191,15 +191,19 @@ export const ReplayEventsRequest = Type.Object(
     after: Type.Optional(
       Type.Integer({ minimum: 0, maximum: SEQUENCE_MAX, description: 'The `next` of the previous call' }),
     ),
+    failedOnly: Type.Optional(
+      Type.Boolean({ description: 'Only events that were sent to the endpoint and never taken by it' }),
+    ),
   },
   { additionalProperties: false },
 )
 
 /** The range as the command has it. */
-export const readReplay = ({ from, to, after }: Static<typeof ReplayEventsRequest>) => ({
+export const readReplay = ({ from, to, after, failedOnly }: Static<typeof ReplayEventsRequest>) => ({
   from: readInstant('from', from),
   to: readInstant('to', to),
   after,
+  failedOnly,
 })
 
 export const replayEventsOperation = operation({

@@ -1,15 +1,15 @@
-import { Text, TextInput } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Money, readRupees } from '../../parts/money.tsx'
+import { Money } from '../../parts/money.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { RefundForm } from '../../parts/refund-form.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Id, ThingLink } from '../../parts/thing-link.tsx'
-import { newIdempotencyKey, wordy } from '../../words.ts'
+import { wordy } from '../../words.ts'
 import { api, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -46,9 +46,7 @@ export function Payment() {
       title={payment.data ? `UTR ${payment.data.utr}` : 'Payment'}
       badge={payment.data && <StatusBadge state={payment.data.status} />}
       trail={[{ to: '/payments', label: 'Payments' }]}
-      actions={
-        payment.data?.status === 'ACCEPTED' && <RefundForm paymentId={paymentId} detail={payment.data} />
-      }
+      actions={payment.data?.status === 'ACCEPTED' && <Refund paymentId={paymentId} detail={payment.data} />}
     >
       <Loaded query={payment}>
         {(detail) => (
@@ -93,55 +91,18 @@ const factsOf = (detail: Detail) => [
   },
 ]
 
-/** In paise, so that no rest comes out as 0.30000000000000004. */
-const restOf = ({ amount, refundedAmount = 0, disputedAmount = 0 }: Detail): string =>
-  (
-    (Math.round(amount * 100) - Math.round(refundedAmount * 100) - Math.round(disputedAmount * 100)) /
-    100
-  ).toFixed(2)
-
-function RefundForm({ paymentId, detail }: { readonly paymentId: string; readonly detail: Detail }) {
+function Refund({ paymentId, detail }: { readonly paymentId: string; readonly detail: Detail }) {
   const { can } = useMember()
-  if (!can('operator') || Number(restOf(detail)) <= 0) return undefined
+  if (!can('operator')) return undefined
   return (
-    <FormDialog
-      label="Refund"
-      send="Refund"
-      variant="default"
-      initial={{ amount: restOf(detail), referenceNumber: '', reason: '', key: newIdempotencyKey() }}
-      rules={{
-        amount: (value: string) => (readRupees(value) ? null : 'Rupees with at most two decimals'),
-        referenceNumber: needed,
-      }}
-      fields={(form) => (
-        <>
-          <Text size="sm" c="dimmed">
-            Goes back to the payer, out of what you are owed. This cannot be undone.
-          </Text>
-          <TextInput
-            label="Amount in rupees"
-            inputMode="decimal"
-            leftSection="₹"
-            {...form.getInputProps('amount')}
-          />
-          <TextInput
-            label="Your reference"
-            description="One reference is refunded once"
-            data-autofocus
-            {...form.getInputProps('referenceNumber')}
-          />
-          <TextInput label="Reason" {...form.getInputProps('reason')} />
-        </>
-      )}
-      submit={async ({ amount, referenceNumber, reason, key }) => {
+    <RefundForm
+      payment={detail}
+      note="Goes back to the payer, out of what you are owed."
+      refund={async ({ amount, referenceNumber, reason, key }) => {
         await payloadOf(
           api.POST('/payments/{paymentId}/refunds', {
             params: { path: { paymentId }, header: { 'Idempotency-Key': key } },
-            body: {
-              amount: Number(readRupees(amount)),
-              referenceNumber: referenceNumber.trim(),
-              ...(reason.trim() && { reason: reason.trim() }),
-            },
+            body: { amount, referenceNumber, ...(reason && { reason }) },
           }),
         )
         await changed('payments')
