@@ -88,6 +88,7 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   payloadOf(await client.patch(`${accounts}/${cardAccountId}`, { lowBalance: 1_000 }))
   expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
   payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
+  expect((await client.get(`${accounts}/${cardAccountId}/statement.pdf`)).text).toMatch(/^%PDF-/)
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])

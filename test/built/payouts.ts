@@ -101,6 +101,7 @@ export async function payOut(
   // The fee holds from today on; these payments are older.
   expect(paid).toMatchObject([{ payoutId: imported, fees: 0 }])
   payloadOf(await client.get(`/api/v0/payouts/${imported}`))
+  expect((await client.get(`/api/v0/payouts/${imported}/statement.pdf`)).text).toMatch(/^%PDF-/)
   expect(payloadOf(await client.get(`/api/v0/payouts/${imported}/lines`)).data.length).toBeGreaterThan(1)
   expect((await svc(['admin', 'payout', 'statement', merchantId, '--date', day])).signed).toMatch(/^ey/)
   await inTheConsole(ravi, { merchantId, payoutId: imported, day })

@@ -19,6 +19,7 @@ import { signInWays } from './sign-in-ways.ts'
 import { status } from './status.ts'
 import { support } from './support.ts'
 import { suspense } from './suspense.ts'
+import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfSupport } from './tasks.ts'
 import { savedFilters, tenants } from './tenants.ts'
 import { testClocks } from './test-clocks.ts'
 import { webhooks } from './webhooks.ts'
@@ -58,5 +59,9 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     resilience(bed)
     payments(bed)
     cards(bed)
+    tasksOfSupport(bed)
+    tasksOfFinance(bed)
+    tasksOfOperations(bed)
+    tasksOfOthers(bed)
   })
 })

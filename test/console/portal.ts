@@ -17,7 +17,11 @@ async function goTo(page: Page, path: string): Promise<void> {
 }
 
 /** A window in which an invited member of the tenant has chosen a password. */
-async function memberOf(bed: Bed, tenantId: string, role: 'viewer' | 'admin' = 'admin'): Promise<Page> {
+export async function memberOf(
+  bed: Bed,
+  tenantId: string,
+  role: 'viewer' | 'admin' = 'admin',
+): Promise<Page> {
   const { token } = await invite(bed.service, tenantId, role)
   const page = await bed.visit({
     as: null,

@@ -327,6 +327,33 @@ test('one event can be sent again, and a range of time replayed, with the same w
   expect((await tenant.post(`${path}/resend`, { eventId: 'evt_none' })).error).toBe('event_not_found')
 })
 
+test('a replay of what failed sends what the endpoint was sent and has not taken, and nothing else', async () => {
+  const tenant = await newTenant()
+  const range = {
+    from: new Date(service.clock.now() - 60_000).toISOString(),
+    to: new Date(service.clock.now() + 60_000).toISOString(),
+  }
+  await newCodes(service, tenant, 1)
+  await feedOf(tenant, 1)
+  const { endpointId } = await newEndpoint(tenant, { url: receiver.url('/failed-only') })
+  const replay = `/api/v0/webhook-endpoints/${endpointId}/replay`
+  receiver.response = ({ event }, response) =>
+    void response.writeHead(event.sequence === 3 ? 503 : 204, { 'retry-after': '3600' }).end()
+  await newCodes(service, tenant, 3)
+  await receiver.until(() => receiver.at('/failed-only').length === 3)
+  receiver.response = (_, response) => void response.writeHead(204).end()
+  const failed = { ...range, failedOnly: true }
+  await expect
+    .poll(async () => payloadOf(await tenant.post(replay, failed)).queued, { timeout: 5_000 })
+    .toBe(1)
+  await receiver.until(() => receiver.at('/failed-only').length === 4)
+  const sent = receiver.at('/failed-only').map(({ event }) => event.sequence)
+  expect([sent.slice(0, 3).sort(), sent[3]]).toEqual([[2, 3, 4], 3])
+  await expect
+    .poll(async () => payloadOf(await tenant.post(replay, failed)).queued, { timeout: 5_000 })
+    .toBe(0)
+})
+
 test('endpoints are the tenant’s own: others’ are answered like missing ones', async () => {
   const [tenant, other] = [await newTenant(), await newTenant()]
   const { endpointId } = await newEndpoint(tenant, { url: receiver.url('/own') })

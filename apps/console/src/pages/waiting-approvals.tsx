@@ -24,8 +24,7 @@ export default function WaitingApprovals() {
   const { can } = useSession()
   const query = useQuery({
     queryKey: ['approvals', 'waiting'],
-    queryFn: () =>
-      responseOf(api.GET('/approvals', { params: { query: { status: 'OPEN', limit: SHOWN } } })),
+    queryFn: () => responseOf(api.GET('/approvals', { params: { query: { status: 'OPEN', limit: SHOWN } } })),
     enabled: can('finance'),
     refetchInterval: REFRESH_MS,
   })

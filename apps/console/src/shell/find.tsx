@@ -2,7 +2,7 @@ import { Box, Loader, Modal, NavLink, Stack, Text, TextInput } from '@mantine/co
 import { useDebouncedValue } from '@mantine/hooks'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
@@ -38,6 +38,9 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
   const [typed, setTyped] = useState(pasted)
   const [settled] = useDebouncedValue(typed.trim(), 200)
   const results = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  // At once: the window’s own focus comes after it has faded in, and people press Enter right after they pasted.
+  useEffect(() => field.current?.focus(), [])
   const navigate = useNavigate()
   const client = useQueryClient()
   const found = useQuery({ ...findQuery(settled), enabled: settled.length >= 2 })
@@ -66,6 +69,7 @@ function Finder({ pasted, onClose }: Omit<FindProps, 'opened'>) {
         }}
       >
         <TextInput
+          ref={field}
           data-autofocus
           type="search"
           label="Id, UTR, reference, card’s last four digits, mobile, e-mail, name …"

@@ -1,0 +1,300 @@
+import { type Locator, type Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { newOperator, PASSWORD } from '../harness/console.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { asSuperuser } from '../harness/service.ts'
+import { WebhookReceiver } from '../harness/webhook-receiver.ts'
+import type { Bed } from './bed.ts'
+import { memberOf } from './portal.ts'
+
+/** Somebody with a task, whose actions are counted: a click, a paste, a typed field, Enter. */
+class Person {
+  readonly page: Page
+  actions = 0
+
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  async click(what: Locator): Promise<void> {
+    this.actions += 1
+    await what.click()
+  }
+
+  async type(field: Locator, text: string): Promise<void> {
+    this.actions += 1
+    await field.fill(text)
+  }
+
+  /** Pastes where nothing has the focus, and presses Enter. */
+  async pasteAndEnter(text: string): Promise<void> {
+    this.actions += 2
+    await this.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+    await this.page.keyboard.press('Control+V')
+    await expect.poll(() => this.page.getByRole('searchbox').inputValue()).toBe(text)
+    await this.page.keyboard.press('Enter')
+  }
+
+  place(name: string): Promise<void> {
+    return this.click(this.page.getByRole('navigation').getByRole('link', { name, exact: true }))
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  inDialog(name: string): Locator {
+    return this.page.getByRole('dialog').getByRole('button', { name, exact: true })
+  }
+
+  field(name: string): Locator {
+    return this.page.getByRole('dialog').getByLabel(name)
+  }
+
+  /** How many actions it took since the last time. */
+  took(): number {
+    const { actions } = this
+    this.actions = 0
+    return actions
+  }
+}
+
+type Role = Parameters<typeof newOperator>[1]
+
+async function at(bed: Bed, role: Role): Promise<Person & { readonly name: string }> {
+  const { name } = await newOperator(bed.service, role)
+  const page = await bed.visit({ as: { name, password: PASSWORD }, expected: [/409/] })
+  return Object.assign(new Person(page), { name })
+}
+
+async function fromOverview(person: Person): Promise<void> {
+  await person.page.goto('/console/')
+  await person.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  person.took()
+}
+
+export function tasksOfSupport(bed: Bed): void {
+  test('tasks 1 to 4: support finds out why, finds and locks a card, and reads one timeline', async () => {
+    const { qrCodeId, refusedSpendId, svcCardId } = bed.world
+    const me = await at(bed, 'support')
+    await me.pasteAndEnter(refusedSpendId)
+    await me.page.getByRole('alert').filter({ hasText: 'What helps: ' }).waitFor()
+    expect(me.took()).toBeLessThanOrEqual(2)
+
+    const [card] = await asSuperuser(bed.service.db.database, async (db) => {
+      const { rows } = await db.query<{ number: string; email: string }>(
+        `select c.masked_number as number, u.email from cards c join users u on u.partner_id = c.partner_id and u.user_id = c.user_id
+         where c.svc_card_id = $1`,
+        [svcCardId],
+      )
+      return rows
+    })
+    for (const known of [card!.number.slice(-4), '+91 98765 43210', card!.email]) {
+      await fromOverview(me)
+      await me.pasteAndEnter(known)
+      await me.page.getByText(card!.number).first().waitFor()
+      expect(me.took()).toBeLessThanOrEqual(3)
+    }
+    await me.click(me.page.getByRole('table', { name: 'Cards' }).getByRole('link', { name: card!.number }))
+    await me.click(me.button('Lock'))
+    await me.type(me.field('Reason'), 'the holder lost it')
+    await me.click(me.inDialog('Lock card'))
+    await me.button('Unlock').waitFor()
+    expect(me.took()).toBeLessThanOrEqual(4)
+    await me.click(me.page.getByRole('link', { name: 'Audit' }).last())
+    await me.page.getByRole('row', { name: 'card.status_changed' }).getByText(`operator ${me.name}`).waitFor()
+    expect(me.took()).toBeLessThanOrEqual(1)
+
+    await fromOverview(me)
+    await me.pasteAndEnter(qrCodeId)
+    await me.page.getByText('Journal: Upi credit').first().waitFor()
+    expect(me.took()).toBeLessThanOrEqual(2)
+  })
+}
+
+export function tasksOfFinance(bed: Bed): void {
+  test('tasks 5 to 7: finance finds a payment, refunds half of it, and enters a pay-in once', async () => {
+    const { accountName, utr } = bed.world
+    const me = await at(bed, 'finance')
+    await me.pasteAndEnter(utr.toLowerCase())
+    await me.page.getByRole('heading', { level: 1, name: `Payment ${utr}` }).waitFor()
+    expect(me.took()).toBeLessThanOrEqual(2)
+    await me.click(me.button('Refund'))
+    await me.type(me.field('Amount in rupees'), '49999.75')
+    await me.page.getByText('forty-nine thousand nine hundred ninety-nine rupees', { exact: false }).waitFor()
+    await me.type(me.field('Reason'), 'half of the goods came back')
+    await me.click(me.inDialog('Refund'))
+    await me.page
+      .getByRole('row', { name: `${utr}-2` })
+      .getByText('Refunded')
+      .waitFor()
+    expect(me.took()).toBeLessThanOrEqual(5)
+
+    await fromOverview(me)
+    await me.place('Card accounts')
+    const row = me.page.getByRole('row', { name: accountName })
+    const enter = async (amount: string) => {
+      await me.click(row.getByRole('button', { name: /^Fund/ }))
+      await me.type(me.field('Amount in rupees'), amount)
+      await me.type(me.field('Bank reference'), 'TASKS00000007')
+      await me.type(me.field('Reason'), 'pay-in of the day')
+      await me.click(me.inDialog('Enter the money'))
+    }
+    await enter('5000')
+    await me.page.getByText(/^Entered\. The balance is/).waitFor()
+    expect(me.took()).toBeLessThanOrEqual(6)
+    await enter('5001')
+    await me.page.getByRole('dialog').getByText('funding_reference_used').waitFor()
+  })
+
+  test('task 8: a journal is reversed by two persons', async () => {
+    const { database } = bed.service.db
+    const [me, second] = [await at(bed, 'finance'), await at(bed, 'finance')]
+    await me.place('Card accounts')
+    await me.click(
+      me.page.getByRole('row', { name: bed.world.accountName }).getByRole('button', { name: /^Fund/ }),
+    )
+    await me.type(me.field('Amount in rupees'), '4321')
+    await me.type(me.field('Bank reference'), 'TASKS00000008')
+    await me.type(me.field('Reason'), 'for the wrong partner')
+    await me.click(me.inDialog('Enter the money'))
+    await me.page.getByText(/^Entered\. The balance is/).waitFor()
+    const [journal] = await asSuperuser(database, async (db) => {
+      await db.query(`update approval_limit set above_paise = 100000`)
+      const { rows } = await db.query<{ id: string }>(
+        `select journal_id as id from journals where kind = 'card_funding' and reference = 'TASKS00000008'`,
+      )
+      return rows
+    })
+    try {
+      await fromOverview(me)
+      await me.pasteAndEnter(journal!.id)
+      await me.click(me.button('Reverse'))
+      await me.type(me.field('Reason'), 'of another partner')
+      await me.click(me.page.getByRole('dialog').getByRole('button').last())
+      await me.page
+        .getByText(/waits for a second person|approv/i)
+        .first()
+        .waitFor()
+      expect(me.took()).toBeLessThanOrEqual(5)
+      await fromOverview(second)
+      await second.click(second.button('Approve').first())
+      await second.page.getByText('(four thousand three hundred twenty-one rupees)').waitFor()
+      await second.click(second.inDialog('Approve and post'))
+      await second.page.getByText(/posted\.$/).waitFor()
+      expect(second.took()).toBeLessThanOrEqual(2)
+    } finally {
+      await asSuperuser(database, (db) => db.query('update approval_limit set above_paise = null'))
+    }
+  })
+
+  test('tasks 9 and 10: today against yesterday, the settlement as CSV and PDF, the trial balance of last month', async () => {
+    const me = await at(bed, 'finance')
+    await me.place('Status')
+    await me.page.getByText('Yesterday').first().waitFor()
+    expect(me.took()).toBeLessThanOrEqual(1)
+    await fromOverview(me)
+    await me.place('Payouts')
+    for (const [link, ending] of [
+      [me.page.getByRole('link', { name: 'Export CSV' }), '.csv'],
+      [me.page.getByRole('link', { name: /^Statement of .* as PDF$/ }).first(), '.pdf'],
+    ] as const) {
+      const [file] = await Promise.all([me.page.waitForEvent('download'), me.click(link)])
+      expect(file.suggestedFilename()).toContain(ending)
+    }
+    expect(me.took()).toBeLessThanOrEqual(3)
+    await fromOverview(me)
+    await me.place('Ledger')
+    await me.click(me.page.getByRole('link', { name: 'Trial balance' }))
+    await me.click(me.page.getByText('End of last month'))
+    await me.page.getByRole('status').getByText('They are equal.').waitFor()
+    expect(me.took()).toBeLessThanOrEqual(3)
+  })
+}
+
+export function tasksOfOperations(bed: Bed): void {
+  test('tasks 11 to 13: what failed is sent again, the health is seen, a key is replaced', async () => {
+    const merchant = await bed.service.newMerchant({ name: 'Task Stores' })
+    const client = await bed.service.as(merchant)
+    const receiver = await WebhookReceiver.open()
+    try {
+      receiver.response = (_, response) => void response.writeHead(503, { 'retry-after': '3600' }).end()
+      const url = receiver.url('/tasks')
+      await client.post('/api/v0/webhook-endpoints', { url })
+      await newCode(bed.service, client)
+      bed.service.app.services.credentialUses.loop.wake()
+      await receiver.until(() => receiver.received.length === 1)
+      receiver.response = (_, response) => void response.writeHead(204).end()
+      const me = await at(bed, 'operations')
+      await me.place('Webhooks')
+      await me.click(me.page.getByRole('link', { name: url }))
+      await me.page.getByText('Failed: 503').first().waitFor()
+      await me.click(me.button('Resend failed'))
+      await me.click(me.inDialog('Send them again'))
+      await receiver.until(() => receiver.received.length === 2)
+      await me.page.getByText('1 on their way.').waitFor()
+      expect(me.took()).toBeLessThanOrEqual(4)
+
+      await fromOverview(me)
+      await me.place('Status')
+      for (const said of ['Latency', 'What waits', 'Database', 'Backup'])
+        await me.page.getByText(said, { exact: false }).first().waitFor()
+      expect(me.took()).toBeLessThanOrEqual(1)
+
+      await fromOverview(me)
+      await me.place('Merchants')
+      await me.click(me.page.getByRole('link', { name: 'Task Stores' }))
+      const key = me.page.getByRole('row', { name: 'first key' })
+      await key.waitFor()
+      expect(await key.textContent()).not.toContain('Never')
+      await me.click(key.getByRole('button', { name: 'Replace first key' }))
+      await me.click(me.inDialog('Replace'))
+      await me.page.getByTestId('secret').waitFor()
+      expect(me.took()).toBeLessThanOrEqual(4)
+    } finally {
+      await receiver.close()
+    }
+  })
+}
+
+export function tasksOfOthers(bed: Bed): void {
+  test('task 15: an auditor sees who revealed personal data and why, and verifies the chain', async () => {
+    const support = await at(bed, 'support')
+    await support.page.goto(`/console/users/${bed.world.userId}`)
+    await support.button('Reveal personal data').click()
+    await support.field('Reason').fill('asked for the week')
+    await support.inDialog('Reveal for 15 minutes').click()
+    await support.page.getByText('9876543210').waitFor()
+    const me = await at(bed, 'auditor')
+    await me.place('Audit')
+    await me.type(me.page.getByLabel('Did what'), 'personal_data.revealed')
+    await me.page
+      .getByRole('row', { name: `operator ${support.name}` })
+      .getByText('asked for the week')
+      .waitFor()
+    expect(me.took()).toBeLessThanOrEqual(3)
+    await me.click(me.button('Verify the chain now'))
+    await me.page.getByText('The chains are intact').waitFor()
+    expect(me.took()).toBeLessThanOrEqual(1)
+  })
+
+  test('task 16: a merchant prints a code for the till, sees a payment arrive, and exports the payments', async () => {
+    const merchant = await bed.service.newMerchant()
+    const code = await newCode(bed.service, await bed.service.as(merchant), { multipleUse: true })
+    const me = new Person(await memberOf(bed, merchant.merchantId))
+    await me.page.evaluate('globalThis.print = () => { globalThis.printed = true }')
+    await me.place('QR codes')
+    await me.click(me.page.getByRole('table').getByRole('link').first())
+    await me.click(me.button('Print'))
+    expect(await me.page.evaluate('globalThis.printed')).toBe(true)
+    expect(me.took()).toBeLessThanOrEqual(3)
+    const credit = creditOf(code.tr, { amount: 321.5 })
+    await notifyCredit(bed.service.client, credit)
+    await me.page.getByText('₹321.50').first().waitFor()
+    expect(me.took()).toBe(0)
+    await me.place('Payments')
+    const [file] = await Promise.all([me.page.waitForEvent('download'), me.click(me.button('Export CSV'))])
+    expect(file.suggestedFilename()).toContain('.csv')
+    expect(me.took()).toBeLessThanOrEqual(2)
+  })
+}
