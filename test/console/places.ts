@@ -43,6 +43,7 @@ export const placesOf = (
   ['/ledger', 'Ledger', 'Accepted payments that we owe the merchant'],
   [`/ledger/accounts/card:${world.svcCardId}`, 'Card card_', 'Card spend'],
   [`/ledger/journals/jrn_${world.payoutId.slice(4)}`, 'Journal: Payout', 'Payouts in transit'],
+  ['/ledger/trial-balance', 'Trial balance', 'They are equal.'],
   ['/ledger/reconciliation', 'Reconciliation', 'The books add up'],
   ['/audit', 'Audit', 'card.status_changed'],
   ['/operators', 'Operators', world.viewer.name],
