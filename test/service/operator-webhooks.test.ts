@@ -189,7 +189,10 @@ test('attempts come newest first, page by page, of one event, and failed ones al
   const failed: Json[] = (await attempts(endpointId, 'outcome=failure')).data
   expect(failed).toEqual(all.filter(({ delivered }) => !delivered))
   expect(failed).toHaveLength(3)
-  expect(failed[0]).toMatchObject({ status: 503, responseExcerpt: 'no, 503' })
+  expect(failed[0]).toMatchObject({ status: 503, responseExcerpt: '••• (7 characters)' })
+  await browser.post('/personal-data/reveals', { objectId: endpointId, reason: 'why it fails' })
+  const [revealed]: Json[] = (await attempts(endpointId, 'outcome=failure')).data
+  expect(revealed).toMatchObject({ status: 503, responseExcerpt: 'no, 503' })
   const { eventId } = failed[1]!
   for (const query of [`eventId=${eventId}`, `eventId=${eventId}&outcome=failure`])
     expect((await attempts(endpointId, query)).data).toEqual([failed[1]])
