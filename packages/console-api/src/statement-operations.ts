@@ -6,10 +6,8 @@ import { statement } from '@svc/platform/db/statement'
 import { PeriodQuery, readCardAccountStatement, readPeriod } from '@svc/server/cards/card-account-statement'
 import { streamingQuery } from '@svc/server/http/operation'
 import { StreamSlots } from '@svc/server/http/stream-slots'
-import { cardAccountPdf } from '@svc/server/statements/card-account-pdf'
-import { payoutPdf } from '@svc/server/statements/payout-pdf'
+import { PDF, PDFS_MAX } from '@svc/server/statements/limits'
 import { readPayoutStatement } from '@svc/server/statements/payout-statement'
-import { PDF, PDFS_MAX } from '@svc/server/statements/pdf'
 import { Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
 import { CONSOLE_API, consoleOperation, idParam } from './console-schema.ts'
@@ -51,6 +49,7 @@ export const showPayoutStatement = streamingQuery({
         return read
       })
       const now = new Date(clock.of(found.payout.merchantId).now())
+      const { payoutPdf } = await import('@svc/server/statements/payout-pdf')
       const { actorId } = input.caller.actor!
       return { headers, body: slots.stream(actorId, () => payoutPdf({ ...found, timeZone, now })) }
     }
@@ -85,6 +84,7 @@ export const showCardAccountStatement = streamingQuery({
         recordExport(tx, cardAccountId)
         return { found, now, period }
       })
+      const { cardAccountPdf } = await import('@svc/server/statements/card-account-pdf')
       const { actorId } = input.caller.actor!
       return {
         headers,

@@ -2,10 +2,10 @@ import { trialBalance } from '@svc/core/ledger/books'
 import { kindOf } from '@svc/core/ledger/chart-of-accounts'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
-import { Instant, readInstant } from '@svc/server/http/fields'
+import { AsOfQuery, readAsOf } from '@svc/server/http/as-of'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { CONSOLE_API, closed, consoleOperation, instant, record, text } from './console-schema.ts'
+import { CONSOLE_API, consoleOperation, instant, record, text } from './console-schema.ts'
 
 const Sum = record('TrialBalanceSum', {
   unit: Type.Enum(['INR', 'COIN']),
@@ -21,7 +21,7 @@ export const showTrialBalance = query({
   tag: 'Ledger',
   summary: 'Show trial balance, now or at an instant of the past',
   permission: 'view',
-  query: closed({ asOf: Type.Optional(Instant('At the end of this instant; by default now')) }),
+  query: AsOfQuery,
   result: record('TrialBalance', {
     asOf: instant,
     lines: Type.Array(
@@ -40,7 +40,7 @@ export const showTrialBalance = query({
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ query }) => {
-      const asOf = readInstant('asOf', query.asOf)
+      const asOf = readAsOf(query, clock, 'house')
       const lines = await database.report((tx) => trialBalance(tx, { asOf }))
       const units = [...new Set(lines.map(({ unit }) => unit))]
       const show = (unit: string, amount: bigint) => (unit === 'INR' ? formatRupees(amount) : String(amount))

@@ -64,8 +64,9 @@ export function TrialBalance() {
     queryKey: ['ledger', 'trial-balance', day],
     queryFn: () => {
       // The last instant of the day: the next one begins after it.
-      const asOf = day && new Date(Date.parse(startOfDay(day, timeZone, 1)) - 1).toISOString()
-      return responseOf(api.GET('/ledger/trial-balance', { params: { query: asOf ? { asOf } : {} } }))
+      const endMs = day ? Date.parse(startOfDay(day, timeZone, 1)) - 1 : Number.POSITIVE_INFINITY
+      const query = endMs < Date.now() ? { asOf: new Date(endMs).toISOString() } : {}
+      return responseOf(api.GET('/ledger/trial-balance', { params: { query } }))
     },
   })
   return (

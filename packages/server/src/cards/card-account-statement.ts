@@ -8,8 +8,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
 import { query, streamingQuery, succeedWithCode } from '../http/operation.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
-import { cardAccountPdf } from '../statements/card-account-pdf.ts'
-import { PDF, PDFS_MAX } from '../statements/pdf.ts'
+import { PDF, PDFS_MAX } from '../statements/limits.ts'
 import { ACCOUNTS, ACCOUNTS_TAG, AccountParams, findAccount } from './card-accounts.ts'
 
 const CSV = 'text/csv'
@@ -187,6 +186,7 @@ export const getCardAccountStatementPdf = streamingQuery({
       const found = await database.read([tenantId], (tx) =>
         readCardAccountStatement(tx, { tenantId, cardAccountId, period, timeZone }),
       )
+      const { cardAccountPdf } = await import('../statements/card-account-pdf.ts')
       return {
         headers: { 'content-type': PDF },
         body: slots.stream(tenantId, () => cardAccountPdf({ ...found, period, timeZone, now })),

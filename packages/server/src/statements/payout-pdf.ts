@@ -3,13 +3,10 @@ import type { Payout, PayoutLine } from '@svc/core/qr-codes/payout'
 import { calendarDay, plainTimestamp } from '@svc/kernel/time'
 import { rupeesText, StatementPdf } from './pdf.ts'
 
-/** Lines that a statement lists; it adds up all. */
-export const PDF_LINES_MAX = 5_000
-
 interface PayoutStatement {
   readonly payout: Payout
   readonly merchant: { readonly name: string; readonly vpa: string }
-  /** Oldest first, at most `PDF_LINES_MAX`. */
+  /** Oldest first, at most `PDF_LINES_MAX` of them. */
   readonly lines: readonly PayoutLine[]
   readonly timeZone: string
   readonly now: Date

@@ -13,8 +13,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { streamingQuery } from '../http/operation.ts'
 import { StreamSlots } from '../http/stream-slots.ts'
-import { PDF_LINES_MAX, payoutPdf } from './payout-pdf.ts'
-import { PDF, PDFS_MAX } from './pdf.ts'
+import { PDF, PDF_LINES_MAX, PDFS_MAX } from './limits.ts'
 
 const FIND = statement<Payout>(
   'payout_statement',
@@ -53,6 +52,7 @@ export const getPayoutStatement = streamingQuery({
     return async ({ caller: { tenantId }, params: { payoutId } }) => {
       const found = await database.read([tenantId], (tx) => readPayoutStatement(tx, tenantId, payoutId))
       const now = new Date(clock.of(tenantId).now())
+      const { payoutPdf } = await import('./payout-pdf.ts')
       return {
         headers: { 'content-type': PDF },
         body: slots.stream(tenantId, () => payoutPdf({ ...found, timeZone, now })),

@@ -9,10 +9,6 @@ const require = createRequire(import.meta.url)
 const REGULAR = require.resolve('@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf')
 const BOLD = require.resolve('@expo-google-fonts/noto-sans/600SemiBold/NotoSans_600SemiBold.ttf')
 
-export const PDF = 'application/pdf'
-/** Statements that one caller may have made at a time. */
-export const PDFS_MAX = 2
-
 const A4 = { width: 595.28, height: 841.89 }
 const MARGIN = 40
 const WIDTH = A4.width - 2 * MARGIN
@@ -56,7 +52,14 @@ export class StatementPdf {
 
   constructor({ title, name, facts, foot, createdAt }: Heading) {
     const info = { Title: `${title}: ${name}`, CreationDate: createdAt, ModDate: createdAt }
-    this.#doc = new Pdfkit({ size: 'A4', margin: MARGIN, autoFirstPage: false, lang: 'en-IN', info })
+    this.#doc = new Pdfkit({
+      size: 'A4',
+      margin: MARGIN,
+      autoFirstPage: false,
+      font: REGULAR,
+      lang: 'en-IN',
+      info,
+    })
     this.#foot = foot
     this.#newPage()
     this.#text(title, MARGIN, { font: BOLD, size: 18 })
