@@ -107,6 +107,7 @@ async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void>
   await recorder.fails('updateCardAccount', 'load_over_limit', 'More than a card may hold', issuer, tooMuch)
   const period = { query: { from: '2026-01-01', to: '2026-01-31' } }
   await recorder.works('getCardAccountStatement', 'A month', issuer, { params, ...period })
+  await recorder.works('getCardAccountStatementPdf', 'A month, as a file', issuer, { params, ...period })
   await recorder.fails('getCardAccountStatement', 'card_account_not_found', nobody, issuer, {
     ...missing,
     ...period,

@@ -9,6 +9,7 @@ export async function recordPayouts(recorder: Recorder, shop: Client): Promise<v
   const [{ payoutId }] = payloadOf(await shop.get('/api/v0/payouts')).data
   await recorder.works('getPayout', 'One payout', shop, { params: { payoutId } })
   await recorder.works('listPayoutLines', 'Its payments and refunds', shop, { params: { payoutId } })
+  await recorder.works('getPayoutStatement', 'As a file', shop, { params: { payoutId } })
   const none = { payoutId: 'pyo_nothing' }
   await recorder.fails('getPayout', 'payout_not_found', 'Not there, or not yours', shop, { params: none })
   await recorder.fails('listPayoutLines', 'payout_not_found', 'Not there, or not yours', shop, {

@@ -77,7 +77,9 @@ export class Recorder {
     const { as: _, ...request } = asked
     const mediaType = String(response.headers['content-type']).split(';')[0]!
     const recorded = { name, summary, request, status: response.status, mediaType }
-    ;(this.examples[id] ??= []).push({ ...recorded, response: response.json ?? response.text })
+    // Files are no text; their first bytes say what they are.
+    const text = mediaType === 'application/pdf' ? response.text.slice(0, 8) : response.text
+    ;(this.examples[id] ??= []).push({ ...recorded, response: response.json ?? text })
   }
 }
 

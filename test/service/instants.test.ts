@@ -234,6 +234,7 @@ async function pastFields(): Promise<Record<string, Field>> {
   const refunds = `/api/v0/payments/${paymentId}/refunds`
   const { refundId } = payloadOf(await shop.post(refunds, { amount: 1, referenceNumber: 'r-1' }))
   service.clock.advance(2_000)
+  const auditor = await signedIn(service, 'auditor')
   const [longAgo, now] = [after(-HOUR_MS), after(1_000)]
   const asOf = (client: Client, url: string): Field => ({
     async send(text) {
@@ -245,6 +246,13 @@ async function pastFields(): Promise<Record<string, Field>> {
     finds: (at) => at > longAgo,
   })
   return {
+    'console.showTrialBalance asOf': {
+      send: async (asOf) =>
+        reported(await auditor.get(`/ledger/trial-balance?${new URLSearchParams({ asOf })}`), (json) => ({
+          instant: json.asOf,
+        })),
+      instants: [longAgo, now],
+    },
     'getQrCode asOf': asOf(shop, `/api/v0/qr-code/${qrCodeId}`),
     'getPayment asOf': asOf(shop, `/api/v0/payments/${paymentId}`),
     'getRefund asOf': asOf(shop, `${refunds}/${refundId}`),
