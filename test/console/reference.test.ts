@@ -82,10 +82,15 @@ const STILL = '*, *::before, *::after { transition: none !important; animation: 
 /** The page slows down with each: it is loaded anew after so many. */
 const OPERATIONS_A_PAGE = 4
 
-/** Scalar tries `eval` and works without; a stream is cancelled when its window closes; `OTHERS` fail on purpose. */
+/**
+ * Scalar tries `eval`, and a frame that shows a file, and works without them; a stream is cancelled when its window closes;
+ * `OTHERS` fail on purpose.
+ */
 const EXPECTED = [
   /^error: policy broken: script-src eval/,
   /request has been cancelled/,
+  /^error: Framing 'blob:/,
+  /^error: policy broken: frame-src blob/,
   /status of 404 .*refunds/,
 ]
 
