@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 
@@ -19,4 +20,15 @@ test('the list of decisions names every record, and nothing else', async () => {
     ([, file]) => file,
   )
   expect(listed.sort()).toEqual([...records].sort())
+})
+
+test('every file that a decision record names is there', async () => {
+  const named = /`((?:packages|apps|migrations|test|lab|scripts|deploy|docs|bin)\/[\w./@-]+)`/g
+  for (const record of records)
+    for (const [, path] of (await textOf(record)).matchAll(named))
+      expect([record, path, existsSync(new URL(`../../${path}`, import.meta.url))]).toEqual([
+        record,
+        path,
+        true,
+      ])
 })
