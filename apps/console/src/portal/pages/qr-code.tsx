@@ -71,8 +71,8 @@ export function QrCode() {
 const factsOf = (qrCodeId: string, code: Code) => [
   { label: 'Id', value: <Id id={qrCodeId} what="id" /> },
   {
-    label: 'Amount',
-    value: <Money amount={code.fixedAmount ? code.amount : undefined} none="The payer chooses" />,
+    label: code.fixedAmount || code.amount === undefined ? 'Amount' : 'Amount, suggested',
+    value: <Money amount={code.amount} none="The payer chooses" />,
   },
   { label: 'Use', value: code.multipleUse ? 'Any number of payments' : 'One payment' },
   { label: 'Reference', value: code.referenceNumber },

@@ -1,4 +1,4 @@
-import { Checkbox, TextInput } from '@mantine/core'
+import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -36,7 +36,14 @@ const COLUMNS: readonly Column<Row>[] = [
     title: 'Amount',
     align: 'right',
     cell: ({ amount, fixedAmount }) => (
-      <Money amount={fixedAmount ? amount : undefined} none="The payer chooses" />
+      <>
+        <Money amount={amount} none="The payer chooses" />
+        {amount !== undefined && !fixedAmount && (
+          <Text size="xs" c="dimmed">
+            suggested
+          </Text>
+        )}
+      </>
     ),
   },
   { title: 'Reference', cell: ({ referenceNumber }) => referenceNumber ?? '–' },
