@@ -35,9 +35,9 @@ function settings(): string {
   return `# Settings
 
 ${GENERATED}
-Settings come from the environment. An empty value counts as absent. All faults are reported at once, at start, with exit code 2.
+Settings come from the environment. An empty value counts as absent. All errors are reported at once at startup, with exit code 2.
 
-Each setting marked with ✱ is a secret and may be in a file: \`NAME_FILE\` names the file in place of \`NAME\`. White space around the value does not count.
+Each setting marked with ✱ is a secret and may be in a file: \`NAME_FILE\` names the file in place of \`NAME\`. Surrounding white space is ignored.
 
 | Name | Type | Default | Meaning |
 |---|---|---|---|
@@ -211,7 +211,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const promised = (): string => `# Promises
 
 ${GENERATED}
-What the service promises, and what would fail if a promise were broken. A figure is empty until it was measured; those that are here come from a laptop-sized machine with two busy cores. The table is written from [promises.json](promises.json), and the check fails when it names a test that does not exist.
+Each guarantee of the service with the tests that verify it and the latest measured figure. Figures were measured on a two-core machine under other load; a guarantee without a figure is verified by its tests only. This page is generated from [promises.json](promises.json); \`npm run check\` fails when it names a test that does not exist.
 
 ${promises(ROOT)}`
 

@@ -41,7 +41,7 @@ function table(promises: readonly Promised[]): string {
     const run = command ?? `npx vitest run ${files.join(' ')}`
     return `| ${id} | ${promise} | ${links} | \`${run}\` | ${figure} |`
   })
-  return ['| | Promise | Proved by | Run it | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join(
+  return ['| | Promise | Tests | Command | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join(
     '\n',
   )
 }
