@@ -41,7 +41,5 @@ function table(promises: readonly Promised[]): string {
     const run = command ?? `npx vitest run ${files.join(' ')}`
     return `| ${id} | ${promise} | ${links} | \`${run}\` | ${figure} |`
   })
-  return ['| | Promise | Tests | Command | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join(
-    '\n',
-  )
+  return ['| | Promise | Tests | Command | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join('\n')
 }
