@@ -1,4 +1,5 @@
-import { Checkbox, Group, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
@@ -42,7 +43,14 @@ const FILTERS: readonly Filter[] = [
 
 export function Partners() {
   const { can } = useSession()
-  const create = can('operations') && <CreatePartner />
+  const create = can('operations') && (
+    <>
+      <CreatePartner />
+      <Button component={Link} to="/partners/set-up">
+        Onboard partner
+      </Button>
+    </>
+  )
   return (
     <ListPage
       title="Partners"
@@ -77,6 +85,7 @@ function CreatePartner() {
       <FormDialog
         label="Create partner"
         send="Create"
+        variant="default"
         initial={{ name: '', products: ['incentive'], plainRequests: false }}
         rules={{
           name: needed,
@@ -111,7 +120,7 @@ function CreatePartner() {
               },
             }),
           )
-          setIssued({ ...credential, partnerId: partner.partnerId })
+          if (credential) setIssued({ ...credential, partnerId: partner.partnerId })
           await queryClient.invalidateQueries({ queryKey: ['partners'] })
         }}
       />
