@@ -8,7 +8,7 @@ import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
 import { cards, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
-import { tasksOfAdmins } from './onboarding.ts'
+import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
 import { ownSessions } from './own-sessions.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
@@ -64,6 +64,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     tasksOfFinance(bed)
     tasksOfOperations(bed)
     tasksOfAdmins(bed)
+    leftSetUp(bed)
     tasksOfOthers(bed)
   })
 })

@@ -57,9 +57,14 @@ export class Person {
 
 type Role = Parameters<typeof newOperator>[1]
 
-export async function at(bed: Bed, role: Role): Promise<Person & { readonly name: string }> {
+/** `expected`: failed calls that the person causes on purpose. */
+export async function at(
+  bed: Bed,
+  role: Role,
+  expected: readonly RegExp[] = [/409/],
+): Promise<Person & { readonly name: string }> {
   const { name } = await newOperator(bed.service, role)
-  const page = await bed.visit({ as: { name, password: PASSWORD }, expected: [/409/] })
+  const page = await bed.visit({ as: { name, password: PASSWORD }, expected })
   return Object.assign(new Person(page), { name })
 }
 

@@ -35,7 +35,7 @@ export async function askForPartner(
   return { partnerId, order: readGiftCardOrder(request), ciphertextHash: undefined }
 }
 
-/** What the audit has of the card, whoever of the operators ordered it. */
+/** What the audit has of a card that an operator ordered. */
 export const CARD_ISSUED: Pick<CommandAudit<Issued>, 'action' | 'target'> = {
   action: 'card.issued',
   target: ({ record }) => record.svcCardId,

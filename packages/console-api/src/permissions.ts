@@ -2,7 +2,8 @@
 export const PERMISSIONS = {
   view: 'see everything, with personal data masked; manage the own account',
   reveal: 'reveal personal data for 15 minutes, with a reason',
-  support: 'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
+  support:
+    'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
   finance:
     'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
   operations:

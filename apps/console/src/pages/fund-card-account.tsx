@@ -27,6 +27,43 @@ export function FundCardAccount({ cardAccountId, compact = false }: FundProps) {
   )
 }
 
+const RULES = {
+  amount: (value: string) => {
+    const amount = readRupees(value)
+    return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
+  },
+  reference: (value: string) =>
+    /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
+  reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
+}
+
+const fundingFields: FormProps<Funding>['fields'] = (form) => (
+  <>
+    <TextInput
+      label="Amount in rupees"
+      description={
+        readRupees(form.values.amount)
+          ? amountInWords(readRupees(form.values.amount)!)
+          : 'What the partner has paid in, as the bank statement shows it'
+      }
+      inputMode="decimal"
+      leftSection="₹"
+      data-autofocus
+      {...form.getInputProps('amount')}
+    />
+    <TextInput
+      label="Bank reference"
+      description="Of the partner’s payment, such as its UTR: each is entered once"
+      {...form.getInputProps('reference')}
+    />
+    <TextInput
+      label="Reason"
+      description="Kept in the books and the audit"
+      {...form.getInputProps('reason')}
+    />
+  </>
+)
+
 /** `waits` is called where a second person has to approve. */
 export const fundingForm = (
   cardAccountId: string,
@@ -35,41 +72,8 @@ export const fundingForm = (
 ): FormProps<Funding> => ({
   send: 'Enter the money',
   initial,
-  rules: {
-    amount: (value: string) => {
-      const amount = readRupees(value)
-      return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
-    },
-    reference: (value: string) =>
-      /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
-    reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
-  },
-  fields: (form) => (
-    <>
-      <TextInput
-        label="Amount in rupees"
-        description={
-          readRupees(form.values.amount)
-            ? amountInWords(readRupees(form.values.amount)!)
-            : 'What the partner has paid in, as the bank statement shows it'
-        }
-        inputMode="decimal"
-        leftSection="₹"
-        data-autofocus
-        {...form.getInputProps('amount')}
-      />
-      <TextInput
-        label="Bank reference"
-        description="Of the partner’s payment, such as its UTR: each is entered once"
-        {...form.getInputProps('reference')}
-      />
-      <TextInput
-        label="Reason"
-        description="Kept in the books and the audit"
-        {...form.getInputProps('reason')}
-      />
-    </>
-  ),
+  rules: RULES,
+  fields: fundingFields,
   submit: async ({ amount, reference, reason }) => {
     const entered = await responseOf(
       api.POST('/card-accounts/{cardAccountId}/funds', {

@@ -77,6 +77,11 @@ export function Partners() {
   )
 }
 
+const RULES = {
+  name: needed,
+  products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
+}
+
 function CreatePartner() {
   const { mode } = useSession()
   const [issued, setIssued] = useState<{ partnerId: string; credentialId: string; secret: string }>()
@@ -87,10 +92,7 @@ function CreatePartner() {
         send="Create"
         variant="default"
         initial={{ name: '', products: ['incentive'], plainRequests: false }}
-        rules={{
-          name: needed,
-          products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
-        }}
+        rules={RULES}
         fields={(form) => (
           <>
             <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
@@ -120,7 +122,7 @@ function CreatePartner() {
               },
             }),
           )
-          if (credential) setIssued({ ...credential, partnerId: partner.partnerId })
+          setIssued(credential && { ...credential, partnerId: partner.partnerId })
           await queryClient.invalidateQueries({ queryKey: ['partners'] })
         }}
       />

@@ -10,7 +10,7 @@ interface SetBankAccountProps {
   readonly bankAccount: Schemas['MerchantBankAccount'] | undefined
 }
 
-/** The number is typed anew each time: only its last digits are shown anywhere. */
+/** The number is typed again for each change: only its last digits are shown anywhere. */
 export function SetBankAccount({ merchantId, bankAccount }: SetBankAccountProps) {
   return (
     <FormDialog

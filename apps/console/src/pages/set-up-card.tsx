@@ -17,7 +17,8 @@ interface SetUpCardProps {
 }
 
 interface Values extends HolderValues {
-  readonly person: string
+  /** Of the person; the service’s name of the field, so that its errors are shown there. */
+  readonly name: string
 }
 
 /** Card and link with one button; what an earlier attempt has done is not asked for again. */
@@ -26,10 +27,10 @@ export function SetUpCard({ setUp, sharedKey, link, setLink }: SetUpCardProps) {
   const [key] = useState(newIdempotencyKey)
   const wantsCard = card === undefined && next !== 'funding' && cardAccount !== undefined
   const both = wantsCard && !handedOver
-  const submit = async ({ person, ...holder }: Values) => {
+  const submit = async ({ name, ...holder }: Values) => {
     try {
       if (wantsCard) await issueCard(cardAccount.cardAccountId, holder, key)
-      if (!handedOver) setLink(await handOver(partnerId, { name: person.trim(), sharedKey }))
+      if (!handedOver) setLink(await handOver(partnerId, { name: name.trim(), sharedKey }))
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['partners'] })
     }
@@ -48,12 +49,12 @@ export function SetUpCard({ setUp, sharedKey, link, setLink }: SetUpCardProps) {
       {(wantsCard || !handedOver) && (
         <Form<Values>
           send={both ? 'Issue card and make the link' : wantsCard ? 'Issue card' : 'Make the link'}
-          initial={{ ...NO_HOLDER, person: '' }}
-          rules={{ ...(wantsCard && HOLDER_RULES), ...(!handedOver && { person: needed }) }}
+          initial={{ ...NO_HOLDER, name: '' }}
+          rules={{ ...(wantsCard && HOLDER_RULES), ...(!handedOver && { name: needed }) }}
           fields={(form) => (
             <>
               {wantsCard && <HolderFields form={form} denomination={cardAccount.denomination} />}
-              {!handedOver && <PersonInput {...form.getInputProps('person')} />}
+              {!handedOver && <PersonInput {...form.getInputProps('name')} />}
             </>
           )}
           submit={submit}

@@ -57,12 +57,7 @@ function Wizard({ setUp }: { readonly setUp: SetUp | undefined }) {
         className="steps"
       >
         {STEPS.map((label, index) => (
-          <Stepper.Step
-            key={label}
-            label={label}
-            allowStepSelect={index < step}
-            aria-label={`${label}${index < step ? ', done' : ''}`}
-          />
+          <Stepper.Step key={label} label={label} allowStepSelect={index < step} />
         ))}
       </Stepper>
       <Box maw={720}>

@@ -39,6 +39,19 @@ export function PartnerStep() {
   )
 }
 
+const createAccount = (
+  companyId: string,
+  product: Product,
+  { programme, denomination }: { programme: string; denomination: number | string },
+) => {
+  const kind =
+    product === 'employee_rewards'
+      ? ({ accountType: 'EMPLOYEE_REWARDS', binType: 'REWARD' } as const)
+      : ({ accountType: 'GIFT', binType: 'GIFT' } as const)
+  const plan = { programme: programme.trim(), denomination: Number(denomination) }
+  return responseOf(api.POST('/card-accounts', { body: { companyId, product, ...kind, ...plan } }))
+}
+
 /** The company and its account; a company that is there from an earlier attempt is kept. */
 export function AccountStep({ setUp: { partnerId, name, product, company } }: { readonly setUp: SetUp }) {
   return (
@@ -79,20 +92,8 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
         const { companyId } =
           company ??
           (await responseOf(api.POST('/companies', { body: { partnerId, name: companyName.trim() } })))
-        const rewards = product === 'employee_rewards'
         try {
-          await responseOf(
-            api.POST('/card-accounts', {
-              body: {
-                companyId,
-                product: product as Product,
-                accountType: rewards ? 'EMPLOYEE_REWARDS' : 'GIFT',
-                binType: rewards ? 'REWARD' : 'GIFT',
-                programme: programme.trim(),
-                denomination: Number(denomination),
-              },
-            }),
-          )
+          await createAccount(companyId, product as Product, { programme, denomination })
         } finally {
           // Also when the account was refused: the company is there, and the next attempt keeps it.
           for (const key of ['companies', 'card-accounts', 'partners'])
@@ -142,7 +143,7 @@ interface FundingStepProps {
 
 const FIRST_CARDS = 20
 
-/** In the sandbox nobody pays in: everything is filled in. */
+/** The sandbox has no bank: everything is filled in. */
 export function FundingStep({ setUp: { partnerId, name }, account, later }: FundingStepProps) {
   const { can, mode } = useSession()
   const skip = (

@@ -14,7 +14,7 @@ const NAMES = {
 
 /** What a link hands over, the only time that it can be seen: it lives in the memory of this page alone. */
 export function HandoverSheet({ sheet, onDone }: { readonly sheet: Sheet; readonly onDone: () => void }) {
-  const { kind, tenantId, baseUrl, tokenUrl, credential, sharedKey, guides } = sheet
+  const { kind, credential, sharedKey, guides } = sheet
   const names = NAMES[kind]
   const jwk = sharedKey && JSON.stringify(sharedKey, undefined, 2)
   return (
@@ -27,17 +27,7 @@ export function HandoverSheet({ sheet, onDone }: { readonly sheet: Sheet; readon
           This is the only time that they are shown, and the link is used up. Copy or print them, and keep
           them where you keep secrets.
         </Alert>
-        <Section title="Where and who">
-          <Facts
-            cols={2}
-            facts={[
-              { label: names.tenant, value: <Id id={tenantId} what={names.tenant.toLowerCase()} /> },
-              { label: names.credential, value: <Id id={credential.credentialId} what="id" /> },
-              { label: 'Base URL', value: <Id id={baseUrl} what="base URL" /> },
-              { label: 'Access tokens from', value: <Id id={tokenUrl} what="address" /> },
-            ]}
-          />
-        </Section>
+        <WhereAndWho sheet={sheet} />
         <Section title={names.secret} aside={<Copy text={credential.secret} what={names.secret} />}>
           <Secret text={credential.secret} id="secret" />
         </Section>
@@ -81,5 +71,23 @@ function Secret({ text, id }: { readonly text: string; readonly id: string }) {
     <Code block data-testid={id} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
       {text}
     </Code>
+  )
+}
+
+function WhereAndWho({ sheet }: { readonly sheet: Sheet }) {
+  const { kind, tenantId, baseUrl, tokenUrl, credential } = sheet
+  const names = NAMES[kind]
+  return (
+    <Section title="Where and who">
+      <Facts
+        cols={2}
+        facts={[
+          { label: names.tenant, value: <Id id={tenantId} what={names.tenant.toLowerCase()} /> },
+          { label: names.credential, value: <Id id={credential.credentialId} what="id" /> },
+          { label: 'Base URL', value: <Id id={baseUrl} what="base URL" /> },
+          { label: 'Access tokens from', value: <Id id={tokenUrl} what="address" /> },
+        ]}
+      />
+    </Section>
   )
 }

@@ -91,7 +91,7 @@ export interface HandedOver {
   readonly sharedKey: SharedKey | undefined
 }
 
-/** Issues what the link of this member hands over, once: whoever calls it holds the member's row locked. */
+/** Issues what the link of this member hands over, once. The caller has locked the member's row. */
 export async function openHandover(tx: Tx, maker: KeyMaker, member: Member): Promise<HandedOver | undefined> {
   const waiting = await waitingHandover(tx, member)
   if (!waiting) return undefined

@@ -68,7 +68,7 @@ interface Asked {
 
 type Entering = Pick<Member, 'tenantId' | 'memberId' | 'name'>
 
-/** Makes the session of a member in a transaction of theirs; returns its cookie. */
+/** Creates the session of a member in the member's transaction; returns its cookie. */
 export async function enterAsMember(
   { members }: PortalServices,
   tx: Tx,

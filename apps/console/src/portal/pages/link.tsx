@@ -60,12 +60,7 @@ export function UseLink() {
               {(offer) => (
                 <>
                   <OfferFacts offer={offer} />
-                  {offer.handsOver && (
-                    <Alert color="orange" icon={<WarningIcon />} title="Credentials come with it">
-                      The next page shows the credentials of your programs, this one time. Have a place ready
-                      where you keep secrets.
-                    </Alert>
-                  )}
+                  {offer.handsOver && <CredentialsNote />}
                   <ChoosePassword
                     name={offer.name}
                     send="Save and sign in"
@@ -113,5 +108,14 @@ function Ended({ title, advice }: { readonly title: string; readonly advice: str
         Go to the sign-in
       </Button>
     </>
+  )
+}
+
+function CredentialsNote() {
+  return (
+    <Alert color="orange" icon={<WarningIcon />} title="Credentials come with it">
+      The next page shows the credentials of your programs, this one time. Have a place ready where you keep
+      secrets.
+    </Alert>
   )
 }
