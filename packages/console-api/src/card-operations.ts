@@ -26,7 +26,6 @@ import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
-  closed,
   consoleOperation,
   createdRange,
   exact,
