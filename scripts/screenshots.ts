@@ -38,6 +38,12 @@ if (!baseUrl) {
   process.exit(2)
 }
 
+interface Created {
+  readonly qrCodeId: string
+  readonly companyId: string
+  readonly partner: { readonly partnerId: string }
+}
+
 /** Enters the sandbox as an administrator; calls the console's own operations. */
 async function openConsole() {
   const entered = await fetch(`${baseUrl}/console/api/v0/session/sandbox`, {
@@ -45,14 +51,14 @@ async function openConsole() {
     headers: { 'x-svc-console': '1' },
   })
   const cookie = entered.headers.getSetCookie()[0]!.split(';')[0]!
-  return async (path: string, body: object): Promise<{ qrCodeId: string }> => {
+  return async (path: string, body: object): Promise<Created> => {
     const response = await fetch(`${baseUrl}/console/api/v0${path}`, {
       method: 'POST',
       headers: { cookie, 'x-svc-console': '1', 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
-    return (await response.json()) as { qrCodeId: string }
+    return (await response.json()) as Created
   }
 }
 
@@ -69,8 +75,20 @@ async function makeBusyDay(merchantId: string): Promise<void> {
     })
 }
 
+/** A partner whose set-up has come to its funding. */
+async function makeNewPartner(): Promise<string> {
+  const operate = await openConsole()
+  const newPartner = { name: 'Ananda Gifts', products: ['incentive'], firstClient: false }
+  const { partnerId } = (await operate('/partners', newPartner)).partner
+  const { companyId } = await operate('/companies', { partnerId, name: 'Ananda Mills' })
+  const plan = { product: 'incentive', accountType: 'GIFT', binType: 'GIFT', programme: 'Gift cards' }
+  await operate('/card-accounts', { companyId, ...plan, denomination: 500 })
+  return partnerId
+}
+
 const world = await makeWorld(baseUrl, (field) => NAMES[field] ?? field)
 await makeBusyDay(world.merchantId)
+const newPartnerId = await makeNewPartner()
 
 /** Name of the picture, page, and a text that is there once the page is complete. */
 const CONSOLE = [
@@ -79,6 +97,7 @@ const CONSOLE = [
   ['payment', `/payments/${world.paymentId}`, 'What happened'],
   ['card', `/cards/${world.svcCardId}`, 'Ledger entries'],
   ['request', `/requests/${world.refusedSpendId}`, 'What it touched'],
+  ['onboarding', `/partners/${newPartnerId}/set-up?key=shared`, 'Bank reference'],
 ] as const
 const PORTAL = [
   ['overview', '/', 'For your programs'],

@@ -26,6 +26,7 @@ import {
   sellWithCodes,
   TRACE_ID,
 } from './merchants.ts'
+import { onboard } from './onboarding.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
 import { fundAboveLimit, payOut, resolveSuspense } from './payouts.ts'
 
@@ -169,6 +170,12 @@ test('operators sign in to the console and see what happened', async () => {
   expect((await browser.get(`/requests/${logged?.request_id}`)).json.traceId).toBe(TRACE_ID)
   const page = await fetch(`${service.baseUrl}/console/`)
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script')])
+})
+
+test('a partner is onboarded in the console, and issues a card with the credentials of the link', async () => {
+  const browser = new Browser({ client })
+  await browser.signIn('asha', PASSWORD)
+  await onboard(live, client, browser)
 })
 
 test('a funding above the limit is posted by a second person, and reversed', async () => {

@@ -8,6 +8,7 @@ import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
 import { cards, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
+import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
 import { ownSessions } from './own-sessions.ts'
 import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
@@ -62,6 +63,8 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     tasksOfSupport(bed)
     tasksOfFinance(bed)
     tasksOfOperations(bed)
+    tasksOfAdmins(bed)
+    leftSetUp(bed)
     tasksOfOthers(bed)
   })
 })

@@ -1,79 +1,12 @@
-import { type Locator, type Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
-import { newOperator, PASSWORD } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 import type { Bed } from './bed.ts'
+import { at, fromOverview, Person } from './person.ts'
 import { memberOf } from './portal.ts'
-
-/** Somebody with a task, whose actions are counted: a click, a paste, a typed field, Enter. */
-class Person {
-  readonly page: Page
-  actions = 0
-
-  constructor(page: Page) {
-    this.page = page
-  }
-
-  async click(what: Locator): Promise<void> {
-    this.actions += 1
-    await what.click()
-  }
-
-  async type(field: Locator, text: string): Promise<void> {
-    this.actions += 1
-    await field.fill(text)
-  }
-
-  /** Pastes where nothing has the focus, and presses Enter. */
-  async pasteAndEnter(text: string): Promise<void> {
-    this.actions += 2
-    await this.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
-    await this.page.keyboard.press('Control+V')
-    await expect.poll(() => this.page.getByRole('searchbox').inputValue()).toBe(text)
-    await this.page.keyboard.press('Enter')
-  }
-
-  place(name: string): Promise<void> {
-    return this.click(this.page.getByRole('navigation').getByRole('link', { name, exact: true }))
-  }
-
-  button(name: string | RegExp): Locator {
-    return this.page.getByRole('button', { name, exact: true })
-  }
-
-  inDialog(name: string): Locator {
-    return this.page.getByRole('dialog').getByRole('button', { name, exact: true })
-  }
-
-  field(name: string): Locator {
-    return this.page.getByRole('dialog').getByLabel(name)
-  }
-
-  /** How many actions it took since the last time. */
-  took(): number {
-    const { actions } = this
-    this.actions = 0
-    return actions
-  }
-}
-
-type Role = Parameters<typeof newOperator>[1]
-
-async function at(bed: Bed, role: Role): Promise<Person & { readonly name: string }> {
-  const { name } = await newOperator(bed.service, role)
-  const page = await bed.visit({ as: { name, password: PASSWORD }, expected: [/409/] })
-  return Object.assign(new Person(page), { name })
-}
-
-async function fromOverview(person: Person): Promise<void> {
-  await person.page.goto('/console/')
-  await person.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-  person.took()
-}
 
 export function tasksOfSupport(bed: Bed): void {
   test('tasks 1 to 4: support finds out why, finds and locks a card, and reads one timeline', async () => {

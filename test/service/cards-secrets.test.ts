@@ -6,6 +6,7 @@ import type { Operation } from '@svc/server/http/operation'
 import { OPERATIONS } from '@svc/server/operations'
 import { request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dumpDatabase } from '../harness/dump-database.ts'
 import {
   CREATE,
   encryptFor,
@@ -224,25 +225,7 @@ async function breakDatabase(headers: Headers): Promise<void> {
   }
 }
 
-/** Every column of every table as text; what is binary also as the characters that it may spell. */
-async function dump(): Promise<string> {
-  return asSuperuser(service.db.database, async (db) => {
-    const { rows: tables } = await db.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'svc' and table_type = 'BASE TABLE'`,
-    )
-    expect(tables.length).toBeGreaterThan(15)
-    const parts: string[] = []
-    for (const { name } of tables) {
-      const { rows } = await db.query<{ row: string }>(`select t::text as row from ${name} t`)
-      for (const { row } of rows)
-        parts.push(
-          row,
-          row.replace(/\\+x([0-9a-f]+)/g, (_, hex: string) => Buffer.from(hex, 'hex').toString('latin1')),
-        )
-    }
-    return parts.join('\n')
-  })
-}
+const dump = () => dumpDatabase(service.db.database)
 
 async function cardNumbers(): Promise<string[]> {
   const { rows } = await asSuperuser(service.db.database, (db) =>

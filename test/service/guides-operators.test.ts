@@ -18,6 +18,8 @@ afterAll(() => checkout?.close())
 test('the guide to the console runs as it is printed: a first administrator, and the audit with an anchor', async () => {
   const printed = await checkout.runGuide('guides/console.md')
   expect(printed).toContain('asha')
+  expect(printed).toMatch(/cardStatus +UL/)
+  expect(printed).toMatch(/\/portal\/link#par_/)
   expect(printed.match(/All chains are whole/g)).toHaveLength(2)
 })
 

@@ -3,6 +3,7 @@ import { EARLIEST, LATEST, misspellings, spellings } from '../../packages/kernel
 import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, ifMatch, newConfig, newEvent } from '../harness/coins.ts'
 import { type Browser, type ConsoleResponse, signedIn } from '../harness/console.ts'
+import { consoleCoinFields } from '../harness/console-coin-fields.ts'
 import { documentedDates } from '../harness/documents.ts'
 import {
   after,
@@ -204,6 +205,7 @@ async function consoleFields(): Promise<Record<string, Field>> {
     ...named('console.listQrCodes', range(['createdFrom', 'createdTo'], list('/qr-codes'))),
     ...named('console.listPayments', range(['createdFrom', 'createdTo'], list('/payments'))),
     ...moneyFields(browser),
+    ...consoleCoinFields(browser, partner, event),
     ...named('console.listCards', range(['createdFrom', 'createdTo'], list('/cards'))),
     ...named('console.listRequests', range(['from', 'to'], list('/requests'))),
     ...named('console.listAudit', range(['from', 'to'], list('/audit'))),
@@ -211,13 +213,6 @@ async function consoleFields(): Promise<Record<string, Field>> {
       'console.replayWebhook',
       replayFields((body) => browser.post(`/webhooks/${endpointId}/replay`, body)),
     ),
-    'console.tryAllocation occurredOn': {
-      async send(occurredOn) {
-        const response = await browser.post('/coin-dry-runs', { userId: partner.userId, event, occurredOn })
-        return reported(response, (json) => ({ instant: json.occurredOn }))
-      },
-      instants: [after(-HOUR_MS)],
-    },
   }
 }
 

@@ -163,12 +163,14 @@ const WITHOUT: readonly string[] = [
   'changePartner',
   'changeWebhook',
   'createCardAccount',
+  'createCoinConfig',
   'createCompany',
   'createMerchant',
   'createPartner',
   'createQrCode',
   'createUser',
   'createWebhook',
+  'deactivateCoinConfig',
   'deleteWebhook',
   'payQrCode',
   'refundToCard',
@@ -182,7 +184,10 @@ const WITHOUT: readonly string[] = [
   'rotateWebhookSecret',
   'runAuditVerification',
   'runReconciliation',
+  'setCardFlags',
+  'setCardKyc',
   'spendFromCard',
+  'updateCoinConfig',
 ]
 
 test('an operation that changes something needs a recent sign-in, unless it moves neither money nor rights', () => {

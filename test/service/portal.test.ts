@@ -136,8 +136,8 @@ test('what a member does is what the API does, and is in the audit under the mem
     ({ actor }) => actor === `member ${browser.memberName}`,
   )
   expect(mine).toMatchObject([
-    { action: 'member.changed' },
     { action: 'member.signed_in', target: browser.memberId },
+    { action: 'member.changed' },
     { action: 'portal.createQrCode', target: created.qrCodeId },
     { action: 'portal.createRefund', target: paymentId },
     { action: 'portal.cancelQrCode', target: created.qrCodeId },

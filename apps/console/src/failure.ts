@@ -6,12 +6,21 @@ export class CallFailed extends Error {
   /** The stable word, such as `card_not_found`. */
   readonly word: string
   readonly requestId: string | undefined
+  /** What is wrong with each field, by the name of the field. */
+  readonly fields: Readonly<Record<string, string>>
 
-  constructor(status: number, word: string, message: string, requestId?: string) {
+  constructor(
+    status: number,
+    word: string,
+    message: string,
+    requestId?: string,
+    fields: CallFailed['fields'] = {},
+  ) {
     super(message)
     this.status = status
     this.word = word
     this.requestId = requestId
+    this.fields = fields
   }
 }
 
@@ -21,15 +30,23 @@ interface Problem {
   readonly title?: string
   readonly detail?: string
   readonly requestId?: string
+  readonly errors?: readonly { readonly pointer: string; readonly message: string }[]
 }
 
 export function readFailure(response: Response, body: unknown): CallFailed {
-  const { error, title, detail, requestId }: Problem = typeof body === 'object' && body !== null ? body : {}
+  const {
+    error,
+    title,
+    detail,
+    requestId,
+    errors = [],
+  }: Problem = typeof body === 'object' && body !== null ? body : {}
   return new CallFailed(
     response.status,
     error ?? 'unexpected_answer',
     detail ?? title ?? `The service returned status ${response.status}.`,
     requestId ?? response.headers.get('x-request-id') ?? undefined,
+    Object.fromEntries(errors.map(({ pointer, message }) => [pointer.slice(1), message])),
   )
 }
 

@@ -15,6 +15,7 @@ import { newestChanges } from '@svc/server/cards/list-card-changes'
 import type { Command } from 'commander'
 import { addEndCommands } from './card-end-commands.ts'
 import { addExceptionCommands } from './card-exception-commands.ts'
+import { addIssueCommand } from './card-issue-command.ts'
 import { type CommandContext, cliActor, withInstallation } from './context.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -52,6 +53,9 @@ export function addCardCommands(program: Command): void {
         )
       }),
     )
+  addIssueCommand(card, async (context, svcCardId, json) =>
+    printCard(context, await findCard(context, svcCardId), json),
+  )
   addEndCommands(card)
   addExceptionCommands(card)
   addStatusCommands(card)

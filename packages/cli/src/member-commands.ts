@@ -1,3 +1,4 @@
+import { handOver } from '@svc/console-api/portal/handover-store'
 import { MEMBER_ROLES } from '@svc/console-api/portal/member-roles'
 import {
   changeMember,
@@ -31,6 +32,8 @@ interface LinkOptions extends Json {
 
 interface InviteOptions extends LinkOptions {
   readonly role: string
+  readonly handOver?: boolean
+  readonly sharedKey?: boolean
 }
 
 const HOURS = ['--hours <hours>', `how long the link works, 1 to ${LINK_HOURS_MAX}`, `${LINK_HOURS}`] as const
@@ -44,6 +47,8 @@ export function addMemberCommands(program: Command): void {
     .argument('<name>', 'name with which the person signs in, such as an e-mail address')
     .description('print a link with which a person chooses a password for the portal; it works once')
     .option('--role <role>', `what they may do: ${MEMBER_ROLES.join(', ')}`, 'admin')
+    .option('--hand-over', 'issue credentials, too, when the person opens the link, and show them there once')
+    .option('--shared-key', 'with --hand-over, of partners: include a shared encryption key')
     .option(...HOURS)
     .option('--json', 'print JSON')
     .addHelpText(
@@ -141,18 +146,22 @@ const noSuch = (tenantId: string, who: string): never => {
 async function invite(
   tenantId: string,
   name: string,
-  { role: text, hours: wanted, json = false }: InviteOptions,
+  { role: text, hours: wanted, handOver: hands = false, sharedKey = false, json = false }: InviteOptions,
 ): Promise<void> {
   const role = readRole(text, MEMBER_ROLES)
   const hours = readHours(wanted)
   if (!isMemberName(name)) throw new UsageError(`The name ${MEMBER_NAME_RULE}`)
+  if (hands && role !== 'admin') throw new UsageError('--hand-over goes to an administrator: --role admin')
+  if (sharedKey && !(hands && tenantId.startsWith('par_')))
+    throw new UsageError('--shared-key needs --hand-over and a partner')
   const { member, link: address } = await withInstallation((context) =>
     refused(
       context.database.operate(async (tx) => {
         await requireTenant(tx, tenantId)
         const publicUrl = addressOf(context.config)
-        const asked = { tenantId, name, role, hours, createdBy: cliActor(), publicUrl }
-        return inviteMember(tx, toolsOf(context), asked)
+        const asked = { tenantId, name, hours, createdBy: cliActor(), publicUrl }
+        if (hands) return handOver(tx, toolsOf(context), { ...asked, sharedKey })
+        return inviteMember(tx, toolsOf(context), { ...asked, role })
       }),
     ),
   )

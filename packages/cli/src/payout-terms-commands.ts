@@ -1,4 +1,6 @@
 import {
+  FEE_BASIS_POINTS_MAX,
+  FEE_FIXED_MAX_PAISE,
   findPayoutDetails,
   isAccountNumber,
   isGstState,
@@ -101,14 +103,14 @@ function checked({ holder = '', number = '', ifsc = '', gstState }: Omit<Account
 
 function readBasisPoints(text: string): number {
   const basisPoints = parseRupees(text)
-  if (basisPoints === undefined || basisPoints > 10_000n)
+  if (basisPoints === undefined || basisPoints > FEE_BASIS_POINTS_MAX)
     throw new InvalidArgumentError('It must be from 0 to 100, with at most two decimals.')
   return Number(basisPoints)
 }
 
 function readFixed(text: string) {
   const fixed = parseRupees(text)
-  if (fixed === undefined || fixed > 100_000n)
+  if (fixed === undefined || fixed > FEE_FIXED_MAX_PAISE)
     throw new InvalidArgumentError('It must be rupees from 0 to 1000, with at most two decimals.')
   return fixed
 }

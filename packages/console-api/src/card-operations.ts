@@ -1,10 +1,9 @@
 import { fail } from '@svc/contract/errors'
 import { type Card, cards } from '@svc/core/cards/card'
 import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
-import { CARD_STATUS_LABELS, cardMoves } from '@svc/core/cards/card-states'
+import { CARD_STATUS_LABELS, cardMoves, kycMoves } from '@svc/core/cards/card-states'
 import { receiptToWire } from '@svc/core/cards/card-use'
 import { readCardViews } from '@svc/core/cards/card-view'
-import { changeCardStatus, REASON_CHARS_MAX, type WantedStatus } from '@svc/core/cards/change-card-status'
 import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
 import { refundCard } from '@svc/core/cards/refund-card'
 import { spendCard } from '@svc/core/cards/spend-card'
@@ -13,7 +12,7 @@ import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
 import { readInstant } from '@svc/server/http/fields'
-import { operation, query, type Services } from '@svc/server/http/operation'
+import { query, type Services } from '@svc/server/http/operation'
 import {
   RefundRequest,
   readRefund,
@@ -27,7 +26,6 @@ import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
-  closed,
   consoleOperation,
   createdRange,
   exact,
@@ -225,6 +223,7 @@ export const showCard = query({
     card: CardRecord,
     balance: rupeesText,
     moves: Type.Array(text(), { description: 'Statuses that it may be given now' }),
+    kycMoves: Type.Array(text(), { description: 'States that its KYC may be moved to now' }),
     changes: Type.Array(CardChangeRecord, { description: 'The newest 100, newest first' }),
     ledgerAccountId: text(),
     transfers: Type.Array(TransferRecord, { description: 'The newest 100, newest first' }),
@@ -246,6 +245,7 @@ export const showCard = query({
           balance: formatRupees(balancePaise),
           // A physical card is unlocked by its activation.
           moves: cardMoves(card.status).filter((to) => card.status !== 'AP' || to !== 'UL'),
+          kycMoves: kycMoves(card.kycStatus),
           changes: (await newestChanges(tx, partnerId, svcCardId, timeZone)).slice(0, SHOWN),
           ledgerAccountId,
           transfers: await newestTransfers(tx, ledgerAccountId, SHOWN, timeZone),
@@ -254,47 +254,6 @@ export const showCard = query({
       return { body: JSON.stringify(detail) }
     }
   },
-})
-
-export const changeCardStatusInConsole = operation({
-  ...consoleOperation,
-  id: 'console.changeCardStatus',
-  method: 'POST',
-  path: `${PATH}/:svcCardId/status`,
-  tag: TAG,
-  summary: 'Lock, unlock or block card',
-  permission: 'support',
-  params,
-  body: closed({
-    status: Type.Enum(['L', 'UL', 'BL']),
-    reason: Type.String({
-      minLength: 1,
-      maxLength: REASON_CHARS_MAX,
-      pattern: '\\S',
-      'x-rule': `must have 1 to ${REASON_CHARS_MAX} characters, not only spaces`,
-      description: 'Kept in the history, shown to the partner as `remarks`',
-    }),
-  }),
-  result: CardRecord,
-  errors: ['card_not_found', 'invalid_transition'],
-  run: changeCardStatus,
-  ask: async ({ body: { status, reason }, params: { svcCardId } }, services) => ({
-    partnerId: await partnerOf(services)(svcCardId),
-    svcCardId,
-    status: status as WantedStatus,
-    actor: 'operator' as const,
-    reason,
-  }),
-  audit: ({ partnerId, svcCardId, status, reason }, input) =>
-    auditOf(partnerId, input, {
-      action: 'card.status_changed',
-      target: svcCardId,
-      details: { status, reason },
-    }),
-  reply: ({ view }, { timeZone }) => ({
-    status: 200,
-    body: JSON.stringify(toCardRecord(view, timeZone)),
-  }),
 })
 
 export const spendFromCard = query({

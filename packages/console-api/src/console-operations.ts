@@ -2,16 +2,20 @@ import type { Operation } from '@svc/server/http/operation'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as accounts from './card-account-operations.ts'
+import * as cardChanges from './card-change-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
 import * as closing from './closing-operations.ts'
+import * as coinChanges from './coin-change-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
 import * as credentials from './credential-operations.ts'
 import { exportOf } from './csv.ts'
 import * as disputes from './dispute-operations.ts'
+import * as handovers from './handover-operations.ts'
 import * as invitations from './invitation-operations.ts'
+import { issueCardInConsole } from './issue-card.ts'
 import * as journals from './journal-operations.ts'
 import * as ledger from './ledger-operations.ts'
 import * as members from './member-operations.ts'
@@ -37,6 +41,7 @@ import { revealPersonalData } from './reveals.ts'
 import { searchEverything } from './search.ts'
 import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
+import { showSetUp } from './set-up-operations.ts'
 import { showCatalogue } from './show-catalogue.ts'
 import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
@@ -76,11 +81,15 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   merchants.showMerchant,
   merchants.createMerchantInConsole,
   merchants.changeMerchant,
+  merchants.editMerchant,
   payoutTerms.showPayoutTerms,
+  payoutTerms.setBankAccount,
+  payoutTerms.setFee,
   partners.listPartnersInConsole,
   partners.showPartner,
   partners.createPartnerInConsole,
   partners.changePartner,
+  showSetUp,
   partners.issueJweKey,
   partners.retireJweKeyInConsole,
   companies.listCompaniesInConsole,
@@ -90,6 +99,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
   accounts.fundCardAccountInConsole,
+  issueCardInConsole,
   users.listUsersInConsole,
   users.showUser,
   users.createUserInConsole,
@@ -129,13 +139,18 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   notices.assignNotice,
   cards.listCards,
   cards.showCard,
-  cards.changeCardStatusInConsole,
+  cardChanges.changeCardStatusInConsole,
+  cardChanges.setCardKycInConsole,
+  cardChanges.setCardFlagsInConsole,
   cards.spendFromCard,
   cards.refundToCard,
   cardExceptions.listCardExceptions,
   cardExceptions.showCardException,
   coins.listCoinConfigs,
   coins.showCoinConfig,
+  coinChanges.createCoinConfigInConsole,
+  coinChanges.updateCoinConfigInConsole,
+  coinChanges.deactivateCoinConfigInConsole,
   coins.tryAllocation,
   coins.showUserCoins,
   ledger.listLedgerAccounts,
@@ -176,6 +191,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   credentials.issueCredentialInConsole,
   credentials.rollCredentialInConsole,
   credentials.revokeCredentialInConsole,
+  handovers.showHandovers,
+  handovers.handOverCredentials,
   closing.showClosing,
   closing.closeTenant,
   members.listMembers,

@@ -6,6 +6,7 @@ import {
   type Merchant,
   merchants,
   setMerchantDisabled,
+  updateMerchant,
 } from '@svc/core/tenants/merchant'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
@@ -145,6 +146,22 @@ export const showMerchant = query({
   },
 })
 
+const Data = {
+  name: Type.String({
+    pattern: PAYEE_NAME_PATTERN,
+    'x-rule': 'must have 1 to 100 characters, not only spaces',
+  }),
+  vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
+  mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
+}
+
+/** What the database says of an address that another merchant has, as the caller's mistake. */
+function vpaTaken(error: unknown): never {
+  if (sqlState(error) === '23505')
+    fail('already_exists', { description: 'vpa: another merchant has this address' })
+  throw error
+}
+
 export const createMerchantInConsole = query({
   ...consoleOperation,
   id: 'console.createMerchant',
@@ -153,14 +170,7 @@ export const createMerchantInConsole = query({
   tag: TAG,
   summary: 'Create merchant, with a first API key',
   permission: 'operations',
-  body: closed({
-    name: Type.String({
-      pattern: PAYEE_NAME_PATTERN,
-      'x-rule': 'must have 1 to 100 characters, not only spaces',
-    }),
-    vpa: Type.String({ maxLength: 255, pattern: VPA_PATTERN, 'x-rule': 'must look like name@handle' }),
-    mcc: Type.String({ pattern: MCC_PATTERN, 'x-rule': 'must be four digits' }),
-  }),
+  body: closed(Data),
   result: closed({ merchant: MerchantRecord, credential: IssuedRecord }),
   errors: ['already_exists', 'mcc_not_allowed'],
   mount(services) {
@@ -169,17 +179,44 @@ export const createMerchantInConsole = query({
       if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
       const { merchant, apiKey } = await asOperator(services, input, (tx) =>
         createMerchant(tx, keyMakerOf(services), { name, vpa, mcc }),
-      ).catch((error: unknown) => {
-        if (sqlState(error) === '23505')
-          fail('already_exists', { description: 'vpa: another merchant has this address' })
-        throw error
-      })
+      ).catch(vpaTaken)
       return {
         body: JSON.stringify({
           merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
           credential: issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
         }),
       }
+    }
+  },
+})
+
+export const editMerchant = query({
+  ...consoleOperation,
+  id: 'console.editMerchant',
+  stepUp: true,
+  method: 'PATCH',
+  path: `${PATH}/:merchantId/data`,
+  tag: TAG,
+  summary: 'Change name, payment address or category of a merchant',
+  description: 'For the QR codes that it creates from now on; codes that are printed keep what they say.',
+  permission: 'operations',
+  params,
+  body: closed({
+    name: Type.Optional(Data.name),
+    vpa: Type.Optional(Data.vpa),
+    mcc: Type.Optional(Data.mcc),
+  }),
+  result: MerchantRecord,
+  errors: ['merchant_not_found', 'already_exists', 'mcc_not_allowed'],
+  mount(services) {
+    return async (input) => {
+      const { params, body } = input
+      if (body.mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
+      const changed = await asOperator(services, input, (tx) =>
+        updateMerchant(tx, params.merchantId, body),
+      ).catch(vpaTaken)
+      const merchant = changed ?? fail('merchant_not_found')
+      return { body: JSON.stringify(toWire(merchant, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

@@ -1,7 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { issueSharedKey, listJweKeys, retireJweKey } from '@svc/core/tenants/jwe-keys'
-import { createPartner, findPartner, type Partner, PRODUCTS, type Product } from '@svc/core/tenants/partner'
+import {
+  createPartner,
+  findPartner,
+  type Partner,
+  PRODUCTS,
+  type Product,
+  registerPartner,
+} from '@svc/core/tenants/partner'
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
@@ -173,25 +180,30 @@ export const createPartnerInConsole = query({
       uniqueItems: true,
     }),
     plainRequests: Type.Optional(Type.Boolean({ description: 'Sandbox only' })),
+    firstClient: Type.Optional(
+      Type.Boolean({ description: 'False: without one, since a hand-over will issue it; true by default' }),
+    ),
   }),
-  result: closed({ partner: PartnerRecord, credential: IssuedRecord }),
+  result: closed({ partner: PartnerRecord, credential: Type.Optional(IssuedRecord) }),
   errors: [],
   mount(services) {
     const { config } = services
     return async (input) => {
-      const { name, plainRequests = false } = input.body
+      const { name, plainRequests = false, firstClient = true } = input.body
       if (plainRequests && config.SVC_MODE !== 'sandbox')
         failField('plainRequests', 'not_allowed', 'is accepted in sandbox mode only')
       const products = input.body.products as Product[]
-      const { partner, client } = await asOperator(services, input, (tx) =>
-        createPartner(tx, keyMakerOf(services), { name, products, plainRequests }),
+      const wanted = { name, products, plainRequests }
+      const maker = keyMakerOf(services)
+      const { partner, client } = await asOperator(services, input, async (tx) =>
+        firstClient
+          ? createPartner(tx, maker, wanted)
+          : { partner: await registerPartner(tx, maker, wanted), client: undefined },
       )
-      return {
-        body: JSON.stringify({
-          partner: toWire(partner, config.BUSINESS_TIME_ZONE),
-          credential: issuedToWire({ credentialId: client.clientId, secret: client.clientSecret }),
-        }),
-      }
+      const credential =
+        client && issuedToWire({ credentialId: client.clientId, secret: client.clientSecret })
+      const shown = toWire(partner, config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify({ partner: shown, credential }) }
     }
   },
 })

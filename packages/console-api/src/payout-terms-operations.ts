@@ -1,75 +1,198 @@
 import { fail } from '@svc/contract/errors'
-import { findPayoutDetails, listMerchantFees } from '@svc/core/qr-codes/payout-terms'
+import { failField } from '@svc/contract/fail-fields'
+import {
+  ACCOUNT_NUMBER,
+  FEE_BASIS_POINTS_MAX,
+  FEE_FIXED_MAX_PAISE,
+  findPayoutDetails,
+  GST_STATE,
+  IFSC,
+  listMerchantFees,
+  setMerchantFee,
+  setPayoutDetails,
+} from '@svc/core/qr-codes/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { formatRupees } from '@svc/kernel/money'
-import { rfc3339 } from '@svc/kernel/time'
+import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
+import { calendarDay, rfc3339 } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { asOperator } from './as-operator.ts'
 import {
   CONSOLE_API,
+  closed,
   consoleOperation,
   idParam,
   instant,
   maybe,
+  Name,
   record,
   rupeesText,
   text,
 } from './console-schema.ts'
 
+const TAG = 'Payouts'
+const PATH = `${CONSOLE_API}/merchants/:merchantId`
+
+const PayoutTerms = record('PayoutTerms', {
+  bankAccount: Type.Optional(
+    record('MerchantBankAccount', {
+      holder: text(),
+      ends: text('The last four digits of its number'),
+      ifsc: text('Code of the branch'),
+      gstState: maybe('GST state code; absent: taxed within one state'),
+      updatedOn: instant,
+    }),
+  ),
+  fees: Type.Array(
+    record('MerchantFee', {
+      validFrom: text('Business day from which it is charged, `YYYY-MM-DD`'),
+      percent: text('Of the amount of each payment, with two decimals'),
+      fixed: rupeesText,
+    }),
+    { description: 'Latest first; before the first of them nothing is charged' },
+  ),
+})
+
+async function termsOf(tx: Tx, merchantId: string, timeZone: string) {
+  const [details, fees] = [await findPayoutDetails(tx, merchantId), await listMerchantFees(tx, merchantId)]
+  return {
+    bankAccount: details && {
+      holder: details.accountHolder,
+      ends: details.accountNumber.slice(-4),
+      ifsc: details.ifsc,
+      gstState: details.gstState ?? undefined,
+      updatedOn: rfc3339(details.updatedAt, timeZone),
+    },
+    fees: fees.map(({ validFrom, basisPoints, fixedPaise }) => ({
+      validFrom,
+      percent: formatRupees(BigInt(basisPoints)),
+      fixed: formatRupees(fixedPaise),
+    })),
+  }
+}
+
+async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
+  if (!(await findMerchant(tx, merchantId))) fail('merchant_not_found')
+}
+
 export const showPayoutTerms = query({
   ...consoleOperation,
   id: 'console.showPayoutTerms',
   method: 'GET',
-  path: `${CONSOLE_API}/merchants/:merchantId/payout-terms`,
-  tag: 'Payouts',
+  path: `${PATH}/payout-terms`,
+  tag: TAG,
   summary: 'Show the bank account that a merchant is paid to, and what it is charged',
   permission: 'view',
   params: idParam('merchantId'),
-  result: record('PayoutTerms', {
-    bankAccount: Type.Optional(
-      record('MerchantBankAccount', {
-        holder: text(),
-        ends: text('The last four digits of its number'),
-        ifsc: text('Code of the branch'),
-        gstState: maybe('GST state code; absent: taxed within one state'),
-        updatedOn: instant,
-      }),
-    ),
-    fees: Type.Array(
-      record('MerchantFee', {
-        validFrom: text('Business day from which it is charged, `YYYY-MM-DD`'),
-        percent: text('Of the amount of each payment, with two decimals'),
-        fixed: rupeesText,
-      }),
-      { description: 'Latest first; before the first of them nothing is charged' },
-    ),
-  }),
+  result: PayoutTerms,
   errors: ['merchant_not_found'],
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { merchantId } }) => {
-      const { details, fees } = await database.operate(async (tx) => {
-        if (!(await findMerchant(tx, merchantId))) fail('merchant_not_found')
-        return {
-          details: await findPayoutDetails(tx, merchantId),
-          fees: await listMerchantFees(tx, merchantId),
-        }
+      const terms = await database.operate(async (tx) => {
+        await requireMerchant(tx, merchantId)
+        return termsOf(tx, merchantId, timeZone)
       })
-      return {
-        body: JSON.stringify({
-          bankAccount: details && {
-            holder: details.accountHolder,
-            ends: details.accountNumber.slice(-4),
-            ifsc: details.ifsc,
-            gstState: details.gstState ?? undefined,
-            updatedOn: rfc3339(details.updatedAt, timeZone),
-          },
-          fees: fees.map(({ validFrom, basisPoints, fixedPaise }) => ({
-            validFrom,
-            percent: formatRupees(BigInt(basisPoints)),
-            fixed: formatRupees(fixedPaise),
-          })),
-        }),
-      }
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})
+
+export const setBankAccount = query({
+  ...consoleOperation,
+  id: 'console.setBankAccount',
+  stepUp: true,
+  method: 'PUT',
+  path: `${PATH}/bank-account`,
+  tag: TAG,
+  summary: 'Set the bank account that a merchant is paid to',
+  description: 'A payout that is prepared already keeps its account. The audit has the last four digits.',
+  permission: 'finance',
+  params: idParam('merchantId'),
+  body: closed({
+    holder: Name,
+    number: Type.String({ pattern: ACCOUNT_NUMBER.source, 'x-rule': 'must be 6 to 18 digits' }),
+    ifsc: Type.String({
+      pattern: IFSC.source,
+      'x-rule': 'must be four letters, a zero and six letters or digits',
+    }),
+    gstState: Type.Optional(Type.String({ pattern: GST_STATE.source, 'x-rule': 'must be two digits' })),
+  }),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { merchantId } = input.params
+      const { holder, number, ifsc, gstState = null } = input.body
+      const terms = await asOperator(services, input, async (tx) => {
+        await requireMerchant(tx, merchantId)
+        await setPayoutDetails(tx, {
+          merchantId,
+          accountHolder: holder,
+          accountNumber: number,
+          ifsc,
+          gstState,
+        })
+        return termsOf(tx, merchantId, services.config.BUSINESS_TIME_ZONE)
+      })
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})
+
+/** Two decimals as a whole number of hundredths; fails with the field's rule. */
+function readHundredths(field: string, text: string, most: bigint, rule: string): bigint {
+  const read = parseRupees(text)
+  return read === undefined || read > most ? failField(field, 'maximum', rule) : read
+}
+
+export const setFee = query({
+  ...consoleOperation,
+  id: 'console.setMerchantFee',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/fees`,
+  tag: TAG,
+  summary: 'Set what a merchant is charged for each payment, from a business day on',
+  description: 'Of today or later: what was charged for a payment never changes.',
+  permission: 'finance',
+  params: idParam('merchantId'),
+  body: closed({
+    percent: Type.String({ maxLength: 10, description: 'Of the amount, with at most two decimals' }),
+    fixed: Type.String({ maxLength: 10, description: 'Rupees in addition, for each payment' }),
+    validFrom: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+        'x-rule': 'must be a day, YYYY-MM-DD',
+        description: 'The first business day; today by default',
+      }),
+    ),
+  }),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    const { clock, config } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return async (input) => {
+      const { merchantId } = input.params
+      const { percent, fixed } = input.body
+      const today = calendarDay(new Date(clock.now()), timeZone)
+      const validFrom = input.body.validFrom ?? today
+      if (Number.isNaN(Date.parse(validFrom)) || validFrom < today)
+        failField('validFrom', 'minimum', 'must be today or a later day')
+      const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
+      const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
+      const terms = await asOperator(services, input, async (tx) => {
+        await requireMerchant(tx, merchantId)
+        await setMerchantFee(tx, {
+          merchantId,
+          validFrom,
+          basisPoints: Number(points),
+          fixedPaise: paise(fixedPaise),
+        })
+        return termsOf(tx, merchantId, timeZone)
+      })
+      return { body: JSON.stringify(terms) }
     }
   },
 })

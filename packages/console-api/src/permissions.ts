@@ -2,11 +2,12 @@
 export const PERMISSIONS = {
   view: 'see everything, with personal data masked; manage the own account',
   reveal: 'reveal personal data for 15 minutes, with a reason',
-  support: 'lock, unlock and block cards; create and cancel QR codes; send webhook events again',
+  support:
+    'lock, unlock and block cards, open and close their channels; create and cancel QR codes; send webhook events again',
   finance:
-    'fund card accounts, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
+    'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
   operations:
-    'create and disable tenants, companies, users and card accounts; issue and revoke credentials; manage members and webhook endpoints',
+    'create, edit and disable tenants, companies, users, card accounts and coin configurations; issue gift cards; move the KYC of cards; issue, hand over and revoke credentials; manage members and webhook endpoints',
   verify: 'start reconciliations and verify the audit',
   administer: 'manage operators, close tenants, erase users',
 } as const

@@ -44,6 +44,12 @@ export const TENANT_FAILURES = {
     'The tenant is closing or closed',
     'It gets no new credentials. Enabling it again ends the closing.',
   ),
+  tenant_disabled: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The tenant is disabled',
+    'Enable it first: operators do nothing on behalf of a tenant that may not do it itself.',
+  ),
   user_erased: kind(
     409,
     'CONFLICT_ERROR',

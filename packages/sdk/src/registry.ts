@@ -75,6 +75,7 @@ export type ErrorCode =
   | 'credential_not_found'
   | 'credential_ended'
   | 'tenant_closing'
+  | 'tenant_disabled'
   | 'user_erased'
   | 'user_in_use'
   | 'utr_conflict'

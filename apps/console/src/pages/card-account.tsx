@@ -13,6 +13,7 @@ import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
 import { FundCardAccount } from './fund-card-account.tsx'
+import { IssueCard } from './issue-card.tsx'
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
@@ -26,7 +27,14 @@ export function CardAccount() {
     <Page
       title={query.data ? `${query.data.programme} of ${query.data.companyName}` : 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
-      actions={query.data && can('finance') && <FundCardAccount cardAccountId={cardAccountId} />}
+      actions={
+        query.data && (
+          <>
+            {can('operations') && <IssueCard account={query.data} />}
+            {can('finance') && <FundCardAccount cardAccountId={cardAccountId} />}
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(account) => (

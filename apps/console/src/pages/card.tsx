@@ -16,6 +16,7 @@ import { Timeline } from '../parts/timeline.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { newIdempotencyKey, wordy } from '../words.ts'
+import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
 
 type Detail = Schemas['CardDetail']
@@ -131,7 +132,8 @@ const MOVES = {
   },
 } as const
 
-function Actions({ detail: { card, moves } }: { readonly detail: Detail }) {
+function Actions({ detail }: { readonly detail: Detail }) {
+  const { card, moves } = detail
   const { can, mode } = useSession()
   if (!can('support')) return undefined
   const { svcCardId } = card
@@ -168,6 +170,8 @@ function Actions({ detail: { card, moves } }: { readonly detail: Detail }) {
           </ConfirmAction>
         )
       })}
+      <ChannelForm card={card} />
+      <KycForm detail={detail} />
       {card.cardStatus.name === 'BL' && (
         <Text size="sm" c="dimmed">
           Blocked for good

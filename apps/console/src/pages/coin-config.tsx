@@ -9,10 +9,13 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { Timeline } from '../parts/timeline.tsx'
+import { useSession } from '../session.ts'
+import { ChangeCoinConfig } from './coin-config-forms.tsx'
 
 type Config = Schemas['CoinConfig']
 
 export function CoinConfig() {
+  const { can } = useSession()
   const { coinConfigId = '' } = useParams({ strict: false })
   const query = useQuery({
     queryKey: ['coin-configs', coinConfigId],
@@ -25,6 +28,7 @@ export function CoinConfig() {
       badge={query.data && <StatusBadge state={query.data.config.status} />}
       lead={query.data?.config.description}
       trail={[{ to: '/coins', label: 'Coins' }]}
+      actions={query.data && can('operations') && <ChangeCoinConfig config={query.data.config} />}
     >
       <Loaded query={query}>
         {({ config, partnerId, revisions }) => (

@@ -13,7 +13,9 @@ import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { CreateCoinConfig } from './coin-config-forms.tsx'
 
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
@@ -50,10 +52,12 @@ const FILTERS: readonly Filter[] = [
 ]
 
 export function Coins() {
+  const { can } = useSession()
   return (
     <Page
       title="Coins"
       lead="What events award. A company’s own configuration outranks the partner’s default."
+      actions={can('operations') && <CreateCoinConfig />}
     >
       <DryRun />
       <List

@@ -1,8 +1,9 @@
-import { Anchor, Group } from '@mantine/core'
+import { Anchor, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
@@ -10,6 +11,7 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantCredentials } from '../parts/tenant-credentials.tsx'
+import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
@@ -31,7 +33,14 @@ export function Merchant() {
       title={query.data?.name ?? 'Merchant'}
       badge={query.data && <StatusBadge state={query.data.status} />}
       trail={[{ to: '/merchants', label: 'Merchants' }]}
-      actions={query.data && <Switch merchant={query.data} />}
+      actions={
+        query.data && (
+          <>
+            <Edit merchant={query.data} />
+            <Switch merchant={query.data} />
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(merchant) => (
@@ -39,6 +48,7 @@ export function Merchant() {
             <About merchant={merchant} />
             <PayoutTerms merchantId={merchant.merchantId} />
             <TenantCredentials tenantId={merchant.merchantId} />
+            <TenantHandovers tenantId={merchant.merchantId} />
             <TenantMembers tenantId={merchant.merchantId} />
             <TenantClosing tenantId={merchant.merchantId} />
             <TestClock tenantId={merchant.merchantId} />
@@ -99,6 +109,41 @@ function About({ merchant }: { readonly merchant: Detail }) {
         ]}
       />
     </Section>
+  )
+}
+
+function Edit({ merchant: { merchantId, name, vpa, mcc } }: { readonly merchant: Detail }) {
+  const { can } = useSession()
+  if (!can('operations')) return undefined
+  return (
+    <FormDialog
+      label="Edit"
+      send="Save"
+      variant="default"
+      initial={{ name, vpa, mcc }}
+      rules={{
+        name: needed,
+        vpa: needed,
+        mcc: (value: string) => (/^\d{4}$/.test(value) ? null : 'Must be four digits'),
+      }}
+      fields={(form) => (
+        <>
+          <TextInput label="Name" {...form.getInputProps('name')} />
+          <TextInput
+            label="VPA"
+            description="For QR codes that it creates from now on; printed ones keep what they say"
+            {...form.getInputProps('vpa')}
+          />
+          <TextInput label="Category (MCC)" inputMode="numeric" {...form.getInputProps('mcc')} />
+        </>
+      )}
+      submit={async (body) => {
+        await responseOf(
+          api.PATCH('/merchants/{merchantId}/data', { params: { path: { merchantId } }, body }),
+        )
+        await changed()
+      }}
+    />
   )
 }
 

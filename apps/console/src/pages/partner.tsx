@@ -1,4 +1,4 @@
-import { Anchor, Group, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,11 +12,13 @@ import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantCredentials } from '../parts/tenant-credentials.tsx'
+import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
+import { setUpQuery } from './set-up-state.ts'
 
 type Detail = Schemas['PartnerDetail']
 
@@ -33,13 +35,21 @@ export function Partner() {
       title={query.data?.name ?? 'Partner'}
       badge={query.data && <StatusBadge state={query.data.status} />}
       trail={[{ to: '/partners', label: 'Partners' }]}
-      actions={query.data && <Switch partner={query.data} />}
+      actions={
+        query.data && (
+          <>
+            <ContinueSetUp partnerId={query.data.partnerId} />
+            <Switch partner={query.data} />
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(partner) => (
           <>
             <About partner={partner} />
             <TenantCredentials tenantId={partner.partnerId} />
+            <TenantHandovers tenantId={partner.partnerId} />
             <JweKeysCard partner={partner} />
             <TenantMembers tenantId={partner.partnerId} />
             <TenantClosing tenantId={partner.partnerId} />
@@ -48,6 +58,18 @@ export function Partner() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** Where steps between the partner and its first card are missing. */
+function ContinueSetUp({ partnerId }: { readonly partnerId: string }) {
+  const { can } = useSession()
+  const { data } = useQuery(setUpQuery(partnerId))
+  if (!can('operations') || data?.next === undefined) return undefined
+  return (
+    <Button component={Link} to={`/partners/${partnerId}/set-up`}>
+      Continue set-up
+    </Button>
   )
 }
 

@@ -1,4 +1,5 @@
-import { Checkbox, Group, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
@@ -42,7 +43,14 @@ const FILTERS: readonly Filter[] = [
 
 export function Partners() {
   const { can } = useSession()
-  const create = can('operations') && <CreatePartner />
+  const create = can('operations') && (
+    <>
+      <CreatePartner />
+      <Button component={Link} to="/partners/set-up">
+        Onboard partner
+      </Button>
+    </>
+  )
   return (
     <ListPage
       title="Partners"
@@ -69,6 +77,11 @@ export function Partners() {
   )
 }
 
+const RULES = {
+  name: needed,
+  products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
+}
+
 function CreatePartner() {
   const { mode } = useSession()
   const [issued, setIssued] = useState<{ partnerId: string; credentialId: string; secret: string }>()
@@ -77,11 +90,9 @@ function CreatePartner() {
       <FormDialog
         label="Create partner"
         send="Create"
+        variant="default"
         initial={{ name: '', products: ['incentive'], plainRequests: false }}
-        rules={{
-          name: needed,
-          products: (value: string[]) => (value.length > 0 ? null : 'Choose at least one'),
-        }}
+        rules={RULES}
         fields={(form) => (
           <>
             <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
@@ -111,7 +122,7 @@ function CreatePartner() {
               },
             }),
           )
-          setIssued({ ...credential, partnerId: partner.partnerId })
+          setIssued(credential && { ...credential, partnerId: partner.partnerId })
           await queryClient.invalidateQueries({ queryKey: ['partners'] })
         }}
       />

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { Command } from '../parts/copy.tsx'
@@ -7,6 +7,8 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Section } from '../parts/page.tsx'
+import { useSession } from '../session.ts'
+import { SetBankAccount, SetFee } from './payout-terms-forms.tsx'
 
 type Terms = Schemas['PayoutTerms']
 
@@ -23,8 +25,15 @@ export function PayoutTerms({ merchantId }: { readonly merchantId: string }) {
     queryFn: () =>
       responseOf(api.GET('/merchants/{merchantId}/payout-terms', { params: { path: { merchantId } } })),
   })
+  const { can } = useSession()
+  const aside = can('finance') && (
+    <Group gap="xs">
+      <SetBankAccount merchantId={merchantId} bankAccount={query.data?.bankAccount} />
+      <SetFee merchantId={merchantId} />
+    </Group>
+  )
   return (
-    <Section title="Bank account and fees">
+    <Section title="Bank account and fees" aside={aside}>
       <Loaded query={query}>
         {(terms) => (
           <>

@@ -2,15 +2,14 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
+import { asCallFailed } from '../failure.ts'
 import { FailureAlert } from './failure-alert.tsx'
 import { PlusIcon } from './icons.tsx'
 
 type Values = Record<string, unknown>
 type Rule = (value: never, values: never) => string | null
 
-interface FormDialogProps<V extends Values> {
-  /** On the button that opens the form, and the form's title. */
-  readonly label: string
+export interface FormProps<V extends Values> {
   /** On the button that sends it. */
   readonly send: string
   readonly initial: V
@@ -18,6 +17,11 @@ interface FormDialogProps<V extends Values> {
   readonly fields: (form: UseFormReturnType<V>) => ReactNode
   /** Throws when the service refuses; its words are shown over the buttons. */
   readonly submit: (values: V) => Promise<unknown>
+}
+
+interface FormDialogProps<V extends Values> extends FormProps<V> {
+  /** On the button that opens the form, and the form's title. */
+  readonly label: string
   readonly variant?: 'filled' | 'default'
   /** A small button that says only this, for rows of a table. */
   readonly compact?: string
@@ -38,20 +42,29 @@ export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
         {compact ?? label}
       </Button>
       <Modal opened={opened} onClose={close} title={label}>
-        <Fields {...props} close={close} />
+        <Form {...props} close={close} />
       </Modal>
     </>
   )
 }
 
-function Fields<V extends Values>({
+interface ClosingForm<V extends Values> extends FormProps<V> {
+  /** Of a dialog. */
+  readonly close?: () => void
+  /** Beside the button that sends it. */
+  readonly beside?: ReactNode
+}
+
+/** A form on a page or in a dialog. What the service says of a field is shown at the field. */
+export function Form<V extends Values>({
   send,
   initial,
   rules,
   fields,
   submit,
   close,
-}: FormDialogProps<V> & { readonly close: () => void }) {
+  beside,
+}: ClosingForm<V>) {
   // Not on blur: a message that appears while the button is pressed would push it away from under the pointer.
   const form = useForm<V>({ initialValues: initial, validate: (rules ?? {}) as never })
   const [busy, setBusy] = useState(false)
@@ -61,8 +74,11 @@ function Fields<V extends Values>({
     setFailed(undefined)
     try {
       await submit(values)
-      close()
+      close?.()
     } catch (error) {
+      form.setErrors(
+        Object.fromEntries(Object.entries(asCallFailed(error).fields).filter(([name]) => name in values)),
+      )
       setFailed(error)
     } finally {
       setBusy(false)
@@ -74,9 +90,12 @@ function Fields<V extends Values>({
         {fields(form)}
         {failed !== undefined && <FailureAlert failed={failed} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
-            Close
-          </Button>
+          {beside}
+          {close && (
+            <Button variant="default" onClick={close}>
+              Close
+            </Button>
+          )}
           <Button type="submit" loading={busy}>
             {send}
           </Button>

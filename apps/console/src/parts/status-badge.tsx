@@ -33,6 +33,9 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   APPROVED: ['Approved', 'indigo'],
   SENT: ['Sent to the bank', 'blue'],
   PAID: ['Paid', 'teal'],
+  waiting: ['Waiting', 'blue'],
+  expired: ['Expired', 'orange'],
+  opened: ['Opened', 'teal'],
 }
 
 const words = (state: string) => {

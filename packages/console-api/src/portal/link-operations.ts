@@ -2,13 +2,16 @@ import { fail } from '@svc/contract/errors'
 import { rfc3339 } from '@svc/kernel/time'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../password.ts'
 import { NewPassword } from '../session-operations.ts'
+import { handoverSheet } from './handover-sheet.ts'
+import { openHandover, waitingHandover } from './handover-store.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
 import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
-import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
+import { enterAsMember, OpenedLinkRecord, sessionReply } from './session-operations.ts'
 
 const TAG = 'Session'
 const Token = Type.String({ minLength: 1, maxLength: 200, description: 'What is behind `#` in the link' })
@@ -35,16 +38,21 @@ export const showMemberLink = query({
     role: Type.Enum([...MEMBER_ROLES]),
     invitedBy: text(),
     expiresOn: instant,
+    handsOver: Type.Boolean({ description: 'Whether it also shows credentials for programs, this one time' }),
   }),
   errors: ['invitation_not_found', 'invitation_expired'],
   mount(services: PortalServices) {
     const { config, database } = services
     return async ({ body: { token } }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
-      const member = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const { member, waiting } = await database.read([tenantId], async (tx) => {
+        const member = await memberOfLink(tx, toolsOf(services), token)
+        return { member, waiting: await waitingHandover(tx, member) }
+      })
       const { name, role, createdBy, linkExpiresAt } = member
       const expiresOn = rfc3339(linkExpiresAt!, config.BUSINESS_TIME_ZONE)
-      return { body: JSON.stringify({ name, role, invitedBy: createdBy, expiresOn }) }
+      const handsOver = waiting !== undefined
+      return { body: JSON.stringify({ name, role, invitedBy: createdBy, expiresOn, handsOver }) }
     }
   },
 })
@@ -55,13 +63,14 @@ export const useMemberLink = query({
   path: `${PORTAL_API}/link/password`,
   tag: TAG,
   summary: 'Choose a password by a link',
-  description: 'Uses the link up and signs in. All sessions that the member had before end.',
+  description:
+    'Uses the link up and signs in. All sessions that the member had before end. Where the link hands over credentials, they are issued now: their secrets are in this response and never again.',
   auth: 'none',
   envelope: 'problem',
   body: closed({ token: Token, password: NewPassword }),
-  result: MemberSessionRecord,
+  result: OpenedLinkRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['invitation_not_found', 'invitation_expired', 'overloaded'],
+  errors: ['invitation_not_found', 'invitation_expired', 'tenant_closing', 'overloaded'],
   mount(services: PortalServices) {
     const { database } = services
     return async ({ address, body: { token, password }, headers, requestId }) => {
@@ -69,12 +78,23 @@ export const useMemberLink = query({
       // Before the password is hashed, which is slow on purpose.
       const { name } = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
       const passwordHash = await hashPassword(password)
-      const member = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
-        const invited = await memberOfLink(tx, toolsOf(services), token, true)
-        await setMemberPassword(tx, invited, passwordHash)
-        return invited
-      })
-      return beginMemberSession(services, member, { address, headers, requestId })
+      const asked = { address, headers, requestId }
+      // One transaction: a link that is used up has signed in and handed over.
+      const { cookie, handed } = await writeAsMember(
+        database,
+        tenantId,
+        { member: name, requestId },
+        async (tx) => {
+          const invited = await memberOfLink(tx, toolsOf(services), token, true)
+          await setMemberPassword(tx, invited, passwordHash)
+          const handed = await openHandover(tx, keyMakerOf(services), invited)
+          return { handed, cookie: await enterAsMember(services, tx, invited, asked) }
+        },
+      )
+      const { headers: set, body } = await sessionReply(services, cookie)
+      if (!handed) return { headers: set, body }
+      const handover = handoverSheet(services.publicUrl(), tenantId, handed)
+      return { headers: set, body: JSON.stringify({ ...JSON.parse(body), handover }) }
     }
   },
 })

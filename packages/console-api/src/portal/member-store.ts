@@ -143,6 +143,10 @@ function newLink(
   return { digest: digestOf(keyring, link), expiresAt, address: linkOf(publicUrl, link) }
 }
 
+/** By id or name, locked. */
+export const findMember = async (tx: Tx, tenantId: string, who: string): Promise<Member | undefined> =>
+  (await tx.query(LOCK, [tenantId, who]))[0]
+
 export const listMembersOf = (tx: Tx, tenantId: string): Promise<Member[]> => tx.query(LIST, [tenantId])
 
 export interface NewMember {

@@ -4,6 +4,7 @@ import { findMerchant } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordActs } from '@svc/platform/audit'
+import type { Tx } from '@svc/platform/db/database'
 import { VERSION } from '@svc/platform/package'
 import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -11,9 +12,10 @@ import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
 import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
+import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import { kindOf, type MemberSession } from './member-sessions.ts'
-import { MEMBERS_NAMED, passwordOfMember, setMemberPassword } from './member-store.ts'
+import { MEMBERS_NAMED, type Member, passwordOfMember, setMemberPassword } from './member-store.ts'
 import {
   asMember,
   memberOperation,
@@ -24,7 +26,7 @@ import {
 
 const TAG = 'Session'
 
-export const MemberSessionRecord = record('MemberSession', {
+const sessionFields = {
   member: record('SessionMember', { memberId: text(), name: text(), role: Type.Enum([...MEMBER_ROLES]) }),
   tenant: record('SessionTenant', {
     tenantId: text(),
@@ -33,6 +35,12 @@ export const MemberSessionRecord = record('MemberSession', {
   }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+}
+export const MemberSessionRecord = record('MemberSession', sessionFields)
+/** What a link begins: a session, and what it hands over. */
+export const OpenedLinkRecord = record('OpenedLink', {
+  ...sessionFields,
+  handover: Type.Optional(HandoverSheet),
 })
 
 async function sessionToWire(
@@ -58,22 +66,35 @@ interface Asked {
   readonly requestId: string
 }
 
-/** Signs a member in. */
-export async function beginMemberSession(
-  services: PortalServices,
-  who: { readonly tenantId: string; readonly memberId: string; readonly name: string },
+type Entering = Pick<Member, 'tenantId' | 'memberId' | 'name'>
+
+/** Creates the session of a member in the member's transaction; returns its cookie. */
+export async function enterAsMember(
+  { members }: PortalServices,
+  tx: Tx,
+  who: Entering,
   { address, headers, requestId }: Asked,
-) {
-  const { database, members } = services
+): Promise<string> {
   const { tenantId, memberId, name } = who
-  const cookie = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
-    const made = await members.begin(tx, who, { address, headers })
-    const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
-    recordActs(tx, [{ ...act, details: { address } }])
-    return made
-  })
-  const session = await members.current({ headers: { cookie: cookie.split(';')[0] } })
+  const cookie = await members.begin(tx, who, { address, headers })
+  const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
+  recordActs(tx, [{ ...act, details: { address } }])
+  return cookie
+}
+
+/** The response that sets the cookie of a new session. */
+export async function sessionReply(services: PortalServices, cookie: string) {
+  const session = await services.members.current({ headers: { cookie: cookie.split(';')[0] } })
   return { headers: { 'set-cookie': cookie }, body: await sessionToWire(session, services) }
+}
+
+/** Signs a member in. */
+export async function beginMemberSession(services: PortalServices, who: Entering, asked: Asked) {
+  const by = { member: who.name, requestId: asked.requestId }
+  const cookie = await writeAsMember(services.database, who.tenantId, by, (tx) =>
+    enterAsMember(services, tx, who, asked),
+  )
+  return sessionReply(services, cookie)
 }
 
 export const showPortal = query({

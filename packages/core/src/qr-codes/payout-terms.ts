@@ -28,10 +28,16 @@ const SET_FEE = statement(
 )
 
 /** Six to eighteen digits, as banks in India number accounts. */
-export const isAccountNumber = (text: string): boolean => /^\d{6,18}$/.test(text)
+export const ACCOUNT_NUMBER = /^[0-9]{6,18}$/
+export const isAccountNumber = (text: string): boolean => ACCOUNT_NUMBER.test(text)
 /** The code of a branch: four letters of the bank, a zero, six letters or digits. */
-export const isIfsc = (text: string): boolean => /^[A-Z]{4}0[A-Z0-9]{6}$/.test(text)
-export const isGstState = (text: string): boolean => /^\d{2}$/.test(text)
+export const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/
+export const isIfsc = (text: string): boolean => IFSC.test(text)
+export const GST_STATE = /^[0-9]{2}$/
+export const isGstState = (text: string): boolean => GST_STATE.test(text)
+/** Bounds of a fee. */
+export const FEE_BASIS_POINTS_MAX = 10_000n
+export const FEE_FIXED_MAX_PAISE = 100_000n
 
 export async function findPayoutDetails(tx: Tx, merchantId: string): Promise<PayoutDetails | undefined> {
   const [found] = await tx.query(FIND_DETAILS, [merchantId])

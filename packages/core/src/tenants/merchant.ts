@@ -29,6 +29,11 @@ const SELECT = `select ${merchants.columns}, t.disabled_at as "disabledAt"
 const LIST = statement<Merchant>('merchants_list', `${SELECT} order by m.merchant_id`)
 const FIND = statement<Merchant>('merchant_find', `${SELECT} where m.merchant_id = $1`)
 
+const CHANGE = statement(
+  'merchant_change',
+  `update merchants set name = coalesce($2, name), vpa = coalesce($3, vpa), mcc = coalesce($4, mcc)
+   where merchant_id = $1`,
+)
 const LINK = statement('merchant_link', 'update merchants set linked_partner_id = $2 where merchant_id = $1')
 
 export interface NewMerchant {
@@ -63,6 +68,16 @@ export const listMerchants = (tx: Tx): Promise<Merchant[]> => tx.query(LIST)
 export async function findMerchant(tx: Tx, merchantId: string): Promise<Merchant | undefined> {
   const [merchant] = await tx.query(FIND, [merchantId])
   return merchant
+}
+
+/** Changes what QR codes of the merchant say from now on; those that are there keep theirs. `undefined` for an unknown merchant. */
+export async function updateMerchant(
+  tx: Tx,
+  merchantId: string,
+  { name, vpa, mcc }: Partial<NewMerchant>,
+): Promise<Merchant | undefined> {
+  await tx.query(CHANGE, [merchantId, name, vpa, mcc])
+  return findMerchant(tx, merchantId)
 }
 
 /** Lets a merchant read the coin configurations of a partner; `null` ends that. `undefined` for an unknown merchant. */

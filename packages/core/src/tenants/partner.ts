@@ -68,13 +68,13 @@ export interface OAuthClient {
   readonly clientSecret: Secret
 }
 
-/** Registers a partner with its ledger accounts and a first OAuth client. */
-export async function createPartner(
+/** Registers a partner with its ledger accounts, without credentials: a hand-over issues them (decision O8). */
+export async function registerPartner(
   tx: Tx,
-  maker: KeyMaker,
+  { random }: KeyMaker,
   { name, products, plainRequests = false }: NewPartner,
-): Promise<{ partner: Partner; client: OAuthClient }> {
-  const partnerId = newId('par', Date.now(), maker.random)
+): Promise<Partner> {
+  const partnerId = newId('par', Date.now(), random)
   insertTenant(tx, partnerId, 'partner')
   partners.insert(tx, [{ partnerId, name, products, plainRequests }])
   const kinds = ['funding_clearing', 'card_settlement', 'card_exceptions', 'unclaimed'] as const
@@ -82,8 +82,17 @@ export async function createPartner(
     tx,
     kinds.map((kind) => account(kind, partnerId)),
   )
-  const client = await issueOAuthClient(tx, maker, partnerId, 'first client')
-  return { partner: required(await findPartner(tx, partnerId), 'a new partner is found'), client }
+  return required(await findPartner(tx, partnerId), 'a new partner is found')
+}
+
+/** Registers a partner with a first OAuth client. */
+export async function createPartner(
+  tx: Tx,
+  maker: KeyMaker,
+  wanted: NewPartner,
+): Promise<{ partner: Partner; client: OAuthClient }> {
+  const partner = await registerPartner(tx, maker, wanted)
+  return { partner, client: await issueOAuthClient(tx, maker, partner.partnerId, 'first client') }
 }
 
 export async function issueOAuthClient(

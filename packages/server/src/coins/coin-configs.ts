@@ -1,6 +1,6 @@
 import { failField } from '@svc/contract/fail-fields'
 import { CoinConfigParams, CoinConfigRecord, toWire } from '@svc/core/coins/coin-config'
-import { createCoinConfig } from '@svc/core/coins/create-coin-config'
+import { type CoinConfigRequest, createCoinConfig } from '@svc/core/coins/create-coin-config'
 import { deactivateCoinConfig } from '@svc/core/coins/deactivate-coin-config'
 import type { ReviseCoinConfig } from '@svc/core/coins/revise-coin-config'
 import { type CoinConfigTerms, updateCoinConfig } from '@svc/core/coins/update-coin-config'
@@ -36,7 +36,7 @@ const TERMS = {
   }),
 }
 
-const CreateCoinConfigRequest = Type.Object(
+export const CreateCoinConfigRequest = Type.Object(
   {
     configuration: Type.Optional(
       Type.Enum(['DEFAULT', 'CUSTOM'], {
@@ -58,6 +58,22 @@ const CreateCoinConfigRequest = Type.Object(
   { additionalProperties: false },
 )
 
+export function readCoinConfig({
+  amount,
+  validFrom,
+  validTo,
+  perUserDailyLimit,
+  ...rest
+}: Static<typeof CreateCoinConfigRequest>): CoinConfigRequest {
+  return {
+    ...rest,
+    amount: BigInt(amount),
+    validFrom: readInstant('validFrom', validFrom),
+    validTo: readInstant('validTo', validTo),
+    perUserDailyLimit: perUserDailyLimit === undefined ? undefined : BigInt(perUserDailyLimit),
+  }
+}
+
 /** Not in the specification (decision K3). */
 export const createCoinConfigOperation = operation({
   id: 'createCoinConfig',
@@ -74,16 +90,7 @@ export const createCoinConfigOperation = operation({
   result: CoinConfigRecord,
   errors: ['company_not_found', 'coin_config_overlaps'],
   run: createCoinConfig,
-  ask: ({ caller, body: { amount, validFrom, validTo, perUserDailyLimit, ...rest } }) => ({
-    partnerId: caller.tenantId,
-    request: {
-      ...rest,
-      amount: BigInt(amount),
-      validFrom: readInstant('validFrom', validFrom),
-      validTo: readInstant('validTo', validTo),
-      perUserDailyLimit: perUserDailyLimit === undefined ? undefined : BigInt(perUserDailyLimit),
-    },
-  }),
+  ask: ({ caller, body }) => ({ partnerId: caller.tenantId, request: readCoinConfig(body) }),
   reply: ({ config }, { timeZone }) => ok(toWire(config, timeZone)),
 })
 
@@ -109,7 +116,7 @@ function readIfMatch(header: string | string[] | undefined): ReviseCoinConfig['a
 const removable = <T extends TSchema & { type: string }>(term: T) =>
   Type.Optional(Type.Unsafe<Static<T> | null>({ ...term, type: [term.type, 'null'] }))
 
-const UpdateCoinConfigRequest = Type.Object(
+export const UpdateCoinConfigRequest = Type.Object(
   {
     amount: Type.Optional(TERMS.amount),
     title: Type.Optional(TERMS.title),
@@ -124,7 +131,7 @@ const UpdateCoinConfigRequest = Type.Object(
 )
 
 /** The merge patch as the command has it: an absent field is absent, `null` stays `null`. */
-function readTerms(body: Static<typeof UpdateCoinConfigRequest>): CoinConfigTerms {
+export function readTerms(body: Static<typeof UpdateCoinConfigRequest>): CoinConfigTerms {
   const { validFrom, validTo, amount, perUserDailyLimit, ...same } = body
   return {
     ...same,

@@ -6,12 +6,14 @@ import { useState } from 'react'
 import { responseOf } from '../../api.ts'
 import { asCallFailed } from '../../failure.ts'
 import { ChoosePassword } from '../../parts/choose-password.tsx'
+import { WarningIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { queryClient } from '../../session.ts'
 import { wordy } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
+import { HandoverSheet } from '../handover-sheet.tsx'
 import { memberQuery } from '../session.ts'
 
 const ENDED: Readonly<Record<string, string>> = {
@@ -33,12 +35,15 @@ export function UseLink() {
   })
   const use = useMutation({
     mutationFn: (password: string) => responseOf(api.POST('/link/password', { body: { token, password } })),
-    onSuccess: (session) => {
+    onSuccess: ({ handover, ...session }) => {
       queryClient.setQueryData(memberQuery.queryKey, session)
-      // The page replaces the link in the history of the browser.
-      router.history.replace('/portal/')
+      // The link leaves the address and the history of the browser.
+      if (handover) window.history.replaceState(null, '', '/portal/link')
+      else router.history.replace('/portal/')
     },
   })
+  if (use.data?.handover)
+    return <HandoverSheet sheet={use.data.handover} onDone={() => router.history.replace('/portal/')} />
   const ended = offered.error ? ENDED[asCallFailed(offered.error).word] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">
@@ -55,6 +60,7 @@ export function UseLink() {
               {(offer) => (
                 <>
                   <OfferFacts offer={offer} />
+                  {offer.handsOver && <CredentialsNote />}
                   <ChoosePassword
                     name={offer.name}
                     send="Save and sign in"
@@ -102,5 +108,14 @@ function Ended({ title, advice }: { readonly title: string; readonly advice: str
         Go to the sign-in
       </Button>
     </>
+  )
+}
+
+function CredentialsNote() {
+  return (
+    <Alert color="orange" icon={<WarningIcon />} title="Credentials come with it">
+      The next page shows the credentials of your programs, this one time. Have a place ready where you keep
+      secrets.
+    </Alert>
   )
 }

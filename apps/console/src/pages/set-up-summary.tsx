@@ -1,0 +1,48 @@
+import { Money } from '../parts/money.tsx'
+import { type Fact, Facts } from '../parts/page.tsx'
+import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { productLabel } from '../words.ts'
+import type { SetUp } from './set-up-state.ts'
+
+/** What a step that is done has made. */
+export function WhatThereIs({ setUp, step }: { readonly setUp: SetUp; readonly step: number }) {
+  return <Facts cols={2} facts={factsOf(setUp)[step] ?? []} />
+}
+
+function factsOf({
+  partnerId,
+  name,
+  product,
+  company,
+  cardAccount,
+  handedOver,
+}: SetUp): readonly (readonly Fact[])[] {
+  return [
+    [
+      { label: 'Name', value: name },
+      { label: 'Product', value: productLabel(product) },
+      { label: 'Partner id', value: <Id id={partnerId} what="partner id" /> },
+    ],
+    [
+      {
+        label: 'Company',
+        value: company && (
+          <ThingLink kind="company" id={company.companyId}>
+            {company.name}
+          </ThingLink>
+        ),
+      },
+      {
+        label: 'Card account',
+        value: cardAccount && (
+          <ThingLink kind="cardAccount" id={cardAccount.cardAccountId}>
+            {cardAccount.programme}
+          </ThingLink>
+        ),
+      },
+      { label: 'Load by default', value: <Money amount={cardAccount?.denomination} /> },
+    ],
+    [{ label: 'Credentials', value: handedOver ? 'Handed over' : 'Not handed over yet' }],
+    [{ label: 'Balance', value: <Money amount={cardAccount?.balance} /> }],
+  ]
+}
