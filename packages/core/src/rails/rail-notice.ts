@@ -5,7 +5,7 @@ import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, type RowOf, table, text, textOf, texts } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import type { NoticeFlag, QuarantineReason } from './credit-notice.ts'
+import type { NoticeFlag, QuarantineReason } from './read-notice.ts'
 
 /** Signed notices that are no payment by themselves (decision Q11). */
 export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], {
@@ -27,7 +27,35 @@ export type RailNotice = RowOf<typeof railNotices>
 export const noticeDigest = (body: Uint8Array): Buffer => createHash('sha256').update(body).digest()
 
 /** The same bytes are the same notice, however often the bank sends them. */
-export const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+
+interface NotNew {
+  readonly tenantId: string
+  readonly body: Buffer
+  /** Absent: it repeats in other words what is recorded. */
+  readonly reason: QuarantineReason | null
+  readonly utr?: string | null | undefined
+  readonly paymentId?: string | null | undefined
+  readonly flags: readonly NoticeFlag[]
+}
+
+/** A signed notice that is nothing new: for an operator to read, or beside what it repeats. */
+export const notNew = (
+  { tenantId, body, reason, utr = null, paymentId = null, flags }: NotNew,
+  receivedAt: Date,
+): RailNotice => ({
+  tenantId,
+  noticeId: noticeIdOf(noticeDigest(body)),
+  body,
+  status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
+  reason,
+  utr,
+  paymentId,
+  flags,
+  receivedAt,
+  assignedAt: null,
+  assignedBy: null,
+})
 
 const KEEP = statement(
   'rail_notices_keep',
