@@ -75,6 +75,7 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Leaving'])
   await svc(['admin', 'user', 'erase', userId, '--reason', 'asked'])
   await svc(['admin', 'card-account', 'list', companyId])
+  await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
 }
 
 export async function administerCards(

@@ -230,6 +230,7 @@ export class App {
       authenticators: {
         ...Object.fromEntries(byHeaders),
         rail: { needs: 'body', ...railAuthenticator(this.services, 'upi') },
+        bankRail: { needs: 'body', ...railAuthenticator(this.services, 'bank') },
         cardRail: { needs: 'body', ...railAuthenticator(this.services, 'cards') },
       },
       admit: ({ headers }) => {

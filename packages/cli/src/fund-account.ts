@@ -2,6 +2,7 @@ import { askApproval, fundingPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
@@ -31,12 +32,13 @@ interface FundOptions {
   readonly amount: string
   readonly reference: string
   readonly reason: string
+  readonly notice?: string
 }
 
 /** Enters money that a partner paid in, or asks for a second person. */
 export async function fund(
   cardAccountId: string,
-  { amount: text, reference, reason, json = false }: FundOptions,
+  { amount: text, reference, reason, notice, json = false }: FundOptions,
 ): Promise<void> {
   const amount: Paise | undefined = parseRupees(text)
   if (!amount || amount > FUNDING_MAX_PAISE)
@@ -52,12 +54,16 @@ export async function fund(
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
     if (!account)
       throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
-    const ask = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
-    const waits = await askApproval(postingTools(context), fundingPosting(ask), { actor })
+    const posting = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
+    const assigns = await database.operate(async (tx) =>
+      notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
+    )
+    const asked = fundingPosting({ ...posting, noticeId: notice })
+    const waits = await askApproval(postingTools(context), asked, { actor })
     if (waits) return { waiting: waits, funded: undefined }
     await commands
       .open(fundAccount)
-      .run(ask, { actor, ...fundingAudit(account, amount, { reference, reason }) })
+      .run({ ...posting, assigns }, { actor, ...fundingAudit(account, amount, { reference, reason }) })
     const after = await database.operate((tx) => findFundedAccount(tx, cardAccountId))
     return { waiting: undefined, funded: required(after, 'a card account is never deleted') }
   })

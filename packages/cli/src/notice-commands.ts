@@ -27,6 +27,7 @@ const shown = (notice: RailNotice) => ({
   reason: notice.reason,
   utr: notice.utr,
   paymentId: notice.paymentId,
+  cardAccountId: notice.cardAccountId,
   flags: notice.flags.join(' ') || null,
   receivedAt: notice.receivedAt,
   assignedBy: notice.assignedBy,

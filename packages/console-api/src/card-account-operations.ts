@@ -14,6 +14,7 @@ import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { findCompany } from '@svc/core/cards/list-onboarded'
 import { accountId } from '@svc/core/ledger/accounts'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { formatRupees, type Paise, paise, parseRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
@@ -242,6 +243,12 @@ export const fundCardAccountInConsole = query({
       description: 'The bank’s reference of the payment, such as its UTR',
     }),
     reason: Name,
+    noticeId: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'The notice of the bank rail in quarantine that reports it',
+      }),
+    ),
   }),
   result: record('Funding', {
     cardAccountId: text(),
@@ -250,12 +257,18 @@ export const fundCardAccountInConsole = query({
     balance: rupeesText,
   }),
   accepted: ApprovalRecord,
-  errors: ['card_account_not_found', 'funding_reference_used', 'approval_open'],
+  errors: [
+    'card_account_not_found',
+    'funding_reference_used',
+    'approval_open',
+    'notice_not_found',
+    'notice_not_in_quarantine',
+  ],
   mount(services) {
     const { commands, database } = services
     const { run } = commands.open(fundAccount)
     return async (input) => {
-      const { reference, reason, amount } = input.body
+      const { reference, reason, amount, noticeId } = input.body
       const { cardAccountId } = input.params
       const amountPaise = parseRupees(amount)
       if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
@@ -264,10 +277,13 @@ export const fundCardAccountInConsole = query({
       const { partnerId } = account ?? fail('card_account_not_found')
       const fund = { partnerId, cardAccountId, amountPaise, reference, reason }
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      const approval = await askApproval(services, fundingPosting(fund), by)
+      const assigns = await database.operate(async (tx) =>
+        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, by.actor, 'transfer_notice'),
+      )
+      const approval = await askApproval(services, fundingPosting({ ...fund, noticeId }), by)
       if (approval) return waitsForApproval(approval, services)
       const details = fundingAudit(fund, amountPaise, { reference, reason })
-      const { transfer, balancePaise } = await run(fund, auditOf(partnerId, input, details))
+      const { transfer, balancePaise } = await run({ ...fund, assigns }, auditOf(partnerId, input, details))
       return {
         body: JSON.stringify({
           cardAccountId,

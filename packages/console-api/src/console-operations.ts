@@ -1,6 +1,7 @@
 import type { Operation } from '@svc/server/http/operation'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
+import * as credits from './bank-credit-operations.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
@@ -90,6 +91,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
   accounts.fundCardAccountInConsole,
+  credits.showFundingInstructions,
+  credits.listBankCredits,
   users.listUsersInConsole,
   users.showUser,
   users.createUserInConsole,

@@ -10,11 +10,13 @@ import {
 } from '@svc/core/ledger/approvals'
 import { amountOfJournal, type JournalWithLegs, reverseJournal } from '@svc/core/ledger/reverse-journal'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { findNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Commands, CommandTools } from '@svc/platform/command'
+import type { Tx } from '@svc/platform/db/database'
 
 /** What postings need: of the service, or of one call of the command line. */
 export type PostingTools = Pick<CommandTools, 'config' | 'database' | 'newId'> & {
@@ -33,6 +35,8 @@ interface Funding {
   readonly amountPaise: Paise
   readonly reference: string
   readonly reason: string
+  /** The notice in quarantine that an operator follows. */
+  readonly noticeId?: string | undefined
 }
 
 export const fundingPosting = ({
@@ -41,12 +45,13 @@ export const fundingPosting = ({
   amountPaise,
   reference,
   reason,
+  noticeId,
 }: Funding): Posting => ({
   tenantId: partnerId,
   kind: 'card_funding',
   amountPaise,
   reference: canonicalReference(reference),
-  request: { cardAccountId },
+  request: { cardAccountId, ...(noticeId !== undefined && { noticeId }) },
   reason,
 })
 
@@ -104,7 +109,7 @@ const named = ({ request }: Approval, name: string): string =>
 
 /** How each kind of posting is carried out once it is approved. */
 const CARRY: Readonly<Record<ManualPosting, Carry>> = {
-  card_funding: ({ commands }, approval, audit) =>
+  card_funding: async ({ commands, database }, approval, audit) =>
     commands.open(fundAccount).run(
       {
         partnerId: approval.tenantId,
@@ -113,6 +118,7 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
         reference: approval.reference,
         reason: approval.reason,
         approvalId: approval.approvalId,
+        assigns: await database.operate((tx) => noticeOf(tx, approval)),
       },
       audit,
     ),
@@ -120,6 +126,15 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
   suspense_returned: resolve,
   journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>
     commands.open(reverseJournal).run({ tenantId, journalId: reference, reason, approvalId }, audit),
+}
+
+/** The notice that the funding follows; none once it was assigned, when the posting is repeated after a failure. */
+async function noticeOf(tx: Tx, { request, requestedBy }: Approval) {
+  const noticeId = request['noticeId'] ?? undefined
+  const notice = noticeId === undefined ? undefined : await findNotice(tx, noticeId)
+  return notice?.status === 'QUARANTINED'
+    ? { noticeTenantId: notice.tenantId, noticeId: notice.noticeId, actor: requestedBy }
+    : undefined
 }
 
 function resolve(

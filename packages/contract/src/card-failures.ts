@@ -2,6 +2,12 @@ import { kind } from './failure-kind.ts'
 
 /** Why a card is not used, replaced or emptied. */
 export const CARD_FAILURES = {
+  funding_not_set_up: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Funding by bank transfer is not set up',
+    'Ask the operator of the service where to transfer the money; the operator sets FUNDING_IFSC.',
+  ),
   card_not_usable: kind(
     422,
     'BUSINESS_ERROR',

@@ -84,6 +84,7 @@ export type ErrorCode =
   | 'revision_required'
   | 'insufficient_funds'
   | 'load_over_limit'
+  | 'funding_not_set_up'
   | 'card_not_usable'
   | 'channel_not_allowed'
   | 'card_not_ended'
@@ -228,6 +229,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /rails/cards/refunds',
   'POST /rails/cards/advices',
   'POST /rails/cards/balance-inquiries',
+  'POST /rails/bank/credits',
   'POST /sandbox/cards/{svcCardId}/spend',
   'POST /sandbox/cards/{svcCardId}/refund',
 ])

@@ -12,6 +12,7 @@ import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
+import { BankCredits, Instructions } from './bank-credits.tsx'
 import { FundCardAccount } from './fund-card-account.tsx'
 
 export function CardAccount() {
@@ -32,6 +33,8 @@ export function CardAccount() {
         {(account) => (
           <>
             <About account={account} />
+            <Instructions cardAccountId={cardAccountId} />
+            <BankCredits cardAccountId={cardAccountId} />
             <Section
               title="Movements"
               aside={

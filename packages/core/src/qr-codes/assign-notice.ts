@@ -24,6 +24,10 @@ export function assignmentOf(notice: RailNotice | undefined, reading: Reading, a
     fail('notice_not_in_quarantine', {
       description: 'The notice reports a dispute: close that dispute with it',
     })
+  if (flags.includes('transfer_notice'))
+    fail('notice_not_in_quarantine', {
+      description: 'The notice reports a transfer to a card account: fund that account with it',
+    })
   const utr = canonicalReference(reading.utr)
   if (utr.length < 6 || utr.length > 35)
     fail('validation_failed', { description: 'utr: must have 6 to 35 letters and digits' })

@@ -8,13 +8,7 @@ import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import {
-  type Assignment,
-  assignNotices,
-  keepNotices,
-  notNew,
-  type RailNotice,
-} from '../rails/rail-notice.ts'
+import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
 import {

@@ -19,7 +19,7 @@ export async function followedNotice(
   noticeId: string,
   actor: string,
   about: Extract<NoticeFlag, `${string}_notice`>,
-): Promise<Omit<Assignment, 'paymentId'>> {
+): Promise<Omit<Assignment, 'paymentId' | 'cardAccountId'>> {
   const {
     tenantId: noticeTenantId,
     status,

@@ -13,6 +13,8 @@ export type NoticeFlag =
   | 'refund_notice'
   /** The notice is about a dispute. */
   | 'dispute_notice'
+  /** The notice is about a transfer to a card account. */
+  | 'transfer_notice'
 
 /** Why a notice is kept in quarantine. */
 export type QuarantineReason =
@@ -27,6 +29,9 @@ export type QuarantineReason =
   | 'unknown_payment'
   | 'payment_not_accepted'
   | 'dispute_over_payment'
+  | 'unknown_virtual_account'
+  | 'partner_closed'
+  | 'contradicts_entry'
 
 export interface UnreadableNotice {
   readonly unreadable: QuarantineReason

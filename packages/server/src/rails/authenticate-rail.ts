@@ -10,6 +10,7 @@ import { RejectedNotices } from '../http/rejected-notices.ts'
 /** Each rail: the setting of its keys, the sandbox's own key, and whether banks may write and sign in other ways. */
 const RAILS = {
   upi: { setting: 'UPI_RAIL_KEYS', purpose: 'upi_rail', takesAdapters: true },
+  bank: { setting: 'BANK_RAIL_KEYS', purpose: 'bank_rail', takesAdapters: true },
   cards: { setting: 'CARD_RAIL_KEYS', purpose: 'card_rail', takesAdapters: false },
 } as const
 type Rail = keyof typeof RAILS
