@@ -89,7 +89,9 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
   payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
   expect((await client.get(`${accounts}/${cardAccountId}/statement.pdf`)).text).toMatch(/^%PDF-/)
-  const { virtualAccountNumber } = payloadOf(await client.get(`${accounts}/${cardAccountId}/funding-instructions`))
+  const { virtualAccountNumber } = payloadOf(
+    await client.get(`${accounts}/${cardAccountId}/funding-instructions`),
+  )
   expect(virtualAccountNumber).toMatch(/^ACME\d{12}$/)
   const transfer = { utr: 'NEFTLIVE0001', virtualAccount: virtualAccountNumber, amount: 300_000 }
   const credited = await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY)

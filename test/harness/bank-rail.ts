@@ -1,3 +1,5 @@
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import type { TestPartner } from './partner.ts'
@@ -48,3 +50,17 @@ export async function fundsOf(
     return rows[0]!
   })
 }
+
+/** What an operator paid back to a partner. */
+export const withdraw = (
+  { app }: TestService,
+  { partnerId, cardAccountId }: Pick<TestPartner, 'partnerId' | 'cardAccountId'>,
+  amountPaise: bigint,
+  reference = newTransferUtr(),
+) =>
+  app.services.commands
+    .open(withdrawFunds)
+    .run(
+      { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
+      { actor: 'asha', action: 'card_account.withdrawn', target: cardAccountId, tenantId: partnerId },
+    )

@@ -179,10 +179,11 @@ test.each(UNREADABLE)(
 test('no odd notice is refused or forgotten: each is a credit, a repeat, or in quarantine', async () => {
   const partner = await empty()
   const number = await numberOf(service, partner)
-  const notices = oddNotices({ ...transferTo(number), transactionTime: '2026-04-01T10:00:00+05:30' })
+  const right = { ...transferTo(number), transactionTime: '2026-04-01T10:00:00+05:30' }
   const outcomes = await Promise.all(
-    notices.map(async (notice) => {
-      const text = JSON.stringify({ ...notice, utr: 'utr' in notice ? notice['utr'] : undefined })
+    oddNotices(right).map(async (notice) => {
+      const isOdd = notice['utr'] !== right.utr
+      const text = JSON.stringify(isOdd ? notice : { ...notice, utr: newTransferUtr() })
       const { status, json } = await send(text, 'application/json')
       expect([200, 202], text).toContain(status)
       return { text, id: json.payload.creditId ?? json.payload.noticeId }
@@ -193,6 +194,8 @@ test('no odd notice is refused or forgotten: each is a credit, a repeat, or in q
   )
   const ids = new Set(known.map(({ id }) => id))
   expect(outcomes.filter(({ id }) => !ids.has(id))).toEqual([])
+  expect(outcomes.some(({ id }) => id.startsWith('bcr_'))).toBe(true)
+  expect(outcomes.some(({ id }) => id.startsWith('rnt_'))).toBe(true)
   await unbroken()
 })
 
@@ -352,6 +355,8 @@ test('operators see remitters masked; a reveal shows the notice, and viewers see
   expect((await operator.get(`/rail-notices/${noticeId}`)).json.body).toContain('Acme')
   const about = await operator.get(`/card-accounts/${partner.cardAccountId}/funding-instructions`)
   expect(about.json.virtualAccountNumber).toBe(notice.virtualAccount)
+  const viewer = await signedIn(service, 'viewer')
+  expect((await viewer.get(`/rail-notices/${noticeId}`)).status).toBe(403)
 })
 
 test('the sandbox’s bank transfers over the same rail; an unknown number shows the quarantine', async () => {

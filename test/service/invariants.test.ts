@@ -4,7 +4,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
+import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
@@ -64,6 +64,7 @@ beforeAll(async () => {
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
   await endCards(client, partner)
   payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
+  await withdraw(service, partner, 1_00n)
   const { event } = await newConfig(client, { coinsExpireAfterDays: 1, perUserDailyLimit: 10 })
   const { userId, companyId } = partner
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
@@ -131,6 +132,11 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['payment_events', `delete from outbox where type = 'payment.refund_pending'`],
   ['notices', `update rail_notices set payment_id = null`],
   ['bank_credits', 'update bank_credits set amount_paise = amount_paise + 1'],
+  ['card_withdrawals', `delete from outbox where type = 'card_account.withdrawn'`],
+  [
+    'card_withdrawals',
+    `update ledger_transfers set credit_account_id = 'bank:house' where kind = 'card_withdrawal'`,
+  ],
   ['bank_credit_events', `delete from outbox where type = 'card_account.funded'`],
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
   ['settlement_journals', `update ledger_transfers set amount = amount + 1 where kind = 'bank_settlement'`],

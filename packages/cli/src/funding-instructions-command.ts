@@ -24,6 +24,6 @@ export function addFundingInstructionsCommand(account: Command): void {
         const { opened } = await commands.open(openVirtualAccount).run({ partnerId, cardAccountId })
         return instructionsToWire(opened, beneficiary)
       })
-      printRecord({ ...instructions, modes: json ? modes : modes.join(', ') }, json)
+      printRecord({ ...instructions, modes: modes.join(', ') }, json)
     })
 }

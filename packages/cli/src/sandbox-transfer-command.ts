@@ -1,6 +1,6 @@
 import { parseRupees } from '@svc/kernel/money'
 import { type Command, Option } from 'commander'
-import { printRecord } from './print.ts'
+import { printJson, printRecord } from './print.ts'
 import { readSandbox, TenantSession } from './tenant-session.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -53,20 +53,19 @@ async function transfer(to: string | undefined, options: TransferOptions): Promi
     mode,
     ...(duplicates !== undefined && { duplicates: Number(duplicates) }),
   })
+  if (json) return printJson(sent)
   const { status, reason, noticeId, creditId, cardAccountId } = sent.response
   printRecord(
-    json
-      ? { ...sent }
-      : {
-          utr: sent.utr,
-          virtualAccountNumber,
-          http: sent.status,
-          status,
-          reason,
-          noticeId,
-          creditId,
-          cardAccountId,
-        },
-    json,
+    {
+      utr: sent.utr,
+      virtualAccountNumber,
+      http: sent.status,
+      status,
+      reason,
+      noticeId,
+      creditId,
+      cardAccountId,
+    },
+    false,
   )
 }

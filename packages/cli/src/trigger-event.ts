@@ -247,6 +247,9 @@ const TRIGGERS: Record<EventType, Trigger> = {
     )
     return `transferred to ${cardAccountId} with ${utr}`
   },
+  'card_account.withdrawn': async () => {
+    throw new UsageError('An operator causes it: svc admin card-account withdraw')
+  },
   async 'card_account.low'(sandbox) {
     const { cardAccountId } = sandbox.incentivePartner
     const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`

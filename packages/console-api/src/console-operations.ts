@@ -2,6 +2,7 @@ import type { Operation } from '@svc/server/http/operation'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as credits from './bank-credit-operations.ts'
+import * as accountMoney from './card-account-money.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
@@ -90,7 +91,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accounts.listCardAccountsInConsole,
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
-  accounts.fundCardAccountInConsole,
+  accountMoney.fundCardAccountInConsole,
+  accountMoney.withdrawFromCardAccountInConsole,
   credits.showFundingInstructions,
   credits.listBankCredits,
   users.listUsersInConsole,

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { fundAccount } from '@svc/core/cards/fund-account'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import {
   type Approval,
   findApproval,
@@ -55,6 +56,12 @@ export const fundingPosting = ({
   reason,
 })
 
+/** The same for what is paid back to the partner. */
+export const withdrawalPosting = ({ noticeId: _, ...withdrawal }: Funding): Posting => ({
+  ...fundingPosting(withdrawal),
+  kind: 'card_withdrawal',
+})
+
 interface Resolution {
   readonly tenantId: string
   readonly paymentId: string
@@ -107,21 +114,28 @@ type Carry = (tools: PostingTools, approval: Approval, audit: CommandAudit<unkno
 const named = ({ request }: Approval, name: string): string =>
   required(request[name] ?? undefined, 'an approval names what it is of')
 
+/** What moves to or from a card account. */
+const movementOf = (approval: Approval) => ({
+  partnerId: approval.tenantId,
+  cardAccountId: named(approval, 'cardAccountId'),
+  amountPaise: paise(approval.amountPaise),
+  reference: approval.reference,
+  reason: approval.reason,
+  approvalId: approval.approvalId,
+})
+
 /** How each kind of posting is carried out once it is approved. */
 const CARRY: Readonly<Record<ManualPosting, Carry>> = {
   card_funding: async ({ commands, database }, approval, audit) =>
     commands.open(fundAccount).run(
       {
-        partnerId: approval.tenantId,
-        cardAccountId: named(approval, 'cardAccountId'),
-        amountPaise: paise(approval.amountPaise),
-        reference: approval.reference,
-        reason: approval.reason,
-        approvalId: approval.approvalId,
+        ...movementOf(approval),
         assigns: await database.operate((tx) => noticeOf(tx, approval)),
       },
       audit,
     ),
+  card_withdrawal: ({ commands }, approval, audit) =>
+    commands.open(withdrawFunds).run(movementOf(approval), audit),
   suspense_assigned: resolve,
   suspense_returned: resolve,
   journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>

@@ -131,6 +131,10 @@ export const EVENTS = {
     description: 'Money that was transferred to a card account was credited to it',
     payload: '`FundedCardAccount`',
   },
+  'card_account.withdrawn': {
+    description: 'What was left on a card account, or a part of it, was paid back to you',
+    payload: '`FundedCardAccount`',
+  },
   'card_account.low': {
     description: 'A load brought the balance of a card account below its threshold',
     payload: '`LowCardAccount`',

@@ -84,6 +84,7 @@ export type ErrorCode =
   | 'revision_required'
   | 'insufficient_funds'
   | 'load_over_limit'
+  | 'withdrawal_reference_used'
   | 'funding_not_set_up'
   | 'card_not_usable'
   | 'channel_not_allowed'

@@ -98,6 +98,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card.returned': CardReturnRecord,
   'card.return_reversed': CardReturnRecord,
   'card_account.funded': FundedCardAccount,
+  'card_account.withdrawn': FundedCardAccount,
   'card_account.low': LowCardAccount,
   'user.erased': ErasedUser,
   'coins.allocated': AllocationRecord,

@@ -13,7 +13,7 @@ import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
 import { BankCredits, Instructions } from './bank-credits.tsx'
-import { FundCardAccount } from './fund-card-account.tsx'
+import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })
@@ -27,7 +27,15 @@ export function CardAccount() {
     <Page
       title={query.data ? `${query.data.programme} of ${query.data.companyName}` : 'Card account'}
       trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
-      actions={query.data && can('finance') && <FundCardAccount cardAccountId={cardAccountId} />}
+      actions={
+        query.data &&
+        can('finance') && (
+          <>
+            <WithdrawFromCardAccount account={query.data} />
+            <FundCardAccount cardAccountId={cardAccountId} />
+          </>
+        )
+      }
     >
       <Loaded query={query}>
         {(account) => (

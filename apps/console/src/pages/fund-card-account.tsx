@@ -1,8 +1,9 @@
 import { TextInput } from '@mantine/core'
-import type { Schemas } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
+import { rupees } from '../parts/money.tsx'
 import { shortId } from '../things.ts'
-import { enterFunding, FUND_RULES, FundFields } from './fund-form.tsx'
+import { bodyOf, enterFunding, FUND_RULES, FundFields, showEntered } from './fund-form.tsx'
 
 interface FundProps {
   readonly cardAccountId: string
@@ -25,6 +26,34 @@ export function FundCardAccount({ cardAccountId, compact = false }: FundProps) {
       rules={FUND_RULES}
       fields={(form) => <FundFields form={form} amountOf={AMOUNT_OF} referenceOf={REFERENCE_OF} />}
       submit={(funding) => enterFunding(cardAccountId, funding)}
+    />
+  )
+}
+
+interface WithdrawProps {
+  readonly account: Pick<Schemas['CardAccountDetail'], 'balance' | 'cardAccountId'>
+}
+
+/** Enters what was paid back to the partner, at most what is left. */
+export function WithdrawFromCardAccount({ account: { balance, cardAccountId } }: WithdrawProps) {
+  return (
+    <FormDialog
+      label="Withdraw"
+      send="Enter the withdrawal"
+      variant="default"
+      initial={EMPTY}
+      rules={FUND_RULES}
+      fields={(form) => (
+        <FundFields
+          form={form}
+          amountOf={`What was paid back to the partner, at most ${rupees(balance)}`}
+          referenceOf="Of the outgoing transfer, such as its UTR: each is entered once"
+        />
+      )}
+      submit={async (withdrawal) => {
+        const asked = { params: { path: { cardAccountId } }, body: bodyOf(withdrawal) }
+        await showEntered(await responseOf(api.POST('/card-accounts/{cardAccountId}/withdrawals', asked)))
+      }}
     />
   )
 }

@@ -1,6 +1,6 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
+import { columns, statement } from '@svc/platform/db/statement'
 
 /** How often one reference may be entered: again after each reversal. */
 const ENTRIES_MAX = 9
@@ -26,6 +26,19 @@ const ENTERED = statement<Funding>(
    from directory_fundings($1)`,
 )
 
+// Of partners whose rows this transaction may read.
+const WITHDRAWN = statement<Funding>(
+  'withdrawals_by_reference',
+  `select j.tenant_id as "partnerId", w.reference, j.journal_id as "journalId", t.transfer_id as "transferId",
+     t.object_id as "cardAccountId", t.amount as "amountPaise", t.created_at as "createdAt",
+     exists (select from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id) as "isReversed"
+   from (select distinct * from unnest($1::text[], $2::text[])) as w (tenant_id, reference)
+   cross join generate_series(1, ${ENTRIES_MAX}) as entry
+   join journals j on j.tenant_id = w.tenant_id and j.kind = 'card_withdrawal'
+     and j.reference = w.reference || case when entry = 1 then '' else '~' || entry end
+   join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`,
+)
+
 export interface Entered {
   /** How often the reference was entered. */
   readonly times: number
@@ -47,6 +60,19 @@ export class EnteredFundings {
   /** Call it after the ledger accounts of the partners are locked: then it has what others entered. */
   static async read(tx: Tx, references: readonly string[]): Promise<EnteredFundings> {
     return new EnteredFundings(references.length === 0 ? [] : await tx.query(ENTERED, [references]))
+  }
+
+  /** The same of withdrawals, whose references are those of outgoing transfers. */
+  static async readWithdrawals(
+    tx: Tx,
+    withdrawals: readonly { readonly partnerId: string; readonly reference: string }[],
+  ): Promise<EnteredFundings> {
+    const keys = columns(
+      withdrawals,
+      ({ partnerId }) => partnerId,
+      ({ reference }) => reference,
+    )
+    return new EnteredFundings(await tx.query(WITHDRAWN, keys))
   }
 
   of(partnerId: string, reference: string): Entered {

@@ -1,4 +1,4 @@
-import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
 
 const CREDITS = subjects('bank transfers', 'bank_credits')
 
@@ -31,5 +31,20 @@ export const BANK_CREDIT_CHECKS: readonly Check[] = [
          and not exists (
            select from outbox o where o.tenant_id = b.partner_id and o.object_id = b.card_account_id
              and o.type = 'card_account.funded' and o.payload ->> 'reference' = b.utr) limit 100`,
+  ),
+  check(
+    'card_withdrawals',
+    ACCOUNTS,
+    'Every withdrawal takes money from a card account to the clearing account of its partner, and has one event',
+    (chosen) => `select t.transfer_id as subject, t.debit_account_id || ' to ' || t.credit_account_id || ', '
+         || (select count(*) from outbox o where o.tenant_id = t.tenant_id and o.object_id = t.object_id
+           and o.type = 'card_account.withdrawn' and o.payload ->> 'transactionId' = t.transfer_id) || ' events' as detail
+       from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+       where j.kind = 'card_withdrawal' and ${chosen('t.debit_account_id')}
+         and (t.debit_account_id <> 'card_funding:' || t.object_id
+           or t.credit_account_id <> 'funding_clearing:' || t.tenant_id
+           or ${allEventsKept('t.tenant_id', 't.created_at')} and not exists (
+             select from outbox o where o.tenant_id = t.tenant_id and o.object_id = t.object_id
+               and o.type = 'card_account.withdrawn' and o.payload ->> 'transactionId' = t.transfer_id)) limit 100`,
   ),
 ]
