@@ -45,11 +45,18 @@ module.exports = {
       [`${CORE}(tenants|ledger)/`],
     ),
     arrow(
-      'slices-do-not-meet',
-      'A slice reaches another through ledger/, tenants/ or an outbox event, never by an import.',
-      `${CORE}(?!(?:ledger|tenants)/)([^/]+)/`,
+      'rails-know-no-slice',
+      'rails/ reads and keeps the signed notices of banks for every slice.',
+      `${CORE}rails/`,
       CORE,
-      [`${CORE}($1|ledger|tenants)/`],
+      [`${CORE}(rails|tenants|ledger)/`],
+    ),
+    arrow(
+      'slices-do-not-meet',
+      'A slice reaches another through ledger/, tenants/, rails/ or an outbox event, never by an import.',
+      `${CORE}(?!(?:ledger|tenants|rails)/)([^/]+)/`,
+      CORE,
+      [`${CORE}($1|ledger|tenants|rails)/`],
     ),
     arrow(
       'http-knows-no-product',

@@ -54,6 +54,7 @@ export async function openTarget(): Promise<Target> {
     DATA_DIR: dataDir,
     UPI_RAIL_KEYS: RAIL_KEY,
     CARD_RAIL_KEYS: RAIL_KEY,
+    BANK_RAIL_KEYS: RAIL_KEY,
     TOKEN_TTL_SECONDS: '86400',
     // Else wrong credentials would soon be refused unread.
     FAILED_ATTEMPTS_PER_MINUTE: '100000',

@@ -75,6 +75,9 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   const { userId } = await svc(['admin', 'user', 'create', companyId, '--first-name', 'Leaving'])
   await svc(['admin', 'user', 'erase', userId, '--reason', 'asked'])
   await svc(['admin', 'card-account', 'list', companyId])
+  await svc(['admin', 'card-account', 'instructions', partner.cardAccountId])
+  const paidBack = ['--amount', '1', '--reference', 'AXISR0000001', '--reason', 'paid in twice']
+  await svc(['admin', 'card-account', 'withdraw', partner.cardAccountId, ...paidBack])
 }
 
 export async function administerCards(

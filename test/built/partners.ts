@@ -4,7 +4,7 @@ import { done, encryptOrders, results, upload } from '../harness/bulk.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { COINS, ifMatch } from '../harness/coins.ts'
-import { CARD_RAIL_KEY, type Live } from '../harness/live.ts'
+import { BANK_RAIL_KEY, CARD_RAIL_KEY, type Live } from '../harness/live.ts'
 import { asPartner, createCard, SEARCH, type TestPartner } from '../harness/partner.ts'
 
 export interface LivePartner extends TestPartner {
@@ -89,6 +89,13 @@ export async function issueCards(partner: LivePartner): Promise<{ inUse: string;
   expect(payloadOf(await client.get(`${accounts}/${cardAccountId}`)).lowBalance).toBe(1_000)
   payloadOf(await client.get(`${accounts}/${cardAccountId}/statement`))
   expect((await client.get(`${accounts}/${cardAccountId}/statement.pdf`)).text).toMatch(/^%PDF-/)
+  const { virtualAccountNumber } = payloadOf(
+    await client.get(`${accounts}/${cardAccountId}/funding-instructions`),
+  )
+  expect(virtualAccountNumber).toMatch(/^ACME\d{12}$/)
+  const transfer = { utr: 'NEFTLIVE0001', virtualAccount: virtualAccountNumber, amount: 300_000 }
+  const credited = await client.notify('/rails/bank/credits', transfer, BANK_RAIL_KEY)
+  expect(payloadOf(credited)).toMatchObject({ status: 'CREDITED', cardAccountId })
   const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 20)))
   await done(client, jobId)
   expect((await results(client, jobId)).filter(({ status }) => status !== 'ISSUED')).toEqual([])

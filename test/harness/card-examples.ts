@@ -88,6 +88,16 @@ async function networkMessages(recorder: Recorder, open: Client, svcCardId: stri
   })
 }
 
+async function bankTransfers(recorder: Recorder, { open }: Callers, virtualAccount: string): Promise<void> {
+  const notice = { utr: 'AXISN26091000042', virtualAccount, amount: 250_000, mode: 'NEFT' }
+  await recorder.works('receiveBankCredit', 'A transfer', open, {
+    body: { ...notice, remitterName: 'Acme Industries', remitterAccount: '912010012345678' },
+  })
+  await recorder.works('sandboxBankTransfer', 'By RTGS', open, {
+    body: { virtualAccountNumber: virtualAccount, amount: 500_000, mode: 'RTGS' },
+  })
+}
+
 async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void> {
   const { issuer, partner } = callers
   const svcCardId = await newCard(callers)
@@ -100,6 +110,9 @@ async function cardAccounts(recorder: Recorder, callers: Callers): Promise<void>
   })
   await recorder.works('getCardAccount', 'One of them, with its balance', issuer, { params })
   await recorder.fails('getCardAccount', 'card_account_not_found', nobody, issuer, missing)
+  await recorder.fails('getFundingInstructions', 'card_account_not_found', nobody, issuer, missing)
+  const told = await recorder.works('getFundingInstructions', 'Where to transfer money', issuer, { params })
+  await bankTransfers(recorder, callers, payloadOf(told).virtualAccountNumber)
   const body = { lowBalance: 5000 }
   await recorder.works('updateCardAccount', 'A threshold', issuer, { params, body })
   await recorder.fails('updateCardAccount', 'card_account_not_found', nobody, issuer, { ...missing, body })

@@ -19,7 +19,7 @@ const plain: Row = () => ({})
 const empty: Row = () => ({ body: {} })
 
 const WORLD = OPERATIONS.filter(({ auth, sandboxOnly }) => auth === 'none' && sandboxOnly)
-const RAILS = OPERATIONS.filter(({ auth }) => auth === 'rail' || auth === 'cardRail')
+const RAILS = OPERATIONS.filter(({ auth }) => ['rail', 'bankRail', 'cardRail'].includes(auth))
 export const ROWS: Record<string, Row | { readonly why: string }> = {
   issueMerchantToken: open('the key names the tenant'),
   issuePartnerToken: open('the client names the tenant'),
@@ -69,6 +69,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
       'getCardAccount',
       'getCardAccountStatement',
       'getCardAccountStatementPdf',
+      'getFundingInstructions',
       'listCompanies',
       'getCompany',
       'getUser',

@@ -13,6 +13,7 @@ import { REDIS, RedisServer } from './redis.ts'
 
 export const RAIL_KEY = 'rail-key-of-the-built-program-0123456789'
 export const CARD_RAIL_KEY = 'card-rail-key-of-the-built-program-01234'
+export const BANK_RAIL_KEY = 'bank-rail-key-of-the-built-program-01234'
 export const METRICS_TOKEN = 'figures-0123456789'
 
 /** What a production has: a PostgreSQL with separate logins, a store for rate limits, somebody who takes webhooks. */
@@ -126,6 +127,11 @@ const CHOSEN: Readonly<Record<string, string>> = {
   TOKEN_TTL_SECONDS: '1800',
   UPI_RAIL_KEYS: `${RAIL_KEY},the-next-rail-key-0123456789-0123456789`,
   CARD_RAIL_KEYS: `${CARD_RAIL_KEY},the-next-card-rail-key-0123456789-0123456789`,
+  BANK_RAIL_KEYS: `${BANK_RAIL_KEY},the-next-bank-rail-key-0123456789-0123456789`,
+  VIRTUAL_ACCOUNT_PREFIX: 'ACME',
+  FUNDING_IFSC: 'HDFC0000001',
+  FUNDING_BENEFICIARY: 'Acme Payments Escrow',
+  FUNDING_BANK_NAME: 'HDFC Bank',
   JWE_MAX_AGE_SECONDS: '600',
   CARD_REPEAT_SECONDS: '2',
   CARD_UNCLAIMED_DAYS: '730',

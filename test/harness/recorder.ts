@@ -1,7 +1,7 @@
 import { signNotice } from '@svc/server/http/notice-signature'
 import { OPERATIONS } from '@svc/server/operations'
 import type { ApiResponse, Client } from './client.ts'
-import { CARD_RAIL_KEY, RAIL_KEY } from './service.ts'
+import { BANK_RAIL_KEY, CARD_RAIL_KEY, RAIL_KEY } from './service.ts'
 
 /** What a worked example sends; what it leaves out is not sent. */
 export interface Asked {
@@ -61,7 +61,7 @@ export class Recorder {
     const search = query ? `?${new URLSearchParams(query)}` : ''
     const text = typeof body === 'object' ? JSON.stringify(body) : body
     const type = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
-    const key = { rail: RAIL_KEY, cardRail: CARD_RAIL_KEY }[auth as string]
+    const key = { rail: RAIL_KEY, bankRail: BANK_RAIL_KEY, cardRail: CARD_RAIL_KEY }[auth as string]
     const signature =
       key && signs ? { 'x-rail-signature': signNotice(Buffer.from(text!), key, Date.now()) } : {}
     // The client has a `partnerid` of its own, and names differ by case only.

@@ -24,8 +24,15 @@ export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
 /** Key with which tests sign messages of the card network. */
 export const CARD_RAIL_KEY = 'card-rail-key-of-the-tests-0123456789ab'
+/** Key with which tests sign notices of bank transfers. */
+export const BANK_RAIL_KEY = 'bank-rail-key-of-the-tests-0123456789ab'
 /** Settings of every service; partners of tests are funded by one person, also in live mode. */
-const GIVEN = { UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: CARD_RAIL_KEY, APPROVAL_ABOVE_RUPEES: 'none' }
+const GIVEN = {
+  UPI_RAIL_KEYS: RAIL_KEY,
+  CARD_RAIL_KEYS: CARD_RAIL_KEY,
+  BANK_RAIL_KEYS: BANK_RAIL_KEY,
+  APPROVAL_ABOVE_RUPEES: 'none',
+}
 
 export interface TestDatabase {
   readonly host: string

@@ -6,6 +6,7 @@ import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { formatRupees, paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
@@ -117,6 +118,19 @@ async function cardRailFlows(svcCardId: string): Promise<string[]> {
   ]
 }
 
+async function bankTransferFlows(): Promise<string[]> {
+  const leaving = await newPartner(service, { fundsPaise: 0n })
+  const transfer = transferTo(await numberOf(service, leaving))
+  return [
+    await flow('The bank notifies a transfer to a card account', async () =>
+      payloadOf(await notifyTransfer(service.client, transfer)),
+    ),
+    await flow('What is left on a card account is paid back to its partner', () =>
+      withdraw(service, leaving, 400_00n),
+    ),
+  ]
+}
+
 test('each flow moves money between the accounts that the reference says', async () => {
   const code = await newCode(service, shop, { multipleUse: true })
   const cancelled = await newCode(service, shop)
@@ -152,6 +166,7 @@ test('each flow moves money between the accounts that the reference says', async
     await flow('The card is spent from', () => atCard(`${svcCardId}/spend`, 120.5)),
     await flow('A shop refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
     ...(await cardRailFlows(svcCardId)),
+    ...(await bankTransferFlows()),
     await flow('Coins are awarded', async () => {
       ;[userId] = (await newUsers(service, partner, 1)) as [string]
       ;({ event } = await newConfig(issuer, { amount: 25, coinsExpireAfterDays: 10 }))

@@ -11,7 +11,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 let checkout: Checkout
 beforeAll(async () => {
-  checkout = await openCheckout({ UPI_RAIL_KEYS: RAIL_KEY, CARD_RAIL_KEYS: RAIL_KEY })
+  checkout = await openCheckout({
+    UPI_RAIL_KEYS: RAIL_KEY,
+    CARD_RAIL_KEYS: RAIL_KEY,
+    BANK_RAIL_KEYS: RAIL_KEY,
+  })
 })
 afterAll(() => checkout?.close())
 
@@ -53,6 +57,13 @@ test('the guide to the card rail runs as it is printed: an authorisation, captur
     expect(printed).toContain(`"status":"${status}"`)
   expect(printed).toContain('"reason":"insufficient_funds"')
   expect(printed).toContain('unmatched_refund')
+})
+
+test('the guide to the bank rail runs as it is printed: a transfer, one entered before, one in quarantine, a withdrawal', async () => {
+  const printed = await checkout.runGuide('guides/bank-rail.md')
+  for (const status of ['CREDITED', 'ENTERED_BEFORE']) expect(printed).toContain(`"status":"${status}"`)
+  expect(printed).toContain('unknown_virtual_account')
+  expect(printed).toMatch(/withdrawn +1500\.00/)
 })
 
 test('the guide to the books runs as it is printed: a payment, its statement, the trial balance, a settlement file', async () => {
@@ -112,6 +123,7 @@ const RUN_IN: Readonly<Record<string, string>> = {
   'guides/companies.md': 'guides',
   'guides/conformance.md': 'guides',
   'guides/books.md': 'guides-operators',
+  'guides/bank-rail.md': 'guides-operators',
   'guides/card-rail.md': 'guides-operators',
   'guides/console.md': 'guides-operators',
   'guides/encrypt-a-request.md': 'guides',

@@ -4,6 +4,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
@@ -62,6 +63,8 @@ beforeAll(async () => {
   await terminal.refund(6, { captureId })
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
   await endCards(client, partner)
+  payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
+  await withdraw(service, partner, 1_00n)
   const { event } = await newConfig(client, { coinsExpireAfterDays: 1, perUserDailyLimit: 10 })
   const { userId, companyId } = partner
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
@@ -128,6 +131,13 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['code_revisions', `update qr_codes set close_reason = 'cancelled', revision = revision + 1`],
   ['payment_events', `delete from outbox where type = 'payment.refund_pending'`],
   ['notices', `update rail_notices set payment_id = null`],
+  ['bank_credits', 'update bank_credits set amount_paise = amount_paise + 1'],
+  ['card_withdrawals', `delete from outbox where type = 'card_account.withdrawn'`],
+  [
+    'card_withdrawals',
+    `update ledger_transfers set credit_account_id = 'bank:house' where kind = 'card_withdrawal'`,
+  ],
+  ['bank_credit_events', `delete from outbox where type = 'card_account.funded'`],
   ['settlement_lines', 'update settlement_lines set amount_paise = amount_paise + 1'],
   ['settlement_journals', `update ledger_transfers set amount = amount + 1 where kind = 'bank_settlement'`],
   ['code_events', `delete from outbox where type = 'qr_code.credited'`],
@@ -213,7 +223,7 @@ const DAMAGES: readonly (readonly [string, string])[] = [
 /** Whatever an invariant can be asked of. */
 const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
-  union all select notice_id from rail_notices union all select utr from settlement_lines
+  union all select notice_id from rail_notices union all select credit_id from bank_credits union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes
   union all select authorization_id from card_authorizations union all select message_id from card_messages

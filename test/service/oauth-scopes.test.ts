@@ -81,7 +81,7 @@ describe.each(ALL)('a token with the scope %s alone', (scope) => {
 
 test('every scope is one that an operation needs, and every operation that accepts partners’ tokens needs one', () => {
   expect([...new Set(SCOPED.map(({ scope }) => scope))].sort()).toEqual([...ALL].sort())
-  const public_ = new Set(['none', 'merchant', 'rail', 'cardRail'])
+  const public_ = new Set(['none', 'merchant', 'rail', 'bankRail', 'cardRail'])
   expect(OPERATIONS.filter(({ auth, scope }) => !public_.has(auth) && !scope)).toEqual([])
 })
 

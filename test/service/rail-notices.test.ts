@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
+import { UNREADABLE } from '../harness/odd-notices.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import {
   asSuperuser,
@@ -66,19 +67,7 @@ test('one bank reference written in several ways is one payment', async () => {
   expect(data.map(({ paymentId }: Json) => paymentId)).toEqual([first.paymentId])
 })
 
-test.each([
-  ['not JSON', 'utr=1&amount=2', undefined, 'not_json'],
-  ['a list', '[]', 'application/json', 'not_json'],
-  ['of another media type', '<credit/>', 'text/xml', 'not_json'],
-  ['without a reference', '{"amount":10}', 'application/json', 'reference_unreadable'],
-  [
-    'with an amount of three decimals',
-    '{"utr":"U1234567","amount":1.005}',
-    'application/json',
-    'amount_unreadable',
-  ],
-  ['with an amount in words', '{"utr":"U1234567","amount":"ten"}', 'application/json', 'amount_unreadable'],
-])(
+test.each(UNREADABLE)(
   'a signed notice that is %s goes to quarantine once, and is kept byte for byte',
   async (_, text, type, reason) => {
     const responses = [await send(text, type), await send(text, type)]

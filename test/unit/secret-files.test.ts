@@ -26,6 +26,7 @@ const VALUES: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary',
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
+  BANK_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   VAULT_TOKEN: 'canary',
   OIDC_CLIENT_SECRET: 'canary',
   SVC_OPERATOR_CODE: 'canary',

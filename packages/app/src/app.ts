@@ -37,7 +37,6 @@ import { openMetrics } from '@svc/platform/metrics'
 import type { Tracing } from '@svc/platform/tracing'
 import { authenticators, knownTenant } from '@svc/server/access/authenticate'
 import { API_DOCUMENT } from '@svc/server/api-document'
-import { cardRailAuthenticator } from '@svc/server/cards/authenticate-card-rail'
 import { BulkWorker } from '@svc/server/cards/bulk-worker'
 import { mountOperations } from '@svc/server/http/mount'
 import type { SelfCall, Services } from '@svc/server/http/operation'
@@ -46,7 +45,7 @@ import { serveReference } from '@svc/server/http/reference'
 import { type Authenticator, buildServer, type ServerOptions } from '@svc/server/http/server'
 import { certificateLoop } from '@svc/server/http/tls'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
-import { railAuthenticator } from '@svc/server/qr-codes/authenticate-rail'
+import { railAuthenticator } from '@svc/server/rails/authenticate-rail'
 import { injectFaults } from '@svc/server/sandbox/fault-injection'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
@@ -230,8 +229,9 @@ export class App {
       overloadLog: new OverloadLog(this.services.log),
       authenticators: {
         ...Object.fromEntries(byHeaders),
-        rail: { needs: 'body', ...railAuthenticator(this.services) },
-        cardRail: { needs: 'body', ...cardRailAuthenticator(this.services) },
+        rail: { needs: 'body', ...railAuthenticator(this.services, 'upi') },
+        bankRail: { needs: 'body', ...railAuthenticator(this.services, 'bank') },
+        cardRail: { needs: 'body', ...railAuthenticator(this.services, 'cards') },
       },
       admit: ({ headers }) => {
         if (this.#draining && headers[INSIDE] !== this.#inside) fail('temporarily_unavailable', SHUTTING_DOWN)

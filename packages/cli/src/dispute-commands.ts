@@ -1,7 +1,7 @@
 import { closeDispute } from '@svc/core/qr-codes/close-dispute'
 import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/qr-codes/dispute'
 import { findDispute } from '@svc/core/qr-codes/find-dispute'
-import { followedNotice } from '@svc/core/qr-codes/find-refund'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, Option } from 'commander'

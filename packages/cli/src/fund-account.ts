@@ -1,12 +1,15 @@
-import { askApproval, fundingPosting } from '@svc/console-api/postings'
+import { askApproval, fundingPosting, withdrawalPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import type { Approval } from '@svc/core/ledger/approvals'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { printWaiting } from './approval-commands.ts'
-import { withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
 import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
@@ -26,19 +29,32 @@ export const shownAccount = (account: FundedAccount) => ({
   balance: formatRupees(account.balancePaise),
 })
 
-interface FundOptions {
+interface MoveOptions {
   readonly json?: boolean
   readonly amount: string
   readonly reference: string
   readonly reason: string
 }
 
-/** Enters money that a partner paid in, or asks for a second person. */
-export async function fund(
+interface Movement {
+  readonly partnerId: string
+  readonly cardAccountId: string
+  readonly amountPaise: Paise
+  readonly reference: string
+  readonly reason: string
+}
+
+/** Enters it, or returns the request for a second person. */
+type Enter = (movement: Movement, actor: string, context: CommandContext) => Promise<Approval | undefined>
+
+/** Enters money that was paid in or out, or asks for a second person; `done`: how the result is called. */
+async function move(
   cardAccountId: string,
-  { amount: text, reference, reason, json = false }: FundOptions,
+  { amount: text, reference, reason, json = false }: MoveOptions,
+  done: 'funded' | 'withdrawn',
+  enter: Enter,
 ): Promise<void> {
-  const amount: Paise | undefined = parseRupees(text)
+  const amount = parseRupees(text)
   if (!amount || amount > FUNDING_MAX_PAISE)
     throw new UsageError(
       `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
@@ -46,21 +62,46 @@ export async function fund(
   if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
   requireName(reason, '--reason')
-  const { funded, waiting } = await withInstallation(async (context) => {
-    const { commands, database } = context
+  const { moved, waiting } = await withInstallation(async (context) => {
+    const { database } = context
     const actor = await moneyActor(context)
     const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
     if (!account)
       throw new UsageError(`There is no card account ${cardAccountId}. List: svc admin card-account list`)
-    const ask = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
-    const waits = await askApproval(postingTools(context), fundingPosting(ask), { actor })
-    if (waits) return { waiting: waits, funded: undefined }
-    await commands
-      .open(fundAccount)
-      .run(ask, { actor, ...fundingAudit(account, amount, { reference, reason }) })
+    const movement = { partnerId: account.partnerId, cardAccountId, amountPaise: amount, reference, reason }
+    const waits = await enter(movement, actor, context)
+    if (waits) return { waiting: waits, moved: undefined }
     const after = await database.operate((tx) => findFundedAccount(tx, cardAccountId))
-    return { waiting: undefined, funded: required(after, 'a card account is never deleted') }
+    return { waiting: undefined, moved: required(after, 'a card account is never deleted') }
   })
   if (waiting) printWaiting(waiting, json)
-  else printRecord({ ...shownAccount(funded), funded: formatRupees(amount) }, json)
+  else printRecord({ ...shownAccount(moved), [done]: formatRupees(amount) }, json)
 }
+
+export const fund = (
+  cardAccountId: string,
+  { notice, ...options }: MoveOptions & { readonly notice?: string },
+): Promise<void> =>
+  move(cardAccountId, options, 'funded', async (funding, actor, context) => {
+    const assigns = await context.database.operate(async (tx) =>
+      notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
+    )
+    const posting = fundingPosting({ ...funding, noticeId: notice })
+    const waits = await askApproval(postingTools(context), posting, { actor })
+    if (waits) return waits
+    const audit = fundingAudit(funding, funding.amountPaise, givenIn(funding))
+    await context.commands.open(fundAccount).run({ ...funding, assigns }, { actor, ...audit })
+    return undefined
+  })
+
+export const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
+  move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
+    const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
+    if (waits) return waits
+    const given = givenIn(withdrawal)
+    const audit = fundingAudit(withdrawal, withdrawal.amountPaise, given, 'card_account.withdrawn')
+    await context.commands.open(withdrawFunds).run(withdrawal, { actor, ...audit })
+    return undefined
+  })
+
+const givenIn = ({ reference, reason }: Movement) => ({ reference, reason })

@@ -1,6 +1,7 @@
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
-import { assignmentOf, findNotice } from '@svc/core/qr-codes/find-notice'
-import { type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
+import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
+import { findNotice } from '@svc/core/rails/find-notice'
+import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
@@ -26,6 +27,7 @@ const shown = (notice: RailNotice) => ({
   reason: notice.reason,
   utr: notice.utr,
   paymentId: notice.paymentId,
+  cardAccountId: notice.cardAccountId,
   flags: notice.flags.join(' ') || null,
   receivedAt: notice.receivedAt,
   assignedBy: notice.assignedBy,

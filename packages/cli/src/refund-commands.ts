@@ -1,6 +1,7 @@
 import { completeRefund } from '@svc/core/qr-codes/complete-refund'
-import { findRefund, followedNotice } from '@svc/core/qr-codes/find-refund'
+import { findRefund } from '@svc/core/qr-codes/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/qr-codes/merchant-refund'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
@@ -112,7 +113,7 @@ async function complete(
     const actor = await moneyActor(context)
     const [refund, assigns] = await database.operate(async (tx) => [
       await findRefund(tx, refundId),
-      notice === undefined ? undefined : await followedNotice(tx, notice, actor),
+      notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'refund_notice'),
     ])
     const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
     const decided = await commands

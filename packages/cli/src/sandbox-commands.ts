@@ -10,6 +10,7 @@ import { withOpened } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { addSandboxCardCommand } from './sandbox-card-command.ts'
 import { addSandboxClockCommands } from './sandbox-clock.ts'
+import { addSandboxTransferCommand } from './sandbox-transfer-command.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -24,7 +25,9 @@ const SERVED_WITHIN_MS = 30_000
 export function addSandboxCommands(program: Command): void {
   const sandbox = program
     .command('sandbox')
-    .description('reset the sandbox, save and load its states, move time, or play the card network')
+    .description(
+      'reset the sandbox, save and load its states, move time, or play the card network and the bank',
+    )
   sandbox
     .command('reset')
     .description('throw all data of the sandbox away and begin with fresh demo tenants; the service may run')
@@ -36,6 +39,7 @@ export function addSandboxCommands(program: Command): void {
     .action(reset)
   addSandboxClockCommands(sandbox)
   addSandboxCardCommand(sandbox)
+  addSandboxTransferCommand(sandbox)
   const snapshot = sandbox
     .command('snapshot')
     .description('states of the sandbox, kept under a name in DATA_DIR/snapshots; the service may run')

@@ -5,6 +5,13 @@ import { requireName } from './partner-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
+/** What ends it, where a command does; the guide has the others. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  payable: 'svc admin payout prepare',
+  suspense: 'svc admin suspense assign, svc admin suspense return',
+  card_accounts: 'svc admin card-account withdraw',
+}
+
 interface Json {
   readonly json?: boolean
 }
@@ -60,7 +67,7 @@ async function show(tenantId: string, { json = false }: Json): Promise<void> {
   printRecord(shown, false)
   if (left.length > 0)
     printRows(
-      left.map(({ what, count, amount }) => ({ open: what, left: amount ?? count })),
+      left.map(({ what, count, amount }) => ({ open: what, left: amount ?? count, remedy: REMEDIES[what] })),
       false,
     )
 }

@@ -232,6 +232,24 @@ const TRIGGERS: Record<EventType, Trigger> = {
     return `blocked and emptied ${svcCardId}`
   },
   'card.returned': byTime,
+  async 'card_account.funded'(sandbox) {
+    const { cardAccountId } = sandbox.incentivePartner
+    const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}/funding-instructions`
+    const { virtualAccountNumber } = await asPartner(sandbox).call<{ virtualAccountNumber: string }>(
+      'GET',
+      path,
+    )
+    const transfer = { virtualAccountNumber, amount: 1_000 }
+    const { utr } = await asPartner(sandbox).call<{ utr: string }>(
+      'POST',
+      '/sandbox/bank/transfers',
+      sandbox.override(transfer, 'remitterName', 'mode'),
+    )
+    return `transferred to ${cardAccountId} with ${utr}`
+  },
+  'card_account.withdrawn': async () => {
+    throw new UsageError('An operator causes it: svc admin card-account withdraw')
+  },
   async 'card_account.low'(sandbox) {
     const { cardAccountId } = sandbox.incentivePartner
     const path: ApiPath = `/api/v0/partner/card-accounts/${cardAccountId}`

@@ -31,7 +31,7 @@ export const ApprovalRecord = record('Approval', {
   approvalId: text(),
   tenantId: text(),
   kind: text(
-    'Kind of the journal: `card_funding`, `suspense_assigned`, `suspense_returned`, `journal_reversal`',
+    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`',
   ),
   status: Type.Enum([...STATUSES], {
     description: '`APPROVED` is to be posted; approve it again after a failure',

@@ -1,27 +1,21 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
 import {
   ACCOUNT_TYPES,
   type AccountType,
   type CardAccount,
   type CardProduct,
   cardAccounts,
-  FUNDING_MAX_PAISE,
-  findCardAccount,
-  fundingAudit,
 } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
-import { fundAccount } from '@svc/core/cards/fund-account'
 import { findCompany } from '@svc/core/cards/list-onboarded'
 import { accountId } from '@svc/core/ledger/accounts'
 import { PRODUCTS } from '@svc/core/tenants/partner'
-import { formatRupees, type Paise, paise, parseRupees } from '@svc/kernel/money'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
-import { actorOf, auditOf } from './as-operator.ts'
+import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -40,7 +34,6 @@ import {
   text,
 } from './console-schema.ts'
 import { countRows, Filters, type PageRequest, readList } from './list.ts'
-import { askApproval, fundingPosting } from './postings.ts'
 
 const ACCOUNTS = `${CONSOLE_API}/card-accounts`
 const id = Type.String({ maxLength: 128 })
@@ -214,68 +207,6 @@ export const createCardAccountInConsole = query({
       )
       const account = await database.operate((tx) => findOne(tx, cardAccountId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(account) }
-    }
-  },
-})
-
-export const fundCardAccountInConsole = query({
-  ...consoleOperation,
-  id: 'console.fundCardAccount',
-  stepUp: true,
-  method: 'POST',
-  path: `${ACCOUNTS}/:cardAccountId/funds`,
-  tag: 'Card accounts',
-  summary: 'Enter money that the partner paid in',
-  description:
-    'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first funding, with another one it is 409. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.',
-  permission: 'finance',
-  params: idParam('cardAccountId'),
-  body: closed({
-    amount: Type.String({
-      pattern: '^[0-9]{1,13}(\\.[0-9]{1,2})?$',
-      'x-rule': 'must be rupees with at most two decimals',
-      description: 'Rupees as text, such as `250000.00`',
-    }),
-    reference: Type.String({
-      pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
-      'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
-      description: 'The bank’s reference of the payment, such as its UTR',
-    }),
-    reason: Name,
-  }),
-  result: record('Funding', {
-    cardAccountId: text(),
-    transferId: text(),
-    amount: rupeesText,
-    balance: rupeesText,
-  }),
-  accepted: ApprovalRecord,
-  errors: ['card_account_not_found', 'funding_reference_used', 'approval_open'],
-  mount(services) {
-    const { commands, database } = services
-    const { run } = commands.open(fundAccount)
-    return async (input) => {
-      const { reference, reason, amount } = input.body
-      const { cardAccountId } = input.params
-      const amountPaise = parseRupees(amount)
-      if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
-        return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
-      const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
-      const { partnerId } = account ?? fail('card_account_not_found')
-      const fund = { partnerId, cardAccountId, amountPaise, reference, reason }
-      const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      const approval = await askApproval(services, fundingPosting(fund), by)
-      if (approval) return waitsForApproval(approval, services)
-      const details = fundingAudit(fund, amountPaise, { reference, reason })
-      const { transfer, balancePaise } = await run(fund, auditOf(partnerId, input, details))
-      return {
-        body: JSON.stringify({
-          cardAccountId,
-          transferId: transfer.transferId,
-          amount: formatRupees(transfer.amountPaise),
-          balance: formatRupees(balancePaise),
-        }),
-      }
     }
   },
 })

@@ -1,6 +1,8 @@
 import type { Operation } from '@svc/server/http/operation'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
+import * as credits from './bank-credit-operations.ts'
+import * as accountMoney from './card-account-money.ts'
 import * as accounts from './card-account-operations.ts'
 import * as cardChanges from './card-change-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
@@ -98,7 +100,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   accounts.listCardAccountsInConsole,
   accounts.showCardAccount,
   accounts.createCardAccountInConsole,
-  accounts.fundCardAccountInConsole,
+  accountMoney.fundCardAccountInConsole,
+  accountMoney.withdrawFromCardAccountInConsole,
+  credits.showFundingInstructions,
+  credits.listBankCredits,
   issueCardInConsole,
   users.listUsersInConsole,
   users.showUser,

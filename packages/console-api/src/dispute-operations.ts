@@ -8,7 +8,7 @@ import {
   disputeToWire,
 } from '@svc/core/qr-codes/dispute'
 import { findDispute } from '@svc/core/qr-codes/find-dispute'
-import { followedNotice } from '@svc/core/qr-codes/find-refund'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'

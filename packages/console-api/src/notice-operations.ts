@@ -1,8 +1,9 @@
 import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
-import { assignmentOf, findNotice } from '@svc/core/qr-codes/find-notice'
+import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
-import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
+import { findNotice } from '@svc/core/rails/find-notice'
+import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -19,6 +20,8 @@ import {
   oneOf,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { maskNotice } from './mask-notice.ts'
+import { isRevealed } from './reveals.ts'
 
 const TAG = 'Payments'
 const actorOf = ({ caller }: { readonly caller: Caller }): string => `operator ${caller.actor!.name}`
@@ -55,7 +58,7 @@ export const listNotices = query({
         descending: sort !== 'created',
       }
       const page = await database.operate((tx) =>
-        readList(tx, plan, query, (row: RailNotice) => noticeToWire(row, timeZone)),
+        readList(tx, plan, query, (row: RailNotice) => maskNotice(noticeToWire(row, timeZone))),
       )
       return { body: JSON.stringify(page) }
     }
@@ -73,10 +76,12 @@ export const showNotice = query({
   params: idParam('noticeId'),
   result: NoticeRecord,
   errors: ['notice_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ params: { noticeId } }) => {
-      const notice = await database.operate((tx) => findNotice(tx, noticeId))
-      return { body: JSON.stringify(noticeToWire(notice ?? fail('notice_not_found'), timeZone)) }
+  mount(services) {
+    const { config, database } = services
+    return async (input) => {
+      const notice = await database.operate((tx) => findNotice(tx, input.params.noticeId))
+      const record = noticeToWire(notice ?? fail('notice_not_found'), config.BUSINESS_TIME_ZONE)
+      return { body: JSON.stringify((await isRevealed(services, input)) ? record : maskNotice(record)) }
     }
   },
 })

@@ -1,7 +1,7 @@
 import type { MerchantRefund } from '@svc/core/qr-codes/merchant-refund'
 import type { Payment } from '@svc/core/qr-codes/payment'
-import { type RailNotice, railNotices } from '@svc/core/qr-codes/rail-notice'
 import { type SettlementLine, settlementLines } from '@svc/core/qr-codes/settlement-line'
+import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'

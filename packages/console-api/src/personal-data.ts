@@ -18,6 +18,7 @@ const MASKS = {
     return first === undefined ? '•••' : `${first}•••@${domain}`
   },
   mobile: (text: string) => `••••••${text.slice(-4)}`,
+  account: (text: string) => `••••${text.slice(-4)}`,
   text: () => '•••',
 } as const
 type Personal = keyof typeof MASKS

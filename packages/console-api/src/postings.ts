@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { fundAccount } from '@svc/core/cards/fund-account'
+import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import {
   type Approval,
   findApproval,
@@ -10,11 +11,13 @@ import {
 } from '@svc/core/ledger/approvals'
 import { amountOfJournal, type JournalWithLegs, reverseJournal } from '@svc/core/ledger/reverse-journal'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { findNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Commands, CommandTools } from '@svc/platform/command'
+import type { Tx } from '@svc/platform/db/database'
 
 /** What postings need: of the service, or of one call of the command line. */
 export type PostingTools = Pick<CommandTools, 'config' | 'database' | 'newId'> & {
@@ -33,6 +36,8 @@ interface Funding {
   readonly amountPaise: Paise
   readonly reference: string
   readonly reason: string
+  /** The notice in quarantine that an operator follows. */
+  readonly noticeId?: string | undefined
 }
 
 export const fundingPosting = ({
@@ -41,13 +46,20 @@ export const fundingPosting = ({
   amountPaise,
   reference,
   reason,
+  noticeId,
 }: Funding): Posting => ({
   tenantId: partnerId,
   kind: 'card_funding',
   amountPaise,
   reference: canonicalReference(reference),
-  request: { cardAccountId },
+  request: { cardAccountId, ...(noticeId !== undefined && { noticeId }) },
   reason,
+})
+
+/** The same for what is paid back to the partner. */
+export const withdrawalPosting = ({ noticeId: _, ...withdrawal }: Funding): Posting => ({
+  ...fundingPosting(withdrawal),
+  kind: 'card_withdrawal',
 })
 
 interface Resolution {
@@ -102,24 +114,41 @@ type Carry = (tools: PostingTools, approval: Approval, audit: CommandAudit<unkno
 const named = ({ request }: Approval, name: string): string =>
   required(request[name] ?? undefined, 'an approval names what it is of')
 
+/** What moves to or from a card account. */
+const movementOf = (approval: Approval) => ({
+  partnerId: approval.tenantId,
+  cardAccountId: named(approval, 'cardAccountId'),
+  amountPaise: paise(approval.amountPaise),
+  reference: approval.reference,
+  reason: approval.reason,
+  approvalId: approval.approvalId,
+})
+
 /** How each kind of posting is carried out once it is approved. */
 const CARRY: Readonly<Record<ManualPosting, Carry>> = {
-  card_funding: ({ commands }, approval, audit) =>
+  card_funding: async ({ commands, database }, approval, audit) =>
     commands.open(fundAccount).run(
       {
-        partnerId: approval.tenantId,
-        cardAccountId: named(approval, 'cardAccountId'),
-        amountPaise: paise(approval.amountPaise),
-        reference: approval.reference,
-        reason: approval.reason,
-        approvalId: approval.approvalId,
+        ...movementOf(approval),
+        assigns: await database.operate((tx) => noticeOf(tx, approval)),
       },
       audit,
     ),
+  card_withdrawal: ({ commands }, approval, audit) =>
+    commands.open(withdrawFunds).run(movementOf(approval), audit),
   suspense_assigned: resolve,
   suspense_returned: resolve,
   journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>
     commands.open(reverseJournal).run({ tenantId, journalId: reference, reason, approvalId }, audit),
+}
+
+/** The notice that the funding follows; none once it was assigned, when the posting is repeated after a failure. */
+async function noticeOf(tx: Tx, { request, requestedBy }: Approval) {
+  const noticeId = request['noticeId'] ?? undefined
+  const notice = noticeId === undefined ? undefined : await findNotice(tx, noticeId)
+  return notice?.status === 'QUARANTINED'
+    ? { noticeTenantId: notice.tenantId, noticeId: notice.noticeId, actor: requestedBy }
+    : undefined
 }
 
 function resolve(

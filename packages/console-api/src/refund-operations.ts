@@ -1,13 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { completeRefund } from '@svc/core/qr-codes/complete-refund'
-import { findRefund, followedNotice } from '@svc/core/qr-codes/find-refund'
+import { findRefund } from '@svc/core/qr-codes/find-refund'
 import {
   type MerchantRefund,
   merchantRefunds,
   RefundRecord,
   refundToWire,
 } from '@svc/core/qr-codes/merchant-refund'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -182,7 +183,7 @@ export const completeRefundByOperator = query({
       const actor = `operator ${input.caller.actor!.name}`
       const [found, assigns] = await database.operate(async (tx) => [
         await findRefund(tx, refundId),
-        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor),
+        noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'refund_notice'),
       ])
       const { merchantId } = found ?? fail('refund_not_found')
       const outcome = {

@@ -10,8 +10,8 @@ import { CONSOLE_API, closed, consoleOperation, Name, record, text } from './con
 
 const REVEALED_MINUTES = 15
 const REVEALED_MS = REVEALED_MINUTES * 60_000
-/** Users, cards, QR codes, payments, and webhook endpoints with what was sent to them. */
-const REVEALABLE = /^(?:usr|card|qr|pay|whe)_/
+/** Users, cards, QR codes, payments, notices of transfers, and webhook endpoints with what was sent to them. */
+const REVEALABLE = /^(?:usr|card|qr|pay|rnt|whe)_/
 
 const FIND = statement(
   'personal_data_reveal_find',
@@ -48,7 +48,7 @@ export const revealPersonalData = query({
   path: `${CONSOLE_API}/personal-data/reveals`,
   tag: 'Personal data',
   summary: 'Reveal the personal data of an object',
-  description: `For ${REVEALED_MINUTES} minutes the record of the user, card, QR code or payment, or what was sent to the webhook endpoint, is returned unmasked to this operator. The audit has who revealed what, and why.`,
+  description: `For ${REVEALED_MINUTES} minutes the record of the user, card, QR code, payment or notice, or what was sent to the webhook endpoint, is returned unmasked to this operator. The audit has who revealed what, and why.`,
   permission: 'reveal',
   body: closed({
     objectId: Type.String({ minLength: 1, maxLength: 128 }),
@@ -64,7 +64,7 @@ export const revealPersonalData = query({
         failField(
           'objectId',
           'format',
-          'must be the id of a user, card, QR code, payment or webhook endpoint',
+          'must be the id of a user, card, QR code, payment, notice or webhook endpoint',
         )
       const now = clock.now()
       const operatorId = actorIdOf(input.caller)

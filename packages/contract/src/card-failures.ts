@@ -2,6 +2,18 @@ import { kind } from './failure-kind.ts'
 
 /** Why a card is not used, replaced or emptied. */
 export const CARD_FAILURES = {
+  withdrawal_reference_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This bank reference was entered before, for another card account or amount',
+    'Compare with the bank statement: each transfer to a partner is entered once.',
+  ),
+  funding_not_set_up: kind(
+    422,
+    'BUSINESS_ERROR',
+    'Funding by bank transfer is not set up',
+    'Ask the operator of the service where to transfer the money; the operator sets FUNDING_IFSC.',
+  ),
   card_not_usable: kind(
     422,
     'BUSINESS_ERROR',

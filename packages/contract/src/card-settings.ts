@@ -1,3 +1,4 @@
+import { FUNDING_SETTINGS } from './funding-settings.ts'
 import { digits, oneOf, railKeys, whole } from './setting.ts'
 
 /** Settings of cards, of the rail on which a card network spends them, and of coins. */
@@ -48,6 +49,7 @@ export const CARD_SETTINGS = {
   CARD_RAIL_KEYS: railKeys(
     'Keys with which the card network signs its messages; two while one replaces the other. Without one, live mode accepts no messages; sandbox mode creates its own.',
   ),
+  ...FUNDING_SETTINGS,
   CARD_HOLD_DAYS: whole(
     7,
     1,

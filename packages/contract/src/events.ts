@@ -127,6 +127,14 @@ export const EVENTS = {
     description: 'An operator put what was on its way back to the card account back on the card',
     payload: '`CardReturn`',
   },
+  'card_account.funded': {
+    description: 'Money that was transferred to a card account was credited to it',
+    payload: '`FundedCardAccount`',
+  },
+  'card_account.withdrawn': {
+    description: 'What was left on a card account, or a part of it, was paid back to you',
+    payload: '`FundedCardAccount`',
+  },
   'card_account.low': {
     description: 'A load brought the balance of a card account below its threshold',
     payload: '`LowCardAccount`',

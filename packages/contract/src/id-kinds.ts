@@ -8,6 +8,7 @@ export const ID_KINDS = {
   acc: { of: 'card account', fields: ['cardAccountId'] },
   apv: { of: 'approval of a posting', fields: ['approvalId'] },
   bat: { of: 'batch of commands', fields: [] },
+  bcr: { of: 'bank transfer to a card account', fields: ['creditId'] },
   blk: { of: 'bulk job', fields: ['jobId'] },
   cal: { of: 'coin allocation', fields: ['allocationId'] },
   card: { of: 'card', fields: ['svcCardId', 'primarySvcCardId', 'replacedSvcCardId'] },

@@ -6,6 +6,11 @@ export interface NoticeFields {
   readonly payerVpa?: string | undefined
   readonly payeeVpa?: string | undefined
   readonly transactionTime?: string | undefined
+  /** Of transfers to card accounts. */
+  readonly virtualAccount?: string | undefined
+  readonly remitterName?: string | undefined
+  readonly remitterAccount?: string | undefined
+  readonly mode?: string | undefined
 }
 
 /** How one bank or payment service writes and signs its notices. */
@@ -17,7 +22,7 @@ export interface RailAdapter {
   readonly utcOffset: string
   /** What a notice must say to report a credit; any other goes to quarantine. */
   readonly only: { readonly field: string; readonly equals: string } | undefined
-  /** HMAC-SHA-256 under a key of UPI_RAIL_KEYS: over time and body, or over the body alone in hex or base64. */
+  /** HMAC-SHA-256 under a key of the rail: over time and body, or over the body alone in hex or base64. */
   readonly signature: {
     readonly header: string
     readonly scheme: 'time-and-body' | 'body-hex' | 'body-base64'
@@ -33,6 +38,10 @@ export const OWN_ADAPTER: RailAdapter = {
     payerVpa: 'payerVpa',
     payeeVpa: 'payeeVpa',
     transactionTime: 'transactionTime',
+    virtualAccount: 'virtualAccount',
+    remitterName: 'remitterName',
+    remitterAccount: 'remitterAccount',
+    mode: 'mode',
   },
   amountUnit: 'rupees',
   time: 'rfc3339',

@@ -9,6 +9,8 @@ export type Company = Schemas['PartnerCompany']
 export type User = Schemas['PartnerUser']
 /** What the cards of a company are loaded from; amounts in rupees. */
 export type CardAccount = Schemas['PartnerCardAccount']
+/** Where to transfer money for a card account. */
+export type FundingInstructions = Schemas['FundingInstructions']
 /** What a partner may set on a card account. */
 export type CardAccountSettings = Schemas['CardAccountSettings']
 type Body<O extends keyof operations> = operations[O] extends {
@@ -121,6 +123,14 @@ export class CardAccounts {
     const params = { path: { cardAccountId }, query: pastQuery(options) }
     const request = { params, ...this.#api.call(options) }
     return payloadOf(await this.#api.http.GET('/api/v0/partner/card-accounts/{cardAccountId}', request))
+  }
+
+  /** Where to transfer money for it. @throws SvcError `card_account_not_found`, `funding_not_set_up` */
+  async fundingInstructions(cardAccountId: string, options?: CallOptions): Promise<FundingInstructions> {
+    const params = { path: { cardAccountId } }
+    const request = { params, ...this.#api.call(options) }
+    const path = '/api/v0/partner/card-accounts/{cardAccountId}/funding-instructions'
+    return payloadOf(await this.#api.http.GET(path, request))
   }
 
   /** Newest first; all, or those of a company. */

@@ -39,6 +39,8 @@ export interface EventData {
   'card.return_waiting': Schemas['CardReturn']
   'card.returned': Schemas['CardReturn']
   'card.return_reversed': Schemas['CardReturn']
+  'card_account.funded': Schemas['FundedCardAccount']
+  'card_account.withdrawn': Schemas['FundedCardAccount']
   'card_account.low': Schemas['LowCardAccount']
   'user.erased': Schemas['ErasedUser']
   'coins.allocated': Schemas['CoinAllocation']

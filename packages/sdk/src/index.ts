@@ -26,7 +26,7 @@ export type {
   RewardsCard,
 } from './cards.ts'
 export type { CoinAllocation, CoinBalance, CoinConfig, CoinHistoryEntry, CoinRedemption } from './coins.ts'
-export type { CardAccount, CardAccountSettings, Company, User } from './companies.ts'
+export type { CardAccount, CardAccountSettings, Company, FundingInstructions, User } from './companies.ts'
 export type { Dispute, DisputeFilter } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
 export {

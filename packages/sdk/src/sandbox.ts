@@ -6,9 +6,13 @@ import { refuseInBrowsers } from './required.ts'
 import type { operations } from './schema.ts'
 import { type CallOptions, Transport, type TransportOptions, type WriteOptions } from './transport.ts'
 
-type Body<O extends 'sandboxPay' | 'sandboxSpend' | 'sandboxRefund' | 'sandboxCardMessage'> = NonNullable<
-  operations[O]['requestBody']
->['content']['application/json']
+type Simulated =
+  | 'sandboxPay'
+  | 'sandboxSpend'
+  | 'sandboxRefund'
+  | 'sandboxCardMessage'
+  | 'sandboxBankTransfer'
+type Body<O extends Simulated> = NonNullable<operations[O]['requestBody']>['content']['application/json']
 type Advance = NonNullable<operations['sandboxAdvanceClock']['requestBody']>['content']['application/json']
 type Paid = operations['sandboxPay']['responses'][200]['content']['application/json']['payload']
 
@@ -96,6 +100,15 @@ export class Sandbox {
     return payloadOf(
       await this.#api.http.POST('/sandbox/upi/pay', { body: payment, ...this.#api.call(options) }),
     )
+  }
+
+  /** Plays the bank: transfers money to the virtual account number of a card account. */
+  async transfer(
+    transfer: Body<'sandboxBankTransfer'>,
+    options?: WriteOptions,
+  ): Promise<Schemas['SandboxBankTransfer']> {
+    const request = { body: transfer, ...this.#api.call(options) }
+    return payloadOf(await this.#api.http.POST('/sandbox/bank/transfers', request))
   }
 
   /** The time of a tenant, and by how many seconds it is ahead of the service’s. */

@@ -67,6 +67,7 @@ export const API_DOCUMENT: About = {
     Requests: 'Read your own requests as the service logged them. For merchants and partners.',
     Webhooks: 'Register endpoints that receive events, and send events again. For merchants and partners.',
     'UPI rail': 'Signed notices of the bank: credits, refunds and disputes.',
+    'Bank rail': 'Signed notices of the bank: transfers to the virtual accounts of card accounts.',
     'Card rail': 'Signed messages of the card network: authorisations, captures, voids, refunds and advices.',
     Sandbox: 'Simulated payers, bank and card terminal. In sandbox mode only.',
     [HEALTH]: 'For load balancers and monitoring.',

@@ -4,6 +4,7 @@ import { issueMerchantToken } from './access/issue-merchant-token.ts'
 import { issuePartnerToken } from './access/issue-partner-token.ts'
 import { oauthMetadata } from './access/oauth-metadata.ts'
 import { publishedKeys } from './access/published-keys.ts'
+import { receiveBankCreditOperation } from './cards/bank-rail.ts'
 import { getBulkJob, listBulkResults } from './cards/bulk-progress.ts'
 import { getCardAccountStatement, getCardAccountStatementPdf } from './cards/card-account-statement.ts'
 import {
@@ -26,6 +27,7 @@ import {
   refundCardMessage,
   voidCard,
 } from './cards/card-rail.ts'
+import { getFundingInstructions } from './cards/funding-instructions.ts'
 import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
@@ -60,6 +62,7 @@ import { createRefundOperation, getRefund, listRefunds } from './qr-codes/refund
 import { searchQrCodes } from './qr-codes/search-qr-codes.ts'
 import { acceptPaymentOperation } from './qr-codes/upi-rail.ts'
 import { listOwnRequests } from './requests/list-requests.ts'
+import { transferFromBank } from './sandbox/bank-transfer.ts'
 import { refundAtTerminal, spendAtTerminal } from './sandbox/card-terminal.ts'
 import { sendNetworkMessage } from './sandbox/network-terminal.ts'
 import { payOut } from './sandbox/pay-out.ts'
@@ -149,6 +152,7 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   updateCardAccountOperation,
   getCardAccountStatement,
   getCardAccountStatementPdf,
+  getFundingInstructions,
   listCardChanges,
   getCoinConfig,
   createCoinConfigOperation,
@@ -182,11 +186,13 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   refundCardMessage,
   adviseCard,
   inquireBalance,
+  receiveBankCreditOperation,
   payQrCode,
   payOut,
   spendAtTerminal,
   refundAtTerminal,
   sendNetworkMessage,
+  transferFromBank,
   getTestClock,
   advanceTestClock,
   livez,

@@ -17,6 +17,7 @@ type Row = Schemas['Approval']
 
 const KINDS: Readonly<Record<string, string>> = {
   card_funding: 'Funding of a card account',
+  card_withdrawal: 'Withdrawal from a card account',
   suspense_assigned: 'Credit in suspense to a merchant',
   suspense_returned: 'Credit in suspense to its payer',
   journal_reversal: 'Reversal of a journal',

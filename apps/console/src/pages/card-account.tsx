@@ -12,7 +12,8 @@ import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
-import { FundCardAccount } from './fund-card-account.tsx'
+import { BankCredits, Instructions } from './bank-credits.tsx'
+import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
 import { IssueCard } from './issue-card.tsx'
 
 export function CardAccount() {
@@ -31,6 +32,7 @@ export function CardAccount() {
         query.data && (
           <>
             {can('operations') && <IssueCard account={query.data} />}
+            {can('finance') && <WithdrawFromCardAccount account={query.data} />}
             {can('finance') && <FundCardAccount cardAccountId={cardAccountId} />}
           </>
         )
@@ -40,6 +42,8 @@ export function CardAccount() {
         {(account) => (
           <>
             <About account={account} />
+            <Instructions cardAccountId={cardAccountId} />
+            <BankCredits cardAccountId={cardAccountId} />
             <Section
               title="Movements"
               aside={

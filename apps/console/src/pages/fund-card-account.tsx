@@ -1,12 +1,9 @@
 import { TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
-import { amountInWords } from '../amount-in-words.ts'
-import { api, responseOf } from '../api.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, type FormProps } from '../parts/form-dialog.tsx'
-import { readRupees, rupees } from '../parts/money.tsx'
-import { notifyWaiting } from '../parts/notify-waiting.ts'
-import { queryClient } from '../session.ts'
+import { rupees } from '../parts/money.tsx'
 import { shortId } from '../things.ts'
+import { bodyOf, enterFunding, FUND_RULES, FundFields, type Funding, showEntered } from './fund-form.tsx'
 
 interface FundProps {
   readonly cardAccountId: string
@@ -14,7 +11,9 @@ interface FundProps {
   readonly compact?: boolean
 }
 
-type Funding = { amount: string; reference: string; reason: string }
+const EMPTY = { amount: '', reference: '', reason: '' }
+const AMOUNT_OF = 'What the partner has paid in, as the bank statement shows it'
+const REFERENCE_OF = 'Of the partner’s payment, such as its UTR: each is entered once'
 
 /** Enters what a partner has paid in. */
 export function FundCardAccount({ cardAccountId, compact = false }: FundProps) {
@@ -27,69 +26,69 @@ export function FundCardAccount({ cardAccountId, compact = false }: FundProps) {
   )
 }
 
-const RULES = {
-  amount: (value: string) => {
-    const amount = readRupees(value)
-    return amount && Number(amount) > 0 ? null : 'Rupees with at most two decimals, such as 2,50,000'
-  },
-  reference: (value: string) =>
-    /^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$/.test(value.trim()) ? null : 'At least 6 letters and digits',
-  reason: (value: string) => (value.trim() ? null : 'Say why: it is kept in the books'),
-}
-
-const fundingFields: FormProps<Funding>['fields'] = (form) => (
-  <>
-    <TextInput
-      label="Amount in rupees"
-      description={
-        readRupees(form.values.amount)
-          ? amountInWords(readRupees(form.values.amount)!)
-          : 'What the partner has paid in, as the bank statement shows it'
-      }
-      inputMode="decimal"
-      leftSection="₹"
-      data-autofocus
-      {...form.getInputProps('amount')}
-    />
-    <TextInput
-      label="Bank reference"
-      description="Of the partner’s payment, such as its UTR: each is entered once"
-      {...form.getInputProps('reference')}
-    />
-    <TextInput
-      label="Reason"
-      description="Kept in the books and the audit"
-      {...form.getInputProps('reason')}
-    />
-  </>
-)
-
 /** `waits` is called where a second person has to approve. */
 export const fundingForm = (
   cardAccountId: string,
-  initial: Funding = { amount: '', reference: '', reason: '' },
+  initial: Funding = EMPTY,
   waits?: () => void,
 ): FormProps<Funding> => ({
   send: 'Enter the money',
   initial,
-  rules: RULES,
-  fields: fundingFields,
-  submit: async ({ amount, reference, reason }) => {
-    const entered = await responseOf(
-      api.POST('/card-accounts/{cardAccountId}/funds', {
-        params: { path: { cardAccountId } },
-        body: { amount: readRupees(amount) ?? amount, reference: reference.trim(), reason: reason.trim() },
-      }),
-    )
-    if ('approvalId' in entered) {
-      notifyWaiting(entered.amount)
-      waits?.()
-    } else
-      notifications.show({
-        color: 'teal',
-        message: `Entered. The balance is ${rupees(entered.balance)} now.`,
-      })
-    await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
-    await queryClient.invalidateQueries({ queryKey: ['ledger'] })
+  rules: FUND_RULES,
+  fields: (form) => <FundFields form={form} amountOf={AMOUNT_OF} referenceOf={REFERENCE_OF} />,
+  submit: async (funding) => {
+    if (await enterFunding(cardAccountId, funding)) waits?.()
   },
 })
+
+interface WithdrawProps {
+  readonly account: Pick<Schemas['CardAccountDetail'], 'balance' | 'cardAccountId'>
+}
+
+/** Enters what was paid back to the partner, at most what is left. */
+export function WithdrawFromCardAccount({ account: { balance, cardAccountId } }: WithdrawProps) {
+  return (
+    <FormDialog
+      label="Withdraw"
+      send="Enter the withdrawal"
+      variant="default"
+      initial={EMPTY}
+      rules={FUND_RULES}
+      fields={(form) => (
+        <FundFields
+          form={form}
+          amountOf={`What was paid back to the partner, at most ${rupees(balance)}`}
+          referenceOf="Of the outgoing transfer, such as its UTR: each is entered once"
+        />
+      )}
+      submit={async (withdrawal) => {
+        const asked = { params: { path: { cardAccountId } }, body: bodyOf(withdrawal) }
+        await showEntered(await responseOf(api.POST('/card-accounts/{cardAccountId}/withdrawals', asked)))
+      }}
+    />
+  )
+}
+
+/** Enters the transfer that a notice in quarantine reports, as an operator reads it. */
+export function FundByNotice({ notice }: { readonly notice: Schemas['NoticeRecord'] }) {
+  const { cardAccountId = '', noticeId, utr = '' } = notice
+  return (
+    <FormDialog
+      label="Enter the money"
+      send="Enter the money"
+      variant="default"
+      initial={{ ...EMPTY, reference: utr, cardAccountId }}
+      rules={{
+        ...FUND_RULES,
+        cardAccountId: (value: string) => (value.trim() ? null : 'The account that it is for: acc_…'),
+      }}
+      fields={(form) => (
+        <>
+          <TextInput label="Card account id" placeholder="acc_…" {...form.getInputProps('cardAccountId')} />
+          <FundFields form={form} amountOf="As the bank confirms it" referenceOf={REFERENCE_OF} />
+        </>
+      )}
+      submit={({ cardAccountId: to, ...funding }) => enterFunding(to.trim(), funding, noticeId)}
+    />
+  )
+}

@@ -49,11 +49,14 @@ export function Journal() {
   )
 }
 
+/** Kinds that operators post. */
+const REVERSIBLE = new Set(['card_funding', 'card_withdrawal'])
+
 /** Takes a posting of an operator back; what made another journal also corrects it. */
 function Reverse({ journal }: { readonly journal: Detail }) {
   const { can } = useSession()
   const navigate = useNavigate()
-  if (journal.kind !== 'card_funding' || journal.reversedBy || !can('finance')) return undefined
+  if (!REVERSIBLE.has(journal.kind) || journal.reversedBy || !can('finance')) return undefined
   return (
     <ConfirmAction
       label="Reverse"

@@ -42,6 +42,18 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
     title: 'Payment not accepted',
     toDo: 'A dispute of a credit that is in suspense or goes back to its payer. Contest it with the bank.',
   },
+  unknown_virtual_account: {
+    title: 'Unknown account number',
+    toDo: 'No card account has this number. Ask the bank or the sender whose it is, then enter the money with this notice; or let the bank return it.',
+  },
+  partner_closed: {
+    title: 'The partner is closed',
+    toDo: 'Money for a card account of a partner that has left. Let the bank return it to its sender.',
+  },
+  contradicts_entry: {
+    title: 'Entered otherwise before',
+    toDo: 'An operator entered this reference for another card account or with another amount. Compare both with the bank statement; reverse the entry if it is wrong, then enter the money with this notice.',
+  },
   dispute_over_payment: {
     title: 'More than is left of the payment',
     toDo: 'The payment was refunded or disputed before. Contest the dispute with the bank: the payer has the money.',

@@ -6,10 +6,12 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { FundByNotice } from './fund-card-account.tsx'
 import { meaningOf } from './notice-reasons.ts'
 
 type Record = Schemas['NoticeRecord']
@@ -29,12 +31,20 @@ export function Notice() {
   const isAssignable =
     notice?.status === 'QUARANTINED' &&
     !notice.flags.some((flag) => flag === 'refund_notice' || flag === 'dispute_notice')
+  const isTransfer = notice?.flags.includes('transfer_notice') === true
   return (
     <Page
       title={notice ? meaningOf(notice).title : 'Bank notice'}
       badge={notice && <StatusBadge state={notice.status} />}
       trail={[{ to: '/notices', label: 'Bank notices' }]}
-      actions={isAssignable && can('finance') && <Assign notice={notice} />}
+      actions={
+        <>
+          {isTransfer && <Reveal id={noticeId} shown={notice.body} />}
+          {isAssignable &&
+            can('finance') &&
+            (isTransfer ? <FundByNotice notice={notice} /> : <Assign notice={notice} />)}
+        </>
+      }
     >
       <Loaded query={query}>
         {(loaded) => (
@@ -56,13 +66,17 @@ export function Notice() {
 }
 
 function About({ notice }: OfNotice) {
-  const { assignedBy, assignedOn, flags, noticeId, paymentId, receivedOn, utr } = notice
+  const { assignedBy, assignedOn, cardAccountId, flags, noticeId, paymentId, receivedOn, utr } = notice
   return (
     <Section title="About">
       <Facts
         facts={[
           { label: 'UTR', value: utr && <Id id={utr} what="UTR" /> },
           { label: 'Payment', value: paymentId && <ThingLink kind="payment" id={paymentId} /> },
+          {
+            label: 'Card account',
+            value: cardAccountId && <ThingLink kind="cardAccount" id={cardAccountId} />,
+          },
           { label: 'Remarks', value: flags.map(wordy).join(', ') },
           { label: 'Received', value: <Instant at={receivedOn} long /> },
           { label: 'Assigned by', value: assignedBy },

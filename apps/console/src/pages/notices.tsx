@@ -27,8 +27,11 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { title: 'UTR', cell: ({ utr }) => utr ?? '–' },
   {
-    title: 'Payment',
-    cell: ({ paymentId }) => (paymentId ? <ThingLink kind="payment" id={paymentId} /> : '–'),
+    title: 'About',
+    cell: ({ cardAccountId, paymentId }) => {
+      if (paymentId) return <ThingLink kind="payment" id={paymentId} />
+      return cardAccountId ? <ThingLink kind="cardAccount" id={cardAccountId} /> : '–'
+    },
   },
   { title: 'Received', sorts: BY_TIME, cell: ({ receivedOn }) => <Instant at={receivedOn} /> },
 ]
@@ -60,7 +63,8 @@ export function Notices() {
       sort="-created"
       empty={
         <EmptyState title="No bank notices yet" command="svc admin notice list">
-          A notice that the service reads is a payment or a refund. One that it cannot read waits here.
+          A notice that the service reads is a payment, a refund or money on a card account. One that it
+          cannot read waits here.
         </EmptyState>
       }
     />

@@ -24,6 +24,8 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   PENDING: ['Pending', 'blue'],
   SETTLED: ['Settled', 'teal'],
   OPEN: ['Open', 'blue'],
+  CREDITED: ['Credited', 'teal'],
+  ENTERED_BEFORE: ['Entered before', 'gray'],
   QUARANTINED: ['In quarantine', 'orange'],
   DUPLICATE: ['Repeats another', 'gray'],
   EVIDENCE_SUBMITTED: ['Evidence submitted', 'indigo'],

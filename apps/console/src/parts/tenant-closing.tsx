@@ -20,7 +20,7 @@ const WORDS: Record<Left['what'], readonly [what: string, remedy: string]> = {
   suspense: ['Suspense', 'assign or return it'],
   disputes: ['Disputed payments', 'until they are decided'],
   advances: ['Advances to the merchant', 'the merchant owes it'],
-  card_accounts: ['Card accounts', 'reverse the funding'],
+  card_accounts: ['Card accounts', 'pay it back: Withdraw on each card account'],
   cards: ['Money on cards', 'holders spend it, or it returns'],
   unclaimed: ['Unclaimed', 'returns to the card accounts'],
   card_exceptions: ['Card exceptions', 'resolve them with the network'],

@@ -111,13 +111,29 @@ export const fundingTransfer = (
   createdAt,
 })
 
-/** What the audit says of a funding. */
+/** The movement that pays back to the partner what is left on the account. */
+export const withdrawalTransfer = (
+  funded: Funded,
+  made: Pick<Transfer, 'transferId' | 'createdAt'>,
+  amountPaise: Paise,
+): Transfer => {
+  const { debitAccountId, creditAccountId, ...rest } = fundingTransfer(funded, made, amountPaise)
+  return {
+    ...rest,
+    kind: 'card_withdrawal',
+    debitAccountId: creditAccountId,
+    creditAccountId: debitAccountId,
+  }
+}
+
+/** What the audit says of a funding, or a withdrawal. */
 export const fundingAudit = (
   { cardAccountId, partnerId }: Funded,
   amountPaise: bigint,
   given?: Readonly<Record<'reference' | 'reason', string>>,
+  action: 'card_account.funded' | 'card_account.withdrawn' = 'card_account.funded',
 ) => ({
-  action: 'card_account.funded',
+  action,
   target: cardAccountId,
   tenantId: partnerId,
   details: { amount: formatRupees(amountPaise), ...given },

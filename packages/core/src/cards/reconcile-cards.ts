@@ -1,4 +1,5 @@
 import { ACCOUNTS, allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { BANK_CREDIT_CHECKS } from './reconcile-bank-credits.ts'
 import { CARD_END_CHECKS } from './reconcile-card-ends.ts'
 import { CARD_RAIL_CHECKS, CARDS } from './reconcile-card-rail.ts'
 
@@ -130,6 +131,7 @@ export const CARD_CHECKS: readonly Check[] = [
        limit 100`,
   ),
   ...CARD_RAIL_CHECKS,
+  ...BANK_CREDIT_CHECKS,
   ...CARD_END_CHECKS,
   check(
     'card_answers',

@@ -20,6 +20,7 @@ import type { Log } from '@svc/platform/log'
 /** Postings that operators make by hand, by the kind of their journal. */
 export const MANUAL_POSTINGS = [
   'card_funding',
+  'card_withdrawal',
   'suspense_assigned',
   'suspense_returned',
   'journal_reversal',

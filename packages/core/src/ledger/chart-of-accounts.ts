@@ -27,7 +27,7 @@ export const CHART_OF_ACCOUNTS = {
   funding_clearing: {
     ...asset,
     title: 'Funding clearing',
-    meaning: 'Money that a partner paid in for cards',
+    meaning: 'Money that a partner paid in for cards, less what was paid back to it',
   },
   bank: {
     ...asset,

@@ -26,7 +26,7 @@ export interface JournalWithLegs {
 const LEGS_MAX = 8
 
 /** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
-const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding'])
+const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal'])
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {

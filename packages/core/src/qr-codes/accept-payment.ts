@@ -9,20 +9,21 @@ import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import { codeDirectory } from './code-directory.ts'
-import { type Credit, contradicts, type QuarantineReason, type ReadNotice, utrOf } from './credit-notice.ts'
-import { NEW_PAYMENT } from './new-payment.ts'
-import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
-import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
 import {
   type Assignment,
   assignNotices,
   keepNotices,
   noticeDigest,
-  noticeIdOf,
+  notNew,
   type RailNotice,
-} from './rail-notice.ts'
+} from '../rails/rail-notice.ts'
+import type { QuarantineReason } from '../rails/read-notice.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { codeDirectory } from './code-directory.ts'
+import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
+import { NEW_PAYMENT } from './new-payment.ts'
+import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
+import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
 import { type Payable, refusalOf } from './refuse-credit.ts'
 
 /** A signed notice with what can be read of it. */
@@ -198,19 +199,18 @@ const keptAs = (
   about: Known | undefined,
   reason: QuarantineReason | null,
   now: Date,
-): RailNotice => ({
-  tenantId: command.tenantId,
-  noticeId: noticeIdOf(command.digest),
-  body: command.ask.notice,
-  status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
-  reason,
-  utr: utrOf(command.ask.read) ?? null,
-  paymentId: about?.paymentId ?? null,
-  flags: command.credit?.flags ?? [],
-  receivedAt: now,
-  assignedAt: null,
-  assignedBy: null,
-})
+): RailNotice =>
+  notNew(
+    {
+      tenantId: command.tenantId,
+      body: command.ask.notice,
+      reason,
+      utr: utrOf(command.ask.read),
+      paymentId: about?.paymentId,
+      flags: command.credit?.flags ?? [],
+    },
+    now,
+  )
 
 function decide({ codes, known }: State, command: AcceptPayment, now: Date): Recorded {
   const { ask, credit, digest, ids } = command

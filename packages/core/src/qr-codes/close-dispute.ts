@@ -6,6 +6,7 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import {
   closedJournal,
@@ -17,7 +18,6 @@ import {
   type LegIds,
 } from './dispute.ts'
 import { payments } from './payment.ts'
-import { type Assignment, assignNotices } from './rail-notice.ts'
 
 export interface CloseDispute {
   readonly merchantId: string

@@ -8,8 +8,9 @@ import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import type { QuarantineReason } from '../rails/read-notice.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
-import type { QuarantineReason } from './credit-notice.ts'
 import {
   failedJournal,
   type LegIds,
@@ -20,14 +21,6 @@ import {
   refundEvent,
 } from './merchant-refund.ts'
 import { payments } from './payment.ts'
-import {
-  type Assignment,
-  assignNotices,
-  keepNotices,
-  noticeDigest,
-  noticeIdOf,
-  type RailNotice,
-} from './rail-notice.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 
 /** The tenant of notices that fit no merchant. */
@@ -222,19 +215,15 @@ function contradicts(refund: MerchantRefund, outcome: RefundOutcome, taken: Stat
 }
 
 /** A signed notice that is no outcome of a refund, for an operator to read. */
-function keptAs(command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice {
-  const body = command.notice ?? fail('refund_not_found')
-  return {
-    tenantId: command.tenantId,
-    noticeId: noticeIdOf(noticeDigest(body)),
-    body,
-    status: 'QUARANTINED',
-    reason,
-    utr: command.outcome?.utr ?? null,
-    paymentId: command.paymentId ?? null,
-    flags: ['refund_notice'],
-    receivedAt: now,
-    assignedAt: null,
-    assignedBy: null,
-  }
-}
+const keptAs = (command: CompleteRefund, reason: QuarantineReason, now: Date): RailNotice =>
+  notNew(
+    {
+      tenantId: command.tenantId,
+      body: command.notice ?? fail('refund_not_found'),
+      reason,
+      utr: command.outcome?.utr,
+      paymentId: command.paymentId,
+      flags: ['refund_notice'],
+    },
+    now,
+  )

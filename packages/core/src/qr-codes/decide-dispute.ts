@@ -1,12 +1,12 @@
 import { paise } from '@svc/kernel/money'
 import type { PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
+import { notNew, type RailNotice } from '../rails/rail-notice.ts'
+import type { QuarantineReason } from '../rails/read-notice.ts'
 import { closed } from './close-dispute.ts'
 import type { Refundable } from './create-refund.ts'
-import type { QuarantineReason } from './credit-notice.ts'
 import type { Dispute, LegIds } from './dispute.ts'
 import type { DisputeReport, ReadDisputeNotice } from './dispute-notice.ts'
-import { noticeDigest, noticeIdOf, type RailNotice } from './rail-notice.ts'
 
 /** How long a merchant has where the bank names no deadline (decision Q17). */
 const EVIDENCE_MS = 7 * 86_400_000
@@ -136,16 +136,15 @@ function contradicts(dispute: Dispute, payment: Refundable | undefined, report: 
 }
 
 /** A signed notice that changes no dispute, for an operator to read. */
-const keptAs = (command: ReceiveDispute, reason: QuarantineReason, now: Date): RailNotice => ({
-  tenantId: command.tenantId,
-  noticeId: noticeIdOf(noticeDigest(command.notice)),
-  body: command.notice,
-  status: 'QUARANTINED',
-  reason,
-  utr: command.report?.utr ?? null,
-  paymentId: command.paymentId ?? null,
-  flags: ['dispute_notice'],
-  receivedAt: now,
-  assignedAt: null,
-  assignedBy: null,
-})
+const keptAs = (command: ReceiveDispute, reason: QuarantineReason, now: Date): RailNotice =>
+  notNew(
+    {
+      tenantId: command.tenantId,
+      body: command.notice,
+      reason,
+      utr: command.report?.utr,
+      paymentId: command.paymentId,
+      flags: ['dispute_notice'],
+    },
+    now,
+  )

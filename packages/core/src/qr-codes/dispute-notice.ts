@@ -1,7 +1,7 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
-import { parseObject, type QuarantineReason, readRupees, textOf } from './credit-notice.ts'
+import { parseObject, type QuarantineReason, readRupees, textOf } from '../rails/read-notice.ts'
 
 /** What a bank reports of a dispute. */
 export interface DisputeReport {

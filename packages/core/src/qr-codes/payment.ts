@@ -15,7 +15,7 @@ import {
 } from '@svc/platform/db/table'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
-import type { NoticeFlag } from './credit-notice.ts'
+import type { NoticeFlag } from '../rails/read-notice.ts'
 
 /** Why a credit could not be taken. */
 export type RefusalReason =

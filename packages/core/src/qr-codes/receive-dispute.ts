@@ -6,6 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { keepNotices } from '../rails/rail-notice.ts'
 import { saveClosed } from './close-dispute.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import { decide, type ReceiveDispute, type ReceiveDisputeAsk, type State } from './decide-dispute.ts'
@@ -18,7 +19,6 @@ import {
   openedJournal,
 } from './dispute.ts'
 import { type Payment, payments } from './payment.ts'
-import { keepNotices } from './rail-notice.ts'
 
 /** The tenant of notices that fit no merchant. */
 const PLATFORM_TENANT = 'house'

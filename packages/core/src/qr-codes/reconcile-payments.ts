@@ -116,10 +116,11 @@ export const PAYMENT_CHECKS: readonly Check[] = [
   check(
     'notices',
     NOTICES,
-    'Every stored notice is in quarantine, or has the payment that it repeats or became',
+    'Every stored notice is in quarantine, or has the payment or card account that it repeats or became',
     (chosen) => `select n.notice_id as subject, n.status || ' without its payment' as detail
        from rail_notices n left join payments p on p.payment_id = n.payment_id
-       where ${chosen('n.notice_id')} and n.status <> 'QUARANTINED' and p.payment_id is null limit 100`,
+       where ${chosen('n.notice_id')} and n.status <> 'QUARANTINED' and p.payment_id is null
+         and n.card_account_id is null limit 100`,
   ),
   check(
     'settlement_lines',

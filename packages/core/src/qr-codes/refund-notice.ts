@@ -1,6 +1,6 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
-import { parseObject, type QuarantineReason, readRupees, textOf } from './credit-notice.ts'
+import { parseObject, type QuarantineReason, readRupees, textOf } from '../rails/read-notice.ts'
 import { refundIdOf } from './merchant-refund.ts'
 
 /** What a bank reports of a merchant's refund. */

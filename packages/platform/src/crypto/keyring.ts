@@ -55,6 +55,7 @@ const MAKE = {
   session: secret,
   operator_totp: secret,
   upi_rail: secret,
+  bank_rail: secret,
   card_rail: secret,
   partner_key: secret,
   card_number: secret,

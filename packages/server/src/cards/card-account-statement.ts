@@ -26,11 +26,15 @@ const StatementRecord = Type.Object(
       Type.Object(
         {
           createdOn: Type.String({ description: 'RFC 3339' }),
-          kind: Type.String({ description: 'Such as `card_funding`, `card_load`, `card_back_to_source`' }),
+          kind: Type.String({
+            description: 'Such as `card_funding`, `card_load`, `card_back_to_source`, `card_withdrawal`',
+          }),
           amount: Type.Number({ description: 'Rupees; negative where the account pays' }),
           balance: Type.Number({ description: 'Rupees after it' }),
           svcCardId: Type.Optional(Type.String({ description: 'The card that was loaded or emptied' })),
-          reference: Type.Optional(Type.String({ description: 'The bank’s reference of a funding' })),
+          reference: Type.Optional(
+            Type.String({ description: 'The bank’s reference of a funding or withdrawal' }),
+          ),
           transactionId: Type.String(),
         },
         { additionalProperties: false },

@@ -170,7 +170,7 @@ export const createCardAccountOperation = operation({
   tag: ACCOUNTS_TAG,
   summary: 'Create card account, empty',
   description:
-    'An account of a company, from which its cards are loaded. The operator enters what you pay in, by the reference of your bank.',
+    'An account of a company, from which its cards are loaded. Its funding instructions say where to transfer money for it.',
   auth: 'partner',
   scope: 'cards:write',
   envelope: 'code',

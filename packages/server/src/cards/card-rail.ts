@@ -6,12 +6,10 @@ import { decryptJwe } from '@svc/jwe/jwe'
 import { DecryptionFailed } from '@svc/jwe/jwe-error'
 import { type TProperties, Type } from 'typebox'
 import { operation, type Services, succeed } from '../http/operation.ts'
+import { SIGNATURE } from '../rails/authenticate-rail.ts'
 
 export const CARD_RAIL_TAG = 'Card rail'
 
-const SIGNATURE = {
-  'x-rail-signature': 'Signature of the message: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
-}
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const rupees = Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' })
 const reference = {

@@ -145,7 +145,7 @@ const absentFields =
     done()
   }
 
-const isRail = ({ auth }: Operation): boolean => auth === 'rail' || auth === 'cardRail'
+const isRail = ({ auth }: Operation): boolean => auth === 'rail' || auth === 'bankRail' || auth === 'cardRail'
 
 const clientCertificate: onRequestHookHandler = (request, _, done) => {
   requireClientCertificate(request)

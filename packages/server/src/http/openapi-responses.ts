@@ -122,7 +122,7 @@ export const RESPONSE_HEADERS: Readonly<
 /** Whether people call it from a page, with a session. */
 const isOfPeople = ({ auth }: Operation): boolean => auth === 'operator' || auth === 'member'
 
-const PUBLIC = new Set<Operation['auth']>(['none', 'rail', 'cardRail', 'loopback'])
+const PUBLIC = new Set<Operation['auth']>(['none', 'rail', 'bankRail', 'cardRail', 'loopback'])
 const isPublic = ({ auth }: Operation): boolean => PUBLIC.has(auth)
 
 function headersOf(operation: Operation, status: number): Json {

@@ -96,7 +96,15 @@ export type Access =
       readonly scope: Scope
     }
   | {
-      readonly auth: 'none' | 'merchant' | 'rail' | 'cardRail' | 'operator' | 'loopback' | 'member'
+      readonly auth:
+        | 'none'
+        | 'merchant'
+        | 'rail'
+        | 'bankRail'
+        | 'cardRail'
+        | 'operator'
+        | 'loopback'
+        | 'member'
       readonly scope?: never
     }
 

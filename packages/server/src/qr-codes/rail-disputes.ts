@@ -1,11 +1,11 @@
 import { DisputeRecord, disputeToWire } from '@svc/core/qr-codes/dispute'
 import { readDisputeNotice } from '@svc/core/qr-codes/dispute-notice'
-import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
 import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
+import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, operation, succeed } from '../http/operation.ts'
-import { SIGNATURE } from './upi-rail.ts'
+import { SIGNATURE } from '../rails/authenticate-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 

@@ -2,13 +2,13 @@ import { completeRefund } from '@svc/core/qr-codes/complete-refund'
 import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
 import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
-import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
 import { readRefundNotice } from '@svc/core/qr-codes/refund-notice'
+import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, query, succeed } from '../http/operation.ts'
 import { retryKey } from '../http/retry-key.ts'
-import { SIGNATURE } from './upi-rail.ts'
+import { SIGNATURE } from '../rails/authenticate-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 

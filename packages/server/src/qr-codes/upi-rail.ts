@@ -1,18 +1,14 @@
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
 import { readCreditNotice } from '@svc/core/qr-codes/credit-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
-import { KeptNotice, keptToWire } from '@svc/core/qr-codes/rail-notice'
+import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
-import { TOLERANCE_MS } from '../http/notice-signature.ts'
 import { ok, operation, succeed } from '../http/operation.ts'
-import { adapterOf } from './authenticate-rail.ts'
+import { adapterOf, BANK_QUERY, isFresh, SIGNATURE } from '../rails/authenticate-rail.ts'
 
 export const UTR_PATTERN = '^[A-Za-z0-9]{6,35}$'
 export const TR_CHARS_MAX = 64
-export const SIGNATURE = {
-  'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
-}
 
 const CreditNotice = Type.Object(
   {
@@ -47,22 +43,16 @@ export const acceptPaymentOperation = operation({
   headers: SIGNATURE,
   body: CreditNotice,
   takesAnyBody: true,
-  query: Type.Object(
-    {
-      bank: Type.Optional(Type.String({ maxLength: 32, description: 'Name of an adapter of RAIL_ADAPTERS' })),
-    },
-    { additionalProperties: false },
-  ),
+  query: BANK_QUERY,
   result: PaymentResponse,
   accepted: KeptNotice,
   errors: ['invalid_signature'],
   run: acceptPayment,
   ask: ({ rawBody, caller, query }, services) => {
     const nowMs = services.clock.now()
-    const isFresh = Math.abs(nowMs - (caller.signedAtMs ?? nowMs)) <= TOLERANCE_MS
     return {
       notice: rawBody,
-      read: readCreditNotice(rawBody, new Date(nowMs), isFresh, adapterOf(services, query)),
+      read: readCreditNotice(rawBody, new Date(nowMs), isFresh(caller, nowMs), adapterOf(services, query)),
     }
   },
   reply: ({ payment, kept }, { timeZone }) =>

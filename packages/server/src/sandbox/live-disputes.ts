@@ -1,7 +1,7 @@
 import { required } from '@svc/kernel/invariant'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { SelfCall, Services } from '../http/operation.ts'
-import { railKeys } from '../qr-codes/authenticate-rail.ts'
+import { railKeys } from '../rails/authenticate-rail.ts'
 import type { Props, Request } from './live-values.ts'
 
 type Call = (call: SelfCall) => Promise<{ payload: Record<string, string> }>
@@ -19,7 +19,7 @@ export async function disputesForReference(services: Services, call: Call, qrCod
   const dispute = async (which: string): Promise<string> => {
     const notice = { caseReference: `REFERENCE${which}${nowMs}`, utr: disputedUtr, amount: 1 }
     const body = Buffer.from(JSON.stringify({ ...notice, reason: 'Goods not received' }))
-    const key = required(railKeys(services)[0], 'a key of the rail')
+    const key = required(railKeys(services, 'upi')[0], 'a key of the rail')
     const headers = {
       'content-type': 'application/json',
       [SIGNATURE_HEADER]: signNotice(body, key, nowMs),

@@ -5,7 +5,7 @@ import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
 import { disputeRequests, disputesForReference } from './live-disputes.ts'
-import { partnerRequests } from './live-partner.ts'
+import { partnerForReference, partnerRequests } from './live-partner.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
 import { cardMessages, signedExamples } from './signed-examples.ts'
 
@@ -154,7 +154,7 @@ export class LiveExamples {
       lockedCardId: required(locked['svcCardId'], 'a card'),
       physicalCardId: required(inactive['svcCardId'], 'a physical card'),
       ...(await this.#endingCards(demo, partner)),
-      leavingUserId: await this.#leavingUser(demo, partner),
+      ...(await partnerForReference((asked) => this.#call(asked), demo, partner, day)),
       jobId: required(bulk['jobId'], 'a bulk job'),
       endpointId: required(hook['endpointId'], 'an endpoint'),
       deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
@@ -184,22 +184,6 @@ export class LiveExamples {
       body: Buffer.from(JSON.stringify({ status: 'BL', reason: 'Not wanted' })),
     })
     return { lostCardId, unwantedCardId }
-  }
-
-  /** A user without cards, whose personal data may be erased. */
-  async #leavingUser({ incentivePartner: { partnerId, companyId } }: SandboxFile, partner: string) {
-    const { payload } = await this.#call({
-      method: 'POST',
-      path: '/api/v0/partner/users',
-      headers: {
-        authorization: `Bearer ${partner}`,
-        partnerid: partnerId,
-        'idempotency-key': `reference-leaving-${this.#today()}`,
-        'content-type': 'application/json',
-      },
-      body: Buffer.from(JSON.stringify({ companyId, firstName: 'Leaving' })),
-    })
-    return required(payload['userId'], 'a user')
   }
 
   async #refundAndPayout(demo: SandboxFile, merchant: string) {

@@ -19,6 +19,7 @@ export interface Props {
   readonly lostCardId: string
   readonly unwantedCardId: string
   readonly leavingUserId: string
+  readonly virtualAccount: string
   readonly jobId: string
   readonly endpointId: string
   readonly deletedEndpointId: string

@@ -3,11 +3,11 @@ import { QuarantinedMessage } from '@svc/core/cards/card-exception'
 import { ADVICES, CardMessageRecord, MESSAGE_TYPES, NETWORK_CHANNELS } from '@svc/core/cards/card-message'
 import { cardTokenLookup } from '@svc/core/cards/find-card-partner'
 import { type Static, Type } from 'typebox'
-import { cardRailKeys } from '../cards/authenticate-card-rail.ts'
 import { CardParams } from '../cards/get-card.ts'
 import { Rupees } from '../http/fields.ts'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import { query, type Services, succeed } from '../http/operation.ts'
+import { railKeys } from '../rails/authenticate-rail.ts'
 
 /** Where the card rail receives messages of each type. */
 const PATHS = {
@@ -89,7 +89,7 @@ export function messagesOf(
 /** Sends one message to our own card rail, signed, as the network does. */
 async function send(services: Services, token: string, { type, fields }: Sent) {
   const body = Buffer.from(JSON.stringify({ token, acquirerId: '400123', ...fields }))
-  const [key] = cardRailKeys(services)
+  const [key] = railKeys(services, 'cards')
   if (key === undefined) return fail('invalid_signature')
   const { status, body: response } = await services.selfCall({
     method: 'POST',

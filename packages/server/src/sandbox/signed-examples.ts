@@ -1,8 +1,7 @@
-import { cardRailKeys } from '../cards/authenticate-card-rail.ts'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { Services } from '../http/operation.ts'
 import type { Examples } from '../http/worked-examples.ts'
-import { railKeys } from '../qr-codes/authenticate-rail.ts'
+import { railKeys } from '../rails/authenticate-rail.ts'
 import type { Request } from './live-values.ts'
 
 const OF_BANK = new Set(['acceptPayment', 'confirmRefund', 'receiveDispute'])
@@ -26,13 +25,20 @@ export function cardMessages(token: string, nowMs: number): Record<string, Reque
 
 /** What bank and card network send, signed over the text that "Test Request" sends and the one in the code samples. */
 export function signedExamples(examples: Examples, services: Services): Examples {
-  const [bankKey] = railKeys(services)
-  const [networkKey] = cardRailKeys(services)
+  const [bankKey] = railKeys(services, 'upi')
+  const [transferKey] = railKeys(services, 'bank')
+  const [networkKey] = railKeys(services, 'cards')
   const ofNetwork = cardMessages('', 0)
   const nowMs = services.clock.now()
   return Object.fromEntries(
     Object.entries(examples).map(([id, list]) => {
-      const key = OF_BANK.has(id) ? bankKey : id in ofNetwork ? networkKey : undefined
+      const key = OF_BANK.has(id)
+        ? bankKey
+        : id === 'receiveBankCredit'
+          ? transferKey
+          : id in ofNetwork
+            ? networkKey
+            : undefined
       return [id, key === undefined ? list : signedList(list, key, nowMs)]
     }),
   )

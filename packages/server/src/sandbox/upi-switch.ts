@@ -7,7 +7,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import { SIGNATURE_HEADER, signNotice } from '../http/notice-signature.ts'
 import type { Services } from '../http/operation.ts'
-import { railKeys } from '../qr-codes/authenticate-rail.ts'
+import { railKeys } from '../rails/authenticate-rail.ts'
 import { refundFails, refundIsLeft } from './magic.ts'
 
 /** What a bank reports of one credit. */
@@ -139,7 +139,7 @@ export class UpiSwitch {
 
   async #send(path: string, content: object): Promise<Record<string, unknown>> {
     const { clock, selfCall } = this.#services
-    const [key] = railKeys(this.#services)
+    const [key] = railKeys(this.#services, 'upi')
     invariant(key, 'the sandbox has a rail key')
     const body = Buffer.from(JSON.stringify(content))
     const headers = {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
+import { FundingInstructions } from '../../parts/funding-instructions.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -53,7 +54,8 @@ export function CardAccounts() {
       filters={filters}
       empty={
         <EmptyState title="No card accounts yet">
-          Create one with <code>POST /api/v0/partner/card-accounts</code>; it is funded through the operator.
+          Create one with <code>POST /api/v0/partner/card-accounts</code>; its page says where to transfer
+          money for it.
         </EmptyState>
       }
     />
@@ -83,6 +85,7 @@ export function CardAccount() {
                 ]}
               />
             </Section>
+            <Instructions cardAccountId={cardAccountId} />
             <Statement cardAccountId={cardAccountId} />
             {one.product === 'incentive' ? <FindCard /> : <Cards account={one} />}
           </>
@@ -90,6 +93,19 @@ export function CardAccount() {
       </Loaded>
     </Page>
   )
+}
+
+/** Absent where the operator has set no bank. */
+function Instructions({ cardAccountId }: { readonly cardAccountId: string }) {
+  const { data } = useQuery({
+    queryKey: ['card-accounts', cardAccountId, 'instructions'],
+    queryFn: () =>
+      payloadOf(
+        api.GET('/partner/card-accounts/{cardAccountId}/funding-instructions', inPath(cardAccountId)),
+      ),
+    retry: false,
+  })
+  return data && <FundingInstructions of={data} />
 }
 
 const loadStatement = (cardAccountId: string) =>

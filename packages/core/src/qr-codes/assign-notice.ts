@@ -1,19 +1,8 @@
 import { fail } from '@svc/contract/errors'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
-import type { Tx } from '@svc/platform/db/database'
-import { statement } from '@svc/platform/db/statement'
+import type { RailNotice } from '../rails/rail-notice.ts'
 import type { Credit } from './credit-notice.ts'
-import { type RailNotice, railNotices } from './rail-notice.ts'
-
-const FIND = statement<RailNotice>(
-  'rail_notices_by_id',
-  `select ${railNotices.columns} from rail_notices n where n.notice_id = $1 limit 1`,
-)
-
-/** For operators: a notice of any tenant. */
-export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice | undefined> =>
-  (await tx.query(FIND, [noticeId]))[0]
 
 /** What an operator reads in a notice that the service could not. */
 export interface Reading {
@@ -34,6 +23,10 @@ export function assignmentOf(notice: RailNotice | undefined, reading: Reading, a
   if (flags.includes('dispute_notice'))
     fail('notice_not_in_quarantine', {
       description: 'The notice reports a dispute: close that dispute with it',
+    })
+  if (flags.includes('transfer_notice'))
+    fail('notice_not_in_quarantine', {
+      description: 'The notice reports a transfer to a card account: fund that account with it',
     })
   const utr = canonicalReference(reading.utr)
   if (utr.length < 6 || utr.length > 35)

@@ -5,7 +5,7 @@ import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, type RowOf, table, text, textOf, texts } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import type { NoticeFlag, QuarantineReason } from './credit-notice.ts'
+import type { NoticeFlag, QuarantineReason } from './read-notice.ts'
 
 /** Signed notices that are no payment by themselves (decision Q11). */
 export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], {
@@ -17,6 +17,8 @@ export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], 
   utr: nullable(text),
   /** The payment that it repeats, contradicts or became. */
   paymentId: nullable(text),
+  /** Of a transfer: the card account that it is about, or was assigned to. */
+  cardAccountId: nullable(text),
   flags: texts<NoticeFlag>(),
   receivedAt: instant,
   assignedAt: nullable(instant),
@@ -27,14 +29,49 @@ export type RailNotice = RowOf<typeof railNotices>
 export const noticeDigest = (body: Uint8Array): Buffer => createHash('sha256').update(body).digest()
 
 /** The same bytes are the same notice, however often the bank sends them. */
-export const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+
+interface NotNew {
+  readonly tenantId: string
+  readonly body: Buffer
+  /** Absent: it repeats in other words what is recorded. */
+  readonly reason: QuarantineReason | null
+  readonly utr?: string | null | undefined
+  readonly paymentId?: string | null | undefined
+  readonly cardAccountId?: string | null | undefined
+  readonly flags: readonly NoticeFlag[]
+  /** The same bytes may come over two rails: they are two notices. */
+  readonly rail?: string
+}
+
+/** A signed notice that is nothing new: for an operator to read, or beside what it repeats. */
+export const notNew = (
+  { tenantId, body, reason, utr = null, paymentId = null, cardAccountId = null, flags, rail = '' }: NotNew,
+  receivedAt: Date,
+): RailNotice => ({
+  tenantId,
+  noticeId: noticeIdOf(noticeDigest(rail === '' ? body : Buffer.concat([Buffer.from(`${rail}\n`), body]))),
+  body,
+  status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
+  reason,
+  utr,
+  paymentId,
+  cardAccountId,
+  flags,
+  receivedAt,
+  assignedAt: null,
+  assignedBy: null,
+})
 
 const KEEP = statement(
   'rail_notices_keep',
-  `insert into rail_notices (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at)
-   select k.tenant_id, k.notice_id, k.body, k.status, k.reason, k.utr, k.payment_id, k.flags::text[], k.received_at
+  `insert into rail_notices (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at,
+     card_account_id)
+   select k.tenant_id, k.notice_id, k.body, k.status, k.reason, k.utr, k.payment_id, k.flags::text[], k.received_at,
+     k.card_account_id
    from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-     $9::timestamptz[]) as k (tenant_id, notice_id, body, status, reason, utr, payment_id, flags, received_at)
+     $9::timestamptz[], $10::text[]) as k (tenant_id, notice_id, body, status, reason, utr, payment_id, flags,
+     received_at, card_account_id)
    order by k.tenant_id, k.notice_id
    on conflict (tenant_id, notice_id) do nothing`,
 )
@@ -55,6 +92,7 @@ export function keepNotices(tx: Writes, notices: readonly RailNotice[]): void {
       (n) => n.paymentId,
       (n) => `{${n.flags.join(',')}}`,
       (n) => n.receivedAt,
+      (n) => n.cardAccountId,
     ),
   )
 }
@@ -62,8 +100,10 @@ export function keepNotices(tx: Writes, notices: readonly RailNotice[]): void {
 const ASSIGN = statement(
   'rail_notices_assign',
   `with assigned as (
-     update rail_notices n set status = 'ASSIGNED', payment_id = a.payment_id, assigned_at = $4, assigned_by = a.actor
-     from unnest($1::text[], $2::text[], $3::text[], $5::text[]) as a (notice_id, payment_id, actor, tenant_id)
+     update rail_notices n set status = 'ASSIGNED', payment_id = a.payment_id, assigned_at = $4, assigned_by = a.actor,
+       card_account_id = a.card_account_id
+     from unnest($1::text[], $2::text[], $3::text[], $5::text[], $6::text[])
+       as a (notice_id, payment_id, actor, tenant_id, card_account_id)
      where n.tenant_id = a.tenant_id and n.notice_id = a.notice_id and n.status = 'QUARANTINED'
      returning 1)
    select require_count(count(*), cardinality($1), 'a notice was assigned meanwhile') from assigned`,
@@ -74,7 +114,9 @@ export interface Assignment {
   readonly noticeTenantId: string
   readonly noticeId: string
   readonly actor: string
-  readonly paymentId: string
+  /** What it became: a payment, or money on a card account. */
+  readonly paymentId: string | null
+  readonly cardAccountId?: string | null
 }
 
 /** Marks quarantined notices as assigned; a second assignment of one fails the transaction. */
@@ -89,6 +131,7 @@ export function assignNotices(tx: Writes, assignments: readonly Assignment[], no
     ),
     now,
     assignments.map((a) => a.noticeTenantId),
+    assignments.map((a) => a.cardAccountId ?? null),
   ])
 }
 
@@ -110,6 +153,9 @@ export const KeptNotice = Type.Object(
         'unknown_payment',
         'payment_not_accepted',
         'dispute_over_payment',
+        'unknown_virtual_account',
+        'partner_closed',
+        'contradicts_entry',
       ]),
     ),
   },
@@ -122,6 +168,9 @@ export const NoticeRecord = Type.Object(
     ...KeptNotice.properties,
     utr: Type.Optional(Type.String({ description: 'The bank’s reference, where it can be read' })),
     paymentId: Type.Optional(Type.String({ description: 'The payment that it contradicts, or became' })),
+    cardAccountId: Type.Optional(
+      Type.String({ description: 'Of a transfer: the card account that it is about, or was assigned to' }),
+    ),
     flags: Type.Array(Type.String()),
     body: Type.String({ description: 'The notice as the bank signed it' }),
     receivedOn: Type.String(),
@@ -141,6 +190,7 @@ export const noticeToWire = (notice: RailNotice, timeZone: string) => ({
   ...keptToWire(notice),
   utr: notice.utr ?? undefined,
   paymentId: notice.paymentId ?? undefined,
+  cardAccountId: notice.cardAccountId ?? undefined,
   flags: notice.flags,
   body: notice.body.toString('utf8'),
   receivedOn: rfc3339(notice.receivedAt, timeZone),

@@ -1,0 +1,133 @@
+import { fail } from '@svc/contract/errors'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { saveEvents } from '@svc/platform/outbox'
+import { accountId, lockAccounts } from '../ledger/accounts.ts'
+import { useApprovals } from '../ledger/approvals.ts'
+import { journalOf, saveJournals } from '../ledger/journals.ts'
+import type { Transfer } from '../ledger/transfers.ts'
+import { fundingAccounts, withdrawalTransfer } from './card-account.ts'
+import { EnteredFundings, nextEntry } from './entered-fundings.ts'
+import { fundedEvent } from './funded-event.ts'
+import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
+
+export interface WithdrawFunds {
+  readonly partnerId: string
+  readonly cardAccountId: string
+  readonly amountPaise: Paise
+  /** The bank's reference of the transfer to the partner: it is entered once, however it is written. */
+  readonly reference: string
+  readonly reason: string
+  /** Of a second person, above the limit. */
+  readonly approvalId?: string | undefined
+}
+
+interface Prepared extends WithdrawFunds, PreparedCommand {
+  readonly transferId: string
+  readonly eventId: string
+  readonly timeZone: string
+}
+
+interface State {
+  readonly accounts: Map<string, OwnedAccount>
+  readonly balances: Map<string, bigint>
+  readonly entered: EnteredFundings
+}
+
+interface Withdrawn {
+  readonly transfer: Transfer
+  readonly withdrawal: Prepared
+  readonly companyId: string
+  /** Under which reference it is in the books; absent when it was entered before. */
+  readonly entry: string | undefined
+  readonly balancePaise: Paise
+}
+
+/**
+ * Enters that what was left on a card account was paid back to its partner, at most its balance (decision R16). A repeat
+ * of its reference enters nothing (decision R2).
+ */
+export const withdrawFunds = command({
+  name: 'withdrawFunds',
+
+  prepare:
+    ({ config, newId }) =>
+    (ask: WithdrawFunds): Prepared => ({
+      ...ask,
+      reference: canonicalReference(ask.reference),
+      tenantId: ask.partnerId,
+      transferId: newId('trf'),
+      eventId: newId('evt'),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  lock,
+  decide,
+
+  apply({ balances, entered }, { transfer, withdrawal, entry, balancePaise }) {
+    if (entry === undefined) return
+    balances.set(transfer.debitAccountId, balancePaise)
+    const { journalId } = journalOf(transfer)
+    entered.add({ ...withdrawal, ...transfer, journalId, isReversed: false })
+  },
+
+  save(tx, decisions) {
+    const made = decisions.flatMap(({ entry, transfer, withdrawal: { approvalId, reason } }) =>
+      entry === undefined ? [] : [{ approvalId, journal: { ...journalOf(transfer, entry), reason } }],
+    )
+    useApprovals(
+      tx,
+      made.map(({ approvalId, journal }) => ({ ...journal, approvalId })),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.withdrawal.timeZone,
+      made.map(({ journal }) => journal),
+    )
+    saveEvents(
+      tx,
+      decisions.flatMap(({ entry, transfer, withdrawal, companyId, balancePaise }) =>
+        entry === undefined
+          ? []
+          : [fundedEvent('card_account.withdrawn', { ...withdrawal, ...transfer, companyId, balancePaise })],
+      ),
+    )
+  },
+})
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  // In this order: a transaction that holds the ledger accounts sees what others have entered.
+  const [accounts, balances, entered] = await Promise.all([
+    ownedAccounts(tx, asked),
+    lockAccounts(tx, asked.flatMap(fundingAccounts)),
+    EnteredFundings.readWithdrawals(tx, asked),
+  ])
+  return new ByTenant((tenantId) => ({
+    accounts: accounts.of(tenantId),
+    balances: balances.of(tenantId),
+    entered,
+  }))
+}
+
+function decide({ accounts, balances, entered }: State, withdrawal: Prepared, now: Date): Withdrawn {
+  const { partnerId, cardAccountId, amountPaise, reference } = withdrawal
+  const { companyId } = accounts.get(cardAccountId) ?? fail('card_account_not_found')
+  const balance = balances.get(accountId('card_funding', cardAccountId)) ?? 0n
+  const earlier = entered.of(partnerId, reference)
+  const { standing: before } = earlier
+  if (before && (before.cardAccountId !== cardAccountId || before.amountPaise !== amountPaise))
+    fail('withdrawal_reference_used')
+  const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('withdrawal_reference_used'))
+  if (!before && amountPaise > balance)
+    fail('insufficient_funds', { description: `The card account has ${formatRupees(balance)} rupees` })
+  return {
+    transfer: withdrawalTransfer(withdrawal, before ?? { ...withdrawal, createdAt: now }, amountPaise),
+    withdrawal,
+    companyId,
+    entry,
+    balancePaise: paise(before ? balance : balance - amountPaise),
+  }
+}

@@ -1,0 +1,33 @@
+import { fail } from '@svc/contract/errors'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import { type Assignment, type RailNotice, railNotices } from './rail-notice.ts'
+import type { NoticeFlag } from './read-notice.ts'
+
+const FIND = statement<RailNotice>(
+  'rail_notices_by_id',
+  `select ${railNotices.columns} from rail_notices n where n.notice_id = $1 limit 1`,
+)
+
+/** For operators: a notice of any tenant. */
+export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice | undefined> =>
+  (await tx.query(FIND, [noticeId]))[0]
+
+/** The notice in quarantine that an operator follows: what it is about says its flag. */
+export async function followedNotice(
+  tx: Tx,
+  noticeId: string,
+  actor: string,
+  about: Extract<NoticeFlag, `${string}_notice`>,
+): Promise<Omit<Assignment, 'paymentId' | 'cardAccountId'>> {
+  const {
+    tenantId: noticeTenantId,
+    status,
+    flags,
+  } = (await findNotice(tx, noticeId)) ?? fail('notice_not_found')
+  if (status !== 'QUARANTINED' || !flags.includes(about))
+    fail('notice_not_in_quarantine', {
+      description: 'The notice is not in quarantine, or is of something else',
+    })
+  return { noticeTenantId, noticeId, actor }
+}

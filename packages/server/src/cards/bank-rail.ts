@@ -1,0 +1,63 @@
+import { BankCreditResponse, creditToWire } from '@svc/core/cards/bank-credit'
+import { receiveBankCredit } from '@svc/core/cards/receive-bank-credit'
+import { readTransferNotice } from '@svc/core/cards/transfer-notice'
+import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
+import { required } from '@svc/kernel/invariant'
+import { Type } from 'typebox'
+import { ok, operation, succeed } from '../http/operation.ts'
+import { adapterOf, BANK_QUERY, isFresh, SIGNATURE } from '../rails/authenticate-rail.ts'
+
+export const BANK_RAIL_TAG = 'Bank rail'
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+const TransferNotice = Type.Object(
+  {
+    utr: Type.Unsafe<string | number>({
+      type: ['string', 'number'],
+      description: 'The bank’s reference of the transfer; compared without case and separators',
+    }),
+    virtualAccount: Type.String({
+      description: 'The number from the funding instructions; compared without case and separators',
+    }),
+    amount: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Rupees' }),
+    remitterName: text('Who transferred it'),
+    remitterAccount: text('From which account; may be masked'),
+    mode: text('Such as `NEFT`, `RTGS`, `IMPS`'),
+    transactionTime: text('RFC 3339: when the bank made the transaction'),
+  },
+  { description: 'Other fields are kept with the notice' },
+)
+
+/** Decision R15. */
+export const receiveBankCreditOperation = operation({
+  id: 'receiveBankCredit',
+  method: 'POST',
+  path: '/rails/bank/credits',
+  tag: BANK_RAIL_TAG,
+  summary: 'Notify a bank transfer to a card account',
+  description:
+    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A transfer that an operator entered before under its reference is not credited again: `ENTERED_BEFORE`. A notice that cannot be read, names no card account, or contradicts what is recorded under its `utr` goes to quarantine: 202.',
+  auth: 'bankRail',
+  envelope: 'response_code',
+  headers: SIGNATURE,
+  body: TransferNotice,
+  takesAnyBody: true,
+  query: BANK_QUERY,
+  result: BankCreditResponse,
+  accepted: KeptNotice,
+  errors: ['invalid_signature'],
+  run: receiveBankCredit,
+  ask: ({ rawBody, caller, query }, services) => {
+    const nowMs = services.clock.now()
+    const adapter = adapterOf(services, query)
+    return {
+      notice: rawBody,
+      read: readTransferNotice(rawBody, new Date(nowMs), isFresh(caller, nowMs), adapter),
+    }
+  },
+  reply: ({ credit, kept }, { timeZone }) =>
+    credit
+      ? ok(creditToWire(credit, timeZone))
+      : { status: 202, body: succeed(keptToWire(required(kept, 'a notice is a credit or is kept'))) },
+})

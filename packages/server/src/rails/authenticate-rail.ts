@@ -1,0 +1,73 @@
+import { fail } from '@svc/contract/errors'
+import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { isMacOf, signedAtMs, TOLERANCE_MS } from '../http/notice-signature.ts'
+import type { Caller, Services } from '../http/operation.ts'
+import { RejectedNotices } from '../http/rejected-notices.ts'
+
+/** Each rail: the setting of its keys, the sandbox's own key, and whether banks may write and sign in other ways. */
+const RAILS = {
+  upi: { setting: 'UPI_RAIL_KEYS', purpose: 'upi_rail', takesAdapters: true },
+  bank: { setting: 'BANK_RAIL_KEYS', purpose: 'bank_rail', takesAdapters: true },
+  cards: { setting: 'CARD_RAIL_KEYS', purpose: 'card_rail', takesAdapters: false },
+} as const
+type Rail = keyof typeof RAILS
+
+/** Header of a signed notice, for the reference. */
+export const SIGNATURE = {
+  'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
+}
+
+/** The query of a rail that takes adapters. */
+export const BANK_QUERY = Type.Object(
+  {
+    bank: Type.Optional(Type.String({ maxLength: 32, description: 'Name of an adapter of RAIL_ADAPTERS' })),
+  },
+  { additionalProperties: false },
+)
+
+/** Keys with which a rail may sign: the operator's, or the sandbox's own. The first one signs. */
+export function railKeys({ config, keyring }: Services, rail: Rail): string[] {
+  const { setting, purpose } = RAILS[rail]
+  const given = config[setting]
+  if (given) return given.map((key) => key.reveal())
+  return config.SVC_MODE === 'sandbox' ? [keyring.newest(purpose).bytes.toString('base64url')] : []
+}
+
+/** The adapter of the bank that the query names. */
+export function adapterOf({ config }: Pick<Services, 'config'>, query: unknown): RailAdapter | undefined {
+  const { bank } = query as { readonly bank?: unknown }
+  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : undefined
+}
+
+/** Whether a notice was signed a few minutes ago at most; one without a time is. */
+export const isFresh = ({ signedAtMs: at }: Caller, nowMs: number): boolean =>
+  at === undefined || Math.abs(nowMs - at) <= TOLERANCE_MS
+
+/**
+ * Decisions Q11 and R1: notices are signed over their raw body, so this runs after the body was read. How old the
+ * signature is rejects nothing: a repeat changes nothing, and a bank that was down reports late.
+ */
+export function railAuthenticator(services: Services, rail: Rail) {
+  const keys = railKeys(services, rail)
+  const rejected = new RejectedNotices(services)
+  const authenticate = ({ headers, query, rawBody }: FastifyRequest): Caller => {
+    const adapter = (RAILS[rail].takesAdapters && adapterOf(services, query)) || OWN_ADAPTER
+    const { header, scheme } = adapter.signature
+    const signature = headers[header]
+    const body = rawBody ?? new Uint8Array()
+    // What it sends belongs to no tenant yet.
+    const caller = { tenantId: PLATFORM_TENANT }
+    if (typeof signature === 'string') {
+      if (scheme === 'time-and-body') {
+        const signedAt = signedAtMs(body, signature, keys)
+        if (signedAt !== undefined) return { ...caller, signedAtMs: signedAt }
+      } else if (isMacOf(body, signature, keys, scheme === 'body-hex' ? 'hex' : 'base64')) return caller
+    }
+    rejected.add(body, signature, keys.length)
+    return fail('invalid_signature')
+  }
+  return { authenticate }
+}
