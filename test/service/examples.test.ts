@@ -4,6 +4,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordCardRail } from '../harness/card-rail-examples.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { recordAllocations } from '../harness/coin-examples.ts'
 import { recordLast } from '../harness/last-examples.ts'
 import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { trsOf } from '../harness/qr-codes.ts'
@@ -345,6 +346,7 @@ async function coins(): Promise<void> {
   await recorder.fails('redeemCoins', 'insufficient_coins', 'More than the user has', issuer, {
     body: { ...redeem, requestId: 'voucher-10', amount: 5_000 },
   })
+  await recordAllocations(recorder, issuer, { companyId, userId })
   const user = { params: { userId } }
   const nobody = { params: { userId: 'usr_nothing' } }
   await recorder.works('getCoinBalance', 'What a user has', issuer, user)

@@ -34,6 +34,7 @@ import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRecordCommands } from './record-commands.ts'
+import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
@@ -72,6 +73,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addApiCommands(program)
   addQrCommands(program)
   addRecordCommands(program)
+  addUserCoinCommands(program)
   addBulkCommands(program)
   addLogCommands(program)
   addEventCommands(program)

@@ -5,6 +5,7 @@ import * as accounts from './card-account-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
 import * as closing from './closing-operations.ts'
+import * as coinAllocations from './coin-allocation-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
 import type { ConsoleServices } from './console-services.ts'
@@ -138,6 +139,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   coins.showCoinConfig,
   coins.tryAllocation,
   coins.showUserCoins,
+  coinAllocations.voidCoinAllocationInConsole,
+  coinAllocations.showCoinLiability,
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
   ledger.listTransfers,

@@ -232,6 +232,12 @@ export const FAILURES = {
     'Coin configuration not found',
     'Use the `coinConfigId` that the create operation returned, with a token of the same partner.',
   ),
+  coin_allocation_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Coin allocation not found',
+    'Use the `allocationId` that the allocation returned, with a token of the same partner.',
+  ),
   bulk_job_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -317,6 +323,18 @@ export const FAILURES = {
     'CONFLICT_ERROR',
     'Another active configuration covers this event at the same time',
     'End or deactivate the other one, or choose a validity that does not overlap.',
+  ),
+  coin_allocation_voided: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The coin allocation is voided',
+    'An allocation is voided once, and not confirmed afterwards. Repeat the same `requestId` to get the first response.',
+  ),
+  coin_allocation_not_awaiting_confirmation: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The coin allocation does not wait for confirmation',
+    'Confirm only allocations of a configuration with `activation` `CONFIRMATION`; others become active by themselves.',
   ),
   request_id_conflict: kind(
     409,

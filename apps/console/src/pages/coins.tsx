@@ -14,6 +14,7 @@ import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { wordy } from '../words.ts'
+import { CoinLiability } from './coin-liability.tsx'
 
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
@@ -55,6 +56,7 @@ export function Coins() {
       title="Coins"
       lead="What events award. A company’s own configuration outranks the partner’s default."
     >
+      <CoinLiability />
       <DryRun />
       <List
         name="coin-configs"
@@ -133,7 +135,7 @@ function Verdict({ outcome }: { readonly outcome: Schemas['CoinAllocation'] }) {
         <Text size="sm">
           {refused
             ? (outcome.reasonDescription ?? outcome.reason)
-            : `${count(outcome.amount)} coins; the balance would be ${count(outcome.balance)}.`}
+            : `${count(outcome.amount)} coins${outcome.pending ? ', pending at first' : ''}; the balance would be ${count(outcome.balance)}.`}
         </Text>
         {(outcome.considered ?? []).length > 0 && (
           <Table withRowBorders={false} w="auto" aria-label="Configurations that were considered">
