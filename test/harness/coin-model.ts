@@ -54,6 +54,11 @@ export class CoinModel {
     return { active, pending: this.pending, expired, spent, voided }
   }
 
+  /** Allocations that wait for confirmation. */
+  get unconfirmed(): readonly string[] {
+    return this.lots.filter((lot) => lot.pending > 0 && lot.activatesMs === undefined).map(({ id }) => id)
+  }
+
   get pending(): number {
     return this.lots.reduce((sum, { pending }) => sum + pending, 0)
   }

@@ -82,7 +82,9 @@ export async function differencesOf({ app }: TestService): Promise<unknown[]> {
 /** What events of a type say of a user, oldest first. */
 export async function eventsOf({ db }: TestService, type: string, userId: string): Promise<Json[]> {
   const text = 'select payload from outbox where type = $1 and object_id = $2 order by event_id'
-  const { rows } = await asSuperuser(db.database, (admin) => admin.query<{ payload: Json }>(text, [type, userId]))
+  const { rows } = await asSuperuser(db.database, (admin) =>
+    admin.query<{ payload: Json }>(text, [type, userId]),
+  )
   return rows.map(({ payload }) => payload)
 }
 

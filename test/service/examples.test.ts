@@ -347,12 +347,6 @@ async function coins(): Promise<void> {
     body: { ...redeem, requestId: 'voucher-10', amount: 5_000 },
   })
   await recordAllocations(recorder, issuer, { companyId, userId })
-  const user = { params: { userId } }
-  const nobody = { params: { userId: 'usr_nothing' } }
-  await recorder.works('getCoinBalance', 'What a user has', issuer, user)
-  await recorder.fails('getCoinBalance', 'user_not_found', 'Not there, or not yours', issuer, nobody)
-  await recorder.works('listCoinHistory', 'What a user earned and spent', issuer, user)
-  await recorder.fails('listCoinHistory', 'user_not_found', 'Not there, or not yours', issuer, nobody)
   await recorder.works('deactivateCoinConfig', 'No more coins for it', issuer, { params, body: {} })
   await recorder.fails('deactivateCoinConfig', 'coin_config_not_found', 'Not there, or not yours', issuer, {
     ...missing,

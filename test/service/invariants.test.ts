@@ -101,7 +101,10 @@ async function endAwards(client: Client, { userId, companyId }: TestPartner): Pr
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 's', userId, amount: 9 }))
   for (const allocation of [confirmed, voided])
     payloadOf(
-      await client.post(`${pathOf(allocation)}/void`, { requestId: allocation.requestId, reason: 'returned' }),
+      await client.post(`${pathOf(allocation)}/void`, {
+        requestId: allocation.requestId,
+        reason: 'returned',
+      }),
     )
 }
 

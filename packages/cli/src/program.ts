@@ -34,12 +34,12 @@ import { printReconciliation } from './print-reconciliation.ts'
 import { addQrCommands } from './qr-commands.ts'
 import { reconcileAll } from './reconcile-all.ts'
 import { addRecordCommands } from './record-commands.ts'
-import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addRefundCommands } from './refund-commands.ts'
 import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
+import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {

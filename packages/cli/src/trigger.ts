@@ -13,4 +13,5 @@ export type Override = <T extends object>(request: T, ...extra: string[]) => T
 /** What became of it, in one line. */
 export type Trigger = (sandbox: Sandbox) => Promise<string>
 
-export const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) => new TenantSession(baseUrl, incentivePartner)
+export const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) =>
+  new TenantSession(baseUrl, incentivePartner)

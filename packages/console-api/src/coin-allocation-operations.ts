@@ -1,5 +1,10 @@
 import { fail } from '@svc/contract/errors'
-import { LIABILITY_FIELDS, liabilityToWire, RupeesPerCoin, readCoinLiability } from '@svc/core/coins/coin-liability'
+import {
+  LIABILITY_FIELDS,
+  liabilityToWire,
+  RupeesPerCoin,
+  readCoinLiability,
+} from '@svc/core/coins/coin-liability'
 import { VoidRecord, voidToWire } from '@svc/core/coins/coin-void'
 import { voidAllocation } from '@svc/core/coins/void-allocation'
 import { statement } from '@svc/platform/db/statement'

@@ -78,7 +78,14 @@ function carryOut(
   if (next.kind === 'redeem')
     return redeem(
       wallet,
-      { redemptionId: id, transferId: id, requestId: id, amount: next.amount, lotOrder: 'expiry', timeZone: ZONE },
+      {
+        redemptionId: id,
+        transferId: id,
+        requestId: id,
+        amount: next.amount,
+        lotOrder: 'expiry',
+        timeZone: ZONE,
+      },
       now,
     ).change
   const activatesAt = next.waitsMs === null ? null : new Date(now.getTime() + next.waitsMs)

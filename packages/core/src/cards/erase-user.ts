@@ -96,7 +96,10 @@ export const eraseUser = command({
     const { erasedAt } = user
     if (erasedAt) return { user: { ...user, erasedAt }, cards: [], isNew: false, command: asked }
     const held = cards.get(user.userId) ?? []
-    const coins = sumOf((['coins', 'coins_pending'] as const).map((kind) => accountId(kind, user.userId)), balances)
+    const coins = sumOf(
+      (['coins', 'coins_pending'] as const).map((kind) => accountId(kind, user.userId)),
+      balances,
+    )
     const left = [...held.flatMap(leftOn), ...(coins > 0n ? [`${coins} coins`] : [])]
     if (left.length > 0)
       fail('user_in_use', { description: `The user still has ${left.slice(0, 10).join('; ')}` })

@@ -91,12 +91,16 @@ export const AllocationRecord = Type.Object(
     ),
     activatesOn: Type.Optional(
       Type.String({
-        description: 'Of a pending award: when it becomes active by itself; absent when it waits for confirmation',
+        description:
+          'Of a pending award: when it becomes active by itself; absent when it waits for confirmation',
       }),
     ),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     expiresOn: Type.Optional(
-      Type.String({ description: 'First instant at which the coins are gone; absent for never, and for an award that waits for confirmation' }),
+      Type.String({
+        description:
+          'First instant at which the coins are gone; absent for never, and for an award that waits for confirmation',
+      }),
     ),
     createdOn: Type.Optional(Type.String({ description: 'Absent when nothing was allocated' })),
     reason: Type.Optional(Type.String({ description: 'Of a dry run: the error code of the refusal' })),

@@ -62,7 +62,8 @@ export const CoinConfigRecord = Type.Object(
     coinsExpireAfterDays: Type.Optional(Type.Integer()),
     activation: Type.Optional(
       Type.Enum(['CONFIRMATION'], {
-        description: 'Awards are pending until each is confirmed; absent where they become active by themselves',
+        description:
+          'Awards are pending until each is confirmed; absent where they become active by themselves',
       }),
     ),
     activateAfterDays: Type.Optional(

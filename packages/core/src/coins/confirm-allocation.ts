@@ -1,6 +1,12 @@
 import { fail } from '@svc/contract/errors'
 import { command } from '@svc/platform/command'
-import { lockTargets, type Target, type TargetNeed, type TargetState, targetState } from './allocation-target.ts'
+import {
+  lockTargets,
+  type Target,
+  type TargetNeed,
+  type TargetState,
+  targetState,
+} from './allocation-target.ts'
 import { expiryOf } from './award-rules.ts'
 import { activate, settleDue } from './settle-wallet.ts'
 import type { WalletChange } from './wallet.ts'

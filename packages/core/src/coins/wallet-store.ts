@@ -7,7 +7,14 @@ import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { coinLots } from './allocation.ts'
-import { coinEntries, coinWallets, type Lot, type LotOrder, type Wallet, type WalletChange } from './wallet.ts'
+import {
+  coinEntries,
+  coinWallets,
+  type Lot,
+  type LotOrder,
+  type Wallet,
+  type WalletChange,
+} from './wallet.ts'
 
 type WalletRow = RowOf<typeof coinWallets>
 
@@ -68,7 +75,10 @@ const userOf = (need: WalletNeed) => need.userId
 const coinsOf = (need: WalletNeed) => need.coins
 const offsetOf = (need: WalletNeed) => need.clockOffsetMs
 
-const walletOf = ({ tenantId, userId }: Pick<WalletNeed, 'tenantId' | 'userId'>) => ({ partnerId: tenantId, userId })
+const walletOf = ({ tenantId, userId }: Pick<WalletNeed, 'tenantId' | 'userId'>) => ({
+  partnerId: tenantId,
+  userId,
+})
 
 /** Locks the wallets, in order of user: every command on coins locks them first. */
 export async function lockWallets(tx: BatchTx, needs: readonly WalletNeed[]): Promise<ByTenant<Wallets>> {

@@ -94,12 +94,22 @@ export const nextEntry = (
   const entry = wallet.entries + 1n
   return {
     wallet: { ...wallet, entries: entry },
-    entry: { userId, partnerId, kind, entry, amount, balanceAfter: activeCoins(wallet), objectId, createdAt: now },
+    entry: {
+      userId,
+      partnerId,
+      kind,
+      entry,
+      amount,
+      balanceAfter: activeCoins(wallet),
+      objectId,
+      createdAt: now,
+    },
   }
 }
 
 /** An id made of another one, of what follows from it once. */
-export const derivedId = (prefix: IdPrefix, id: string): string => `${prefix}_${id.slice(id.indexOf('_') + 1)}`
+export const derivedId = (prefix: IdPrefix, id: string): string =>
+  `${prefix}_${id.slice(id.indexOf('_') + 1)}`
 
 export interface LotUse {
   readonly lotId: string

@@ -42,7 +42,8 @@ const TERMS = {
   activateAfterDays: Type.Integer({
     minimum: 1,
     maximum: DAYS_MAX,
-    description: 'Days of 24 hours for which awards are pending; by default none. Not together with `activation`',
+    description:
+      'Days of 24 hours for which awards are pending; by default none. Not together with `activation`',
   }),
 }
 
@@ -132,7 +133,11 @@ const UpdateCoinConfigRequest = Type.Object(
     perUserDailyLimit: removable(TERMS.perUserDailyLimit),
     coinsExpireAfterDays: removable(TERMS.coinsExpireAfterDays),
     activation: Type.Optional(
-      Type.Unsafe<'CONFIRMATION' | null>({ ...TERMS.activation, type: ['string', 'null'], enum: ['CONFIRMATION', null] }),
+      Type.Unsafe<'CONFIRMATION' | null>({
+        ...TERMS.activation,
+        type: ['string', 'null'],
+        enum: ['CONFIRMATION', null],
+      }),
     ),
     activateAfterDays: removable(TERMS.activateAfterDays),
   },

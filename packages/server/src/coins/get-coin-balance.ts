@@ -13,7 +13,8 @@ export const BalanceRecord = Type.Object(
     userId: Type.String(),
     active: Type.Integer({ description: 'Coins that can be redeemed now' }),
     pending: Type.Integer({
-      description: 'Coins awarded that are not active yet: their time has not come, or they wait for confirmation',
+      description:
+        'Coins awarded that are not active yet: their time has not come, or they wait for confirmation',
     }),
     expired: Type.Integer({ description: 'Coins that went unspent, of all time' }),
     spent: Type.Integer({ description: 'Coins redeemed, of all time' }),

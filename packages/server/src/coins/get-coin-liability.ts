@@ -1,4 +1,9 @@
-import { LIABILITY_FIELDS, liabilityToWire, RupeesPerCoin, readCoinLiability } from '@svc/core/coins/coin-liability'
+import {
+  LIABILITY_FIELDS,
+  liabilityToWire,
+  RupeesPerCoin,
+  readCoinLiability,
+} from '@svc/core/coins/coin-liability'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'
 

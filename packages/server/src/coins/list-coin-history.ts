@@ -23,7 +23,9 @@ export const HistoryEntry = Type.Object(
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     requestId: Type.Optional(Type.String({ description: 'Of the allocation, the redemption or the void' })),
     allocationId: Type.Optional(
-      Type.String({ description: 'The allocation; of `EXPIRED`, whose coins expired; of a void, which was voided' }),
+      Type.String({
+        description: 'The allocation; of `EXPIRED`, whose coins expired; of a void, which was voided',
+      }),
     ),
     event: text,
     coinConfigId: text,
