@@ -53,7 +53,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   'qr_code.payment_refunded': `select count(*) from payments where status = 'REFUNDED'`,
   'card.created': 'select count(*) from cards',
   'card.status_changed': `select count(*) from card_changes where field = 'cardStatus' and from_value is not null`,
-  'coins.allocated': 'select count(*) from coin_lots',
+  'coins.allocated': 'select count(*) from coin_lots where activation_id is null',
   'coins.redeemed': 'select count(*) from coin_redemptions',
 }
 

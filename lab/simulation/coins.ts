@@ -10,6 +10,10 @@ export interface CoinUser {
   readonly partner: Partner
   readonly allocated: Tally
   readonly spent: Tally
+  /** What callers were told was taken back. */
+  readonly voided: Tally
+  /** Allocations that callers were told of. */
+  readonly allocations: string[]
 }
 
 interface Configuration {
@@ -32,14 +36,21 @@ export class Coins {
     this.#touched = touched
     for (const partner of partners)
       for (const userId of partner.users)
-        this.users.push({ userId, partner, allocated: new Tally(), spent: new Tally() })
+        this.users.push({
+          userId,
+          partner,
+          allocated: new Tally(),
+          spent: new Tally(),
+          voided: new Tally(),
+          allocations: [],
+        })
   }
 
   #touch({ userId, partner }: CoinUser): void {
     const touched = this.#touched()
     touched.users.add(userId)
     touched.tenants.add(partner.id)
-    touched.accounts.add(`coins:${userId}`)
+    for (const kind of ['coins', 'coins_pending']) touched.accounts.add(`${kind}:${userId}`)
     for (const kind of ['coins_issued', 'coins_redeemed', 'coins_expired'])
       touched.accounts.add(`${kind}:${partner.id}`)
   }
@@ -50,6 +61,12 @@ export class Coins {
     const amount = chance.whole(1, 50)
     const config: Configuration = { partner, event: `event.${n}`, coinConfigId: '', revision: 1 }
     const days = chance.happens(0.6) ? chance.whole(1, 3) : undefined
+    const activation = chance.pick([
+      {},
+      {},
+      { activation: 'CONFIRMATION' },
+      { activateAfterDays: chance.whole(1, 2) },
+    ])
     return {
       name: 'createCoinConfig',
       who: partner,
@@ -61,6 +78,7 @@ export class Coins {
         amount,
         title: 'Thank you',
         ...(days && { coinsExpireAfterDays: days }),
+        ...activation,
         ...(chance.happens(0.4) && { perUserDailyLimit: amount * chance.whole(1, 6) }),
       }),
       repeats: 'bytes',
@@ -119,11 +137,11 @@ export class Coins {
     return this.#move(user, user.spent, 'redeem', body)
   }
 
-  #move(user: CoinUser, tally: Tally, how: 'allocate' | 'redeem', body: string): Call {
+  #move(user: CoinUser, tally: Tally, how: string, body: string): Call {
     let done: string | undefined
     // What an award is worth is known from its answer only.
     const call: Call = {
-      name: `${how} coins`,
+      name: `${how.slice(how.lastIndexOf('/') + 1)} coins`,
       who: user.partner,
       method: 'POST',
       path: `${COINS}/${how}`,
@@ -137,6 +155,7 @@ export class Coins {
         ensure(status === 200, () => `${how}: ${status} ${text}`)
         if (done !== undefined) return undefined
         done = text
+        if (how === 'allocate') user.allocations.push(json.payload.allocationId)
         return tally.add(BigInt(json.payload.amount))
       },
       unsure: () => {
@@ -145,6 +164,33 @@ export class Coins {
       },
     }
     return call
+  }
+
+  /** Confirms an allocation, or takes it back. */
+  end(user = this.user()): Call | undefined {
+    const { chance } = this.#world
+    if (user.allocations.length === 0) return undefined
+    const allocation = `allocations/${chance.pick(user.allocations)}`
+    if (chance.happens(0.5)) return this.#confirm(user, `${COINS}/${allocation}/confirm`)
+    const body = JSON.stringify({ requestId: `void-${this.#asked++}`, reason: 'returned' })
+    return this.#move(user, user.voided, `${allocation}/void`, body)
+  }
+
+  #confirm(user: CoinUser, path: string): Call {
+    const touch = () => this.#touch(user)
+    return {
+      name: 'confirm coins',
+      who: user.partner,
+      method: 'POST',
+      path,
+      body: '{}',
+      repeats: 'no',
+      sure: ({ status, text }) => {
+        touch()
+        ensure(status === 200 || status === 409, () => `confirm: ${status} ${text}`)
+      },
+      unsure: touch,
+    }
   }
 
   read(): Call {

@@ -17,6 +17,7 @@ const CHOSEN: Readonly<Record<string, (touched: Touched) => Iterable<string>>> =
   wallets: ({ users }) => users,
   'lots of coins': ({ users }) => users,
   'redemptions of coins': ({ users }) => users,
+  'voids of coins': ({ users }) => users,
   feeds: ({ tenants }) => tenants,
   deliveries: ({ tenants }) => tenants,
   events: ({ codes, cards, users }) => [...codes, ...cards, ...users],
@@ -86,25 +87,17 @@ export class Watch {
     const funds = partners.filter(({ cardAccountId }) =>
       touched.accounts.has(`card_funding:${cardAccountId}`),
     )
-    const users = coins.users.filter(({ userId }) => touched.users.has(userId))
     const accounts = [
       ...known.map(({ svcCardId }) => `card:${svcCardId}`),
       ...funds.map(({ cardAccountId }) => `card_funding:${cardAccountId}`),
     ]
-    const [balances, wallets] = await Promise.all([
+    const balances =
       accounts.length > 0
-        ? this.#pairs(
+        ? await this.#pairs(
             'select account_id as id, balance as a, 0 as b from ledger_accounts where account_id = any ($1)',
             accounts,
           )
-        : new Map(),
-      users.length > 0
-        ? this.#pairs(
-            'select user_id as id, allocated as a, spent as b from coin_wallets where user_id = any ($1)',
-            users.map(({ userId }) => userId),
-          )
-        : new Map(),
-    ])
+        : new Map()
     for (const { svcCardId, balance, open } of known) {
       const [actual] = balances.get(`card:${svcCardId}`) ?? [-1n]
       ensure(
@@ -121,7 +114,24 @@ export class Watch {
         () => `${cardAccountId} has ${actual} paise for cards; callers were told of ${tally}`,
       )
     }
-    for (const { userId, allocated, spent } of users) {
+    await this.#compareCoins(coins.users.filter(({ userId }) => touched.users.has(userId)))
+  }
+
+  async #compareCoins(users: Coins['users']): Promise<void> {
+    if (users.length === 0) return
+    const ids = users.map(({ userId }) => userId)
+    const [wallets, voids] = await Promise.all([
+      this.#pairs(
+        `select user_id as id, allocated + pending + voided as a, spent as b from coin_wallets
+         where user_id = any ($1)`,
+        ids,
+      ),
+      this.#pairs(
+        'select user_id as id, voided as a, pending as b from coin_wallets where user_id = any ($1)',
+        ids,
+      ),
+    ])
+    for (const { userId, allocated, spent, voided } of users) {
       const [a, b] = wallets.get(userId) ?? [0n, 0n]
       // What an award that nobody was told of is worth is not known.
       ensure(
@@ -131,6 +141,11 @@ export class Watch {
       ensure(
         spent.uncertain > 0 || spent.allows(b),
         () => `${userId} spent ${b} coins; callers were told of ${spent}`,
+      )
+      const [taken] = voids.get(userId) ?? [0n]
+      ensure(
+        voided.uncertain > 0 || voided.allows(taken),
+        () => `${taken} coins of ${userId} were voided; callers were told of ${voided}`,
       )
     }
   }

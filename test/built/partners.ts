@@ -134,4 +134,24 @@ export async function awardCoins({ client, companyId, userId }: LivePartner): Pr
   expect(payloadOf(await client.get(`${COINS}/users/${userId}/balance`))).toMatchObject({ active: 70 })
   expect(payloadOf(await client.get(`${COINS}/users/${userId}/history`)).data).toHaveLength(2)
   payloadOf(await client.post(`${path}/deactivate`, {}))
+  await confirmAndVoid({ client, companyId, userId })
+}
+
+/** A pending award that is confirmed, and taken back. */
+async function confirmAndVoid({
+  client,
+  companyId,
+  userId,
+}: Pick<LivePartner, 'client' | 'companyId' | 'userId'>): Promise<void> {
+  const event = 'order.delivered'
+  payloadOf(await client.post(COINS, { event, amount: 40, title: 'Order', activation: 'CONFIRMATION' }))
+  const award = { requestId: 'order-77', event, userId, companyId }
+  const { allocationId } = payloadOf(await client.post(`${COINS}/allocate`, award))
+  const path = `${COINS}/allocations/${allocationId}`
+  expect(payloadOf(await client.get(path))).toMatchObject({ pending: 40, remaining: 0 })
+  payloadOf(await client.post(`${path}/confirm`, {}))
+  const report = payloadOf(await client.get(`${COINS}/reports/liability?rupeesPerCoin=0.25`))
+  expect(report).toMatchObject({ coins: 110, value: { coins: 27.5 } })
+  const request = { requestId: 'return-77', reason: 'order returned' }
+  expect(payloadOf(await client.post(`${path}/void`, request))).toMatchObject({ amount: 40 })
 }

@@ -4,7 +4,7 @@ import { createCompany } from '@svc/core/tenants/create-company'
 import { insertUsers, newUserId } from '@svc/core/tenants/user'
 import { type ApiResponse, type Client, type Json, payloadOf } from './client.ts'
 import { newPartner, partnerToken, type TestPartner } from './partner.ts'
-import type { TestService } from './service.ts'
+import { asSuperuser, type TestService } from './service.ts'
 
 export const COINS = '/api/v0/svc-coins'
 
@@ -77,6 +77,15 @@ export async function historyOf(client: Client, userId: string): Promise<Json[]>
 export async function differencesOf({ app }: TestService): Promise<unknown[]> {
   const { checks } = await reconcile(app.services.database, COIN_CHECKS)
   return checks.filter(({ ok }) => !ok)
+}
+
+/** What events of a type say of a user, oldest first. */
+export async function eventsOf({ db }: TestService, type: string, userId: string): Promise<Json[]> {
+  const text = 'select payload from outbox where type = $1 and object_id = $2 order by event_id'
+  const { rows } = await asSuperuser(db.database, (admin) =>
+    admin.query<{ payload: Json }>(text, [type, userId]),
+  )
+  return rows.map(({ payload }) => payload)
 }
 
 /** The answer less what differs between any two answers: request id and time. */

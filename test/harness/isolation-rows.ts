@@ -105,6 +105,11 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   allocateCoins: ({ requestId, event, userId, companyId, dryRun = 'yes' }) => ({
     body: { requestId, event, userId, companyId, dryRun: dryRun === 'yes' },
   }),
+  getCoinAllocation: plain,
+  // It waits for no confirmation: 409 to its own partner.
+  confirmCoinAllocation: empty,
+  voidCoinAllocation: ({ requestId }) => ({ body: { requestId, reason: 'returned' } }),
+  getCoinLiability: plain,
   redeemCoins: ({ requestId, userId }) => ({ body: { requestId, userId, amount: 1 } }),
   getCoinBalance: plain,
   listCoinHistory: plain,

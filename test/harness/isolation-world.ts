@@ -19,6 +19,7 @@ export const IDS = new Set([
   'svcCardId',
   'jobId',
   'coinConfigId',
+  'allocationId',
   'userId',
   'companyId',
   'cardAccountId',
@@ -59,9 +60,11 @@ export async function newPartnerTenant(
   await done(client, jobId)
   const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
   const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
-  payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
+  const { allocationId } = payloadOf(
+    await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }),
+  )
   const names = { event, requestId, referenceNumber }
-  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, ...names }
+  const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, allocationId, ...names }
   return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }
 }
 

@@ -157,6 +157,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   CONSOLE_SECOND_FACTOR: 'optional',
   CONSOLE_STEP_UP_MINUTES: '10',
   ACCESS_KEY_ALONE: 'accept',
+  COIN_CLAWBACK: 'wallet',
   COIN_LOT_ORDER: 'fifo',
   COIN_EXPIRY_NOTICE_DAYS: '3',
   COIN_LOOKUP_TOKEN: 'partner',

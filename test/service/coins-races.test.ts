@@ -206,3 +206,84 @@ test('two sweeps and callers at once write off every lot once', async () => {
     expect((await historyOf(clients[0], userId)).filter(({ kind }) => kind === 'EXPIRED')).toHaveLength(3)
   }
 })
+
+const allocationOf = async (userId: string, event: string): Promise<string> => {
+  const body = { requestId: `of-${userId}-${event}`, event, userId, companyId: partner.companyId }
+  return payloadOf(await clients[0].post(`${COINS}/allocate`, body)).allocationId
+}
+const voids = (client: Client, allocationId: string, requestId: string) =>
+  client.post(`${COINS}/allocations/${allocationId}/void`, { requestId, reason: 'race' })
+
+test('a void and redemptions at once: every coin is either spent or voided, and the shortfall is what was spent', async () => {
+  const { event } = await newConfig(clients[0], { amount: 10 })
+  for (const userId of await newUsers(services[0], partner, 10)) {
+    const allocationId = await allocationOf(userId, event)
+    const [responses, undone] = await Promise.all([
+      together(8, (client, n) =>
+        client.post(`${COINS}/redeem`, { requestId: `before-${userId}-${n}`, userId, amount: 3 }),
+      ),
+      voids(clients[1], allocationId, `void-${userId}`),
+    ])
+    const spent = 3 * (count(responses)['ok'] ?? 0)
+    expect(payloadOf(undone)).toMatchObject({ amount: 10 - payloadOf(undone).shortfall })
+    expect(await balanceOf(clients[0], userId)).toMatchObject({ active: 0, spent, voided: 10 - spent })
+  }
+})
+
+test('one void, many times at once on two services: it happens once and everyone gets the same answer', async () => {
+  const { event } = await newConfig(clients[0], { amount: 10 })
+  for (const userId of await newUsers(services[0], partner, 10)) {
+    const allocationId = await allocationOf(userId, event)
+    const same = await together(8, (client) => voids(client, allocationId, `same-${userId}`))
+    expect(new Set(same.map(({ text }) => text)).size).toBe(1)
+    const other = await allocationOf(userId, (await newConfig(clients[0])).event)
+    const several = await together(8, (client, n) => voids(client, other, `several-${userId}-${n}`))
+    expect(count(several)).toEqual({ ok: 1, coin_allocation_voided: 7 })
+    expect(await balanceOf(clients[0], userId)).toMatchObject({ active: 0, voided: 20 })
+  }
+})
+
+test('a confirmation many times at once on two services, and a void beside it: the award becomes active once or never', async () => {
+  const { event } = await newConfig(clients[0], { amount: 10, activation: 'CONFIRMATION' })
+  for (const [n, userId] of (await newUsers(services[0], partner, 16)).entries()) {
+    const allocationId = await allocationOf(userId, event)
+    const confirm = (client: Client) => client.post(`${COINS}/allocations/${allocationId}/confirm`, {})
+    const [responses, undone] = await Promise.all([
+      together(8, confirm),
+      n % 2 === 0 ? voids(clients[n % 4 === 0 ? 0 : 1], allocationId, `beside-${userId}`) : undefined,
+    ])
+    const made = responses.filter(({ status }) => status === 200)
+    expect(new Set(made.map(({ text }) => text)).size).toBe(Number(made.length > 0))
+    const kinds = (await historyOf(clients[0], userId)).map(({ kind }) => kind)
+    if (!undone) expect(kinds).toEqual(['PENDING', 'ACTIVATED'])
+    else if (payloadOf(undone).pending) expect(kinds).toEqual(['PENDING', 'PENDING_VOIDED'])
+    else expect(kinds).toEqual(['PENDING', 'ACTIVATED', 'VOIDED'])
+    expect(await balanceOf(clients[1], userId)).toMatchObject({ active: undone ? 0 : 10, pending: 0 })
+  }
+})
+
+test('two sweeps, voids and redemptions at the instant of activation: every award becomes active once', async () => {
+  const { event } = await newConfig(clients[0], { amount: 10, activateAfterDays: 1 })
+  const users = await newUsers(services[0], partner, 20)
+  const ids = new Map<string, string>()
+  for (const userId of users) ids.set(userId, await allocationOf(userId, event))
+  for (const { clock } of services) clock.advance(86_400_000)
+  clients = [
+    await asCoinPartner(services[0].client, partner),
+    await asCoinPartner(services[1].client, partner),
+  ]
+  await Promise.all([
+    expireDueCoins(services[0].app.services),
+    expireDueCoins(services[1].app.services),
+    ...users.map((userId, n) =>
+      n % 2 === 0
+        ? voids(clients[0], ids.get(userId)!, `due-${userId}`)
+        : clients[1].post(`${COINS}/redeem`, { requestId: `due-${userId}`, userId, amount: 4 }),
+    ),
+  ])
+  for (const [n, userId] of users.entries()) {
+    const kinds = (await historyOf(clients[0], userId)).map(({ kind }) => kind)
+    expect(kinds).toEqual(['PENDING', 'ACTIVATED', n % 2 === 0 ? 'VOIDED' : 'REDEEMED'])
+    expect(await balanceOf(clients[0], userId)).toMatchObject({ active: n % 2 === 0 ? 0 : 6, pending: 0 })
+  }
+})

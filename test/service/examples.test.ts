@@ -4,6 +4,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordCardRail } from '../harness/card-rail-examples.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
+import { recordAllocations } from '../harness/coin-examples.ts'
 import { recordLast } from '../harness/last-examples.ts'
 import { asPartner, encryptFor, FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { trsOf } from '../harness/qr-codes.ts'
@@ -345,12 +346,7 @@ async function coins(): Promise<void> {
   await recorder.fails('redeemCoins', 'insufficient_coins', 'More than the user has', issuer, {
     body: { ...redeem, requestId: 'voucher-10', amount: 5_000 },
   })
-  const user = { params: { userId } }
-  const nobody = { params: { userId: 'usr_nothing' } }
-  await recorder.works('getCoinBalance', 'What a user has', issuer, user)
-  await recorder.fails('getCoinBalance', 'user_not_found', 'Not there, or not yours', issuer, nobody)
-  await recorder.works('listCoinHistory', 'What a user earned and spent', issuer, user)
-  await recorder.fails('listCoinHistory', 'user_not_found', 'Not there, or not yours', issuer, nobody)
+  await recordAllocations(recorder, issuer, { companyId, userId })
   await recorder.works('deactivateCoinConfig', 'No more coins for it', issuer, { params, body: {} })
   await recorder.fails('deactivateCoinConfig', 'coin_config_not_found', 'Not there, or not yours', issuer, {
     ...missing,

@@ -21,7 +21,7 @@ test('the tutorial’s lines work as they are pasted: token, code, image, paymen
   expect(reported).toContain('The books add up.')
 })
 
-test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md'])(
+test.each(['guides/qr-codes.md', 'guides/companies.md', 'guides/test-clocks.md', 'guides/coins.md'])(
   '%s shows what its lines print',
   async (guide) => {
     const blocks = await blocksOf(guide, 'sh')

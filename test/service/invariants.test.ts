@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
-import { type Client, payloadOf } from '../harness/client.ts'
+import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { endedDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
@@ -70,6 +70,7 @@ beforeAll(async () => {
   payloadOf(await client.post(`${COINS}/allocate`, { requestId: 'a', event, userId, companyId }))
   payloadOf(await client.post(`${COINS}/redeem`, { requestId: 'r', userId, amount: 3 }))
   expect((await balanceOf(client, userId)).active).toBe(7)
+  await endAwards(client, partner)
   payloadOf(
     await client.post('/api/v0/webhook-endpoints', { url: 'http://127.0.0.1:34567/hook', enabled: false }),
   )
@@ -88,6 +89,26 @@ async function endCards(client: Client, partner: TestPartner): Promise<void> {
     payloadOf(await client.patch(`${dead}/status`, { status: 'BL', reason: 'lost' }))
     if (isReturned) payloadOf(await client.post(`${dead}/return`, { consentReference: 'letter' }))
   }
+}
+
+/** An award that stays pending, one that is confirmed and spent, and one that is voided. */
+async function endAwards(client: Client, { userId, companyId }: TestPartner): Promise<void> {
+  const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
+  const [, confirmed, voided] = await Promise.all(
+    ['b', 'c', 'd'].map(async (requestId) =>
+      payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId })),
+    ),
+  )
+  const pathOf = (allocation: Json) => `${COINS}/allocations/${allocation.allocationId}`
+  payloadOf(await client.post(`${pathOf(confirmed)}/confirm`, {}))
+  payloadOf(await client.post(`${COINS}/redeem`, { requestId: 's', userId, amount: 9 }))
+  for (const allocation of [confirmed, voided])
+    payloadOf(
+      await client.post(`${pathOf(allocation)}/void`, {
+        requestId: allocation.requestId,
+        reason: 'returned',
+      }),
+    )
 }
 
 const broken = async (): Promise<string[]> =>
@@ -199,14 +220,22 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_end_events', `delete from outbox where type = 'card.return_waiting'`],
   ['card_answers', 'update cards set ciphertext_hash = null'],
   ['coin_balances', `update ledger_accounts set balance = balance + 1 where kind = 'coins'`],
+  ['coin_pending', `update ledger_accounts set balance = balance + 1 where kind = 'coins_pending'`],
   ['coin_wallets', 'update coin_wallets set allocated = allocated + 1'],
   ['coin_uses', 'update coin_lot_uses set amount = amount + 1'],
   ['coin_redemptions', 'update coin_redemptions set amount = amount + 1'],
   ['coin_transfers', `delete from ledger_transfers where kind = 'coin_redemption'`],
+  ['coin_transfers', `delete from ledger_transfers where kind = 'coin_activation'`],
+  ['coin_transfers', `delete from ledger_transfers where kind = 'coin_void'`],
   ['coin_history', 'update coin_entries set balance_after = balance_after + 1'],
   ['coin_late_uses', 'update coin_lots set expires_at = created_at'],
+  ['coin_early_uses', `update coin_lots set confirmed_at = 'infinity' where confirmed_at is not null`],
+  ['coin_voided', 'update coin_void_takes set amount = amount + 1'],
+  ['coin_voids', 'update coin_voids set amount = amount + 1'],
   ['coin_daily_limits', 'update coin_config_revisions set per_user_daily_limit = 1'],
   ['coin_events', `delete from outbox where type = 'coins.redeemed'`],
+  ['coin_events', `delete from outbox where type = 'coins.activated'`],
+  ['coin_events', `delete from outbox where type = 'coins.voided'`],
   ['coin_announcements', 'update coin_lots set announced_at = created_at where expires_at > created_at'],
   ['feeds', 'delete from event_numbers where sequence = 2'],
   ['feeds', 'delete from outbox where event_id in (select event_id from event_numbers where sequence = 2)'],

@@ -39,6 +39,7 @@ import { addSandboxCommands } from './sandbox-commands.ts'
 import { addSettlementCommands } from './settlement-commands.ts'
 import { addSuspenseCommands } from './suspense-commands.ts'
 import { addTenantCommands } from './tenant-commands.ts'
+import { addUserCoinCommands } from './user-coin-commands.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 interface Json {
@@ -72,6 +73,7 @@ Settings come from the environment; docs/reference/settings.md lists them.`,
   addApiCommands(program)
   addQrCommands(program)
   addRecordCommands(program)
+  addUserCoinCommands(program)
   addBulkCommands(program)
   addLogCommands(program)
   addEventCommands(program)

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { readCount } from './payment-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
 import { flat, openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
-import type { ApiPath } from './tenant-session.ts'
 
 interface PaymentOptions extends RemoteOptions {
   readonly status?: string
@@ -16,11 +15,10 @@ interface CardOptions extends RemoteOptions {
   readonly card?: string
 }
 
-/** Payments of a merchant, cards and coins of a partner, as the tenant of a profile reads them. */
+/** Payments of a merchant and cards of a partner, as the tenant of a profile reads them. */
 export function addRecordCommands(program: Command): void {
   addPayments(program)
   addCards(program)
-  addCoins(program)
 }
 
 function addPayments(program: Command): void {
@@ -80,31 +78,7 @@ function addCards(program: Command): void {
     })
 }
 
-function addCoins(program: Command): void {
-  const coins = program
-    .command('coins')
-    .description('coins of users, as the partner of a profile reads them; svc admin coins has those of all')
-  const pathOf = (userId: string, what: string): ApiPath =>
-    `/api/v0/svc-coins/users/${encodeURIComponent(userId)}/${what}`
-  remote(coins.command('balance <userId>'))
-    .description('show the balance of a user')
-    .addHelpText('after', '\nExample:\n  svc coins balance usr_…')
-    .action(async (userId: string, options: RemoteOptions) => {
-      const session = await openProfile(options)
-      show(await session.call<object>('GET', pathOf(userId, 'balance')), options)
-    })
-  remote(coins.command('history <userId>'))
-    .description('list what a user earned, redeemed and lost, newest first')
-    .option('--limit <count>', 'how many', readCount, 50)
-    .addHelpText('after', '\nExample:\n  svc coins history usr_… --limit 10')
-    .action(async (userId: string, options: RemoteOptions & { readonly limit: number }) => {
-      const session = await openProfile(options)
-      const path = pathWith(pathOf(userId, 'history'), { limit: options.limit })
-      show((await session.call<{ data: readonly object[] }>('GET', path)).data, options)
-    })
-}
-
-function show(found: object | readonly object[], { json }: RemoteOptions): void {
+export function show(found: object | readonly object[], { json }: RemoteOptions): void {
   if (json) return printJson(found)
   if (Array.isArray(found)) printRows((found as readonly object[]).map(flat), false)
   else printRecord(flat(found), false)

@@ -6,19 +6,11 @@ import { encrypt } from '@svc/jwe/jwe'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { withInstallation } from './context.ts'
 import { type ApiPath, TenantSession } from './tenant-session.ts'
+import { asPartner, type Override, type Overrides, type Sandbox, type Trigger } from './trigger.ts'
+import { COIN_TRIGGERS } from './trigger-coins.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Fields that replace those of the requests that cause an event. */
-export type Overrides = Readonly<Record<string, unknown>>
-
-/** Demo tenants, and what their requests send in place of the usual. */
-type Sandbox = SandboxFile & { readonly override: Override }
-
-/** The fields of a request, those of the overrides that it has replaced; or `extra`, which it accepts too. */
-type Override = <T extends object>(request: T, ...extra: string[]) => T
-
-/** What became of it, in one line. */
-type Trigger = (sandbox: Sandbox) => Promise<string>
+export type { Overrides } from './trigger.ts'
 
 const CODE_FIELDS = [
   'description',
@@ -34,7 +26,6 @@ const ORDER_FIELDS = ['firstName', 'lastName', 'email', 'mobile', 'loadAmount', 
 
 const asMerchant = ({ baseUrl, merchant }: SandboxFile) =>
   new TenantSession(baseUrl, { apiKey: merchant.apiKey })
-const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) => new TenantSession(baseUrl, incentivePartner)
 
 const newCode = (sandbox: Sandbox, request: object = {}) =>
   asMerchant(sandbox).call<{ qrCodeId: string; upiUri: string }>(
@@ -72,26 +63,6 @@ async function spend(sandbox: Sandbox): Promise<string> {
   const request = { amount: 25, channel: 'online', merchantName: 'Trigger' }
   await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, sandbox.override(request))
   return svcCardId
-}
-
-async function newCoinConfig(sandbox: Sandbox): Promise<{ coinConfigId: string; event: string }> {
-  const event = `trigger_${randomUUID().slice(0, 8)}`
-  const request = {
-    configuration: 'DEFAULT',
-    event,
-    amount: 10,
-    title: 'Trigger',
-    description: 'Made by svc trigger',
-  }
-  return asPartner(sandbox).call('POST', '/api/v0/svc-coins', sandbox.override(request))
-}
-
-async function allocate(sandbox: Sandbox): Promise<string> {
-  const { event } = await newCoinConfig(sandbox)
-  const { companyId, userId } = sandbox.incentivePartner
-  const request = { requestId: randomUUID(), event, userId, companyId }
-  await asPartner(sandbox).call('POST', '/api/v0/svc-coins/allocate', sandbox.override(request))
-  return userId
 }
 
 async function payOut(sandbox: Sandbox, outcome: 'PAID' | 'FAILED'): Promise<string> {
@@ -132,10 +103,6 @@ const byTime = async (): Promise<string> => {
   throw new UsageError(
     'Cards last a month at least, and their money waits for days; this event cannot be triggered',
   )
-}
-
-const byTimeOfCoins = async (): Promise<string> => {
-  throw new UsageError('Coins last a day at least; this event cannot be triggered')
 }
 
 const TRIGGERS: Record<EventType, Trigger> = {
@@ -270,16 +237,7 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'card.return_reversed': async () => {
     throw new UsageError('An operator causes it: svc admin cards reverse-return')
   },
-  'coins.allocated': async (sandbox) => `gave coins to ${await allocate(sandbox)}`,
-  async 'coins.redeemed'(sandbox) {
-    const userId = await allocate(sandbox)
-    const request = { requestId: randomUUID(), userId, amount: 5 }
-    await asPartner(sandbox).call('POST', '/api/v0/svc-coins/redeem', request)
-    return `took coins from ${userId}`
-  },
-  'coins.expiring': byTimeOfCoins,
-  'coins.expired': byTimeOfCoins,
-  'coin_config.changed': async (sandbox) => `made ${(await newCoinConfig(sandbox)).coinConfigId}`,
+  ...COIN_TRIGGERS,
   async 'api_key.revoked'({ merchant: { merchantId } }) {
     const apiKeyId = await withInstallation(({ database, keyMaker }) =>
       database.operate(async (tx) => {

@@ -7,6 +7,7 @@ import { dryRunAllocation, dryRunToWire } from '@svc/core/coins/dry-run-allocati
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { readAllocation } from '@svc/server/coins/allocations'
+import { AllocationStateRecord, readAllocationsOf } from '@svc/server/coins/get-coin-allocation'
 import { BalanceRecord, readCoinBalance } from '@svc/server/coins/get-coin-balance'
 import { readRevisions } from '@svc/server/coins/list-coin-config-revisions'
 import { HistoryEntry, readCoinHistory } from '@svc/server/coins/list-coin-history'
@@ -168,29 +169,31 @@ export const showUserCoins = query({
   method: 'GET',
   path: `${CONSOLE_API}/users/:userId/coins`,
   tag: TAG,
-  summary: 'Show coin balance and history of a user',
+  summary: 'Show coin balance, allocations and history of a user',
   permission: 'view',
   params: idParam('userId'),
   query: closed({ after: Type.Optional(Cursor) }),
   result: record('UserCoins', {
     balance: BalanceRecord,
+    allocations: Type.Array(AllocationStateRecord, { description: 'The newest 50, newest first' }),
     history: Type.Array(HistoryEntry, { description: '50 entries, newest first' }),
     next: maybe(),
   }),
   errors: ['user_not_found'],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ params: { userId }, query: { after } }) => {
-      const { balance, history } = await database.operate(async (tx) => {
+      const { balance, allocations, history } = await database.operate(async (tx) => {
         const { partnerId } = await findUser(tx, userId)
         const before = readNumberedCursor(after)
         const wanted = { partnerId, userId, limit: LIMIT_DEFAULT, before }
-        const [balance, history] = await Promise.all([
+        const [balance, allocations, history] = await Promise.all([
           readCoinBalance(tx, wanted, clock, timeZone),
+          readAllocationsOf(tx, wanted, clock, timeZone),
           readCoinHistory(tx, wanted, timeZone),
         ])
-        return { balance, history }
+        return { balance, allocations, history }
       })
-      return { body: JSON.stringify({ balance, history: history.data, next: history.next }) }
+      return { body: JSON.stringify({ balance, allocations, history: history.data, next: history.next }) }
     }
   },
 })

@@ -8,6 +8,7 @@ import * as cardChanges from './card-change-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
 import * as closing from './closing-operations.ts'
+import * as coinAllocations from './coin-allocation-operations.ts'
 import * as coinChanges from './coin-change-operations.ts'
 import * as coins from './coin-operations.ts'
 import * as companies from './company-operations.ts'
@@ -158,6 +159,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   coinChanges.deactivateCoinConfigInConsole,
   coins.tryAllocation,
   coins.showUserCoins,
+  coinAllocations.voidCoinAllocationInConsole,
+  coinAllocations.showCoinLiability,
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
   ledger.listTransfers,

@@ -80,6 +80,11 @@ export const CARD_SETTINGS = {
     'expiry',
     'Which coins of a user are spent first: those that expire soonest, or the oldest.',
   ),
+  COIN_CLAWBACK: oneOf(
+    ['lot', 'wallet'],
+    'lot',
+    'What voiding an allocation takes: only what remains of it, or for its spent coins others of the user too, as far as there are.',
+  ),
   COIN_EXPIRY_NOTICE_DAYS: whole(
     7,
     0,

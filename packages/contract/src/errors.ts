@@ -1,4 +1,5 @@
 import { CARD_FAILURES } from './card-failures.ts'
+import { COIN_FAILURES } from './coin-failures.ts'
 import { type ErrorType, type FailureDetails, type FailureKind, kind } from './failure-kind.ts'
 import type { FieldError } from './field-errors.ts'
 import { OPERATOR_FAILURES } from './operator-failures.ts'
@@ -226,12 +227,6 @@ export const FAILURES = {
     'Use the id of a user of that company, or omit `userId`.',
   ),
   card_not_found: kind(404, 'NOT_FOUND_ERROR', 'Card not found', 'Use the `svcCardId` of one of your cards.'),
-  coin_config_not_found: kind(
-    404,
-    'NOT_FOUND_ERROR',
-    'Coin configuration not found',
-    'Use the `coinConfigId` that the create operation returned, with a token of the same partner.',
-  ),
   bulk_job_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -312,12 +307,6 @@ export const FAILURES = {
     'A different credit with this bank reference was recorded before',
     'A bank reference identifies one credit. Send the same amount, payer and code in every notice.',
   ),
-  coin_config_overlaps: kind(
-    409,
-    'CONFLICT_ERROR',
-    'Another active configuration covers this event at the same time',
-    'End or deactivate the other one, or choose a validity that does not overlap.',
-  ),
   request_id_conflict: kind(
     409,
     'CONFLICT_ERROR',
@@ -349,6 +338,7 @@ export const FAILURES = {
     'A gift card holds at most the limit in the settings, 10,000 rupees by default.',
   ),
   ...CARD_FAILURES,
+  ...COIN_FAILURES,
   refund_over_payment: kind(
     422,
     'BUSINESS_ERROR',
@@ -372,24 +362,6 @@ export const FAILURES = {
     'BUSINESS_ERROR',
     'Merchants of category 6540 (stored-value load) may not create UPI QR codes',
     'A code must not fund a prepaid instrument; use a merchant of another category.',
-  ),
-  no_coin_config: kind(
-    422,
-    'BUSINESS_ERROR',
-    'No active configuration covers this event at that time',
-    'Create a configuration for the event, or check its validity; `dryRun` lists the configurations that were considered.',
-  ),
-  coin_daily_limit_reached: kind(
-    422,
-    'BUSINESS_ERROR',
-    'The award exceeds the daily limit of this user',
-    'Nothing was awarded. The limit counts from midnight in the business time zone.',
-  ),
-  insufficient_coins: kind(
-    422,
-    'BUSINESS_ERROR',
-    'Insufficient coins',
-    'Redeem at most the `active` coins of the balance; expired coins are gone.',
   ),
   idempotency_key_reused: kind(
     422,

@@ -144,6 +144,15 @@ export const EVENTS = {
     payload: '`ErasedUser`',
   },
   'coins.allocated': { description: 'Coins were awarded to a user', payload: 'The movement of coins' },
+  'coins.pending': {
+    description: 'Coins were awarded to a user and become active later',
+    payload: 'The movement of coins',
+  },
+  'coins.activated': { description: 'Pending coins of a user became active', payload: '`CoinActivation`' },
+  'coins.voided': {
+    description: 'An allocation of coins was voided, wholly or as far as coins were there',
+    payload: '`CoinVoid`',
+  },
   'coins.redeemed': { description: 'A user spent coins', payload: 'The movement of coins' },
   'coins.expiring': {
     description: 'Coins of a user expire within `COIN_EXPIRY_NOTICE_DAYS`',

@@ -9,6 +9,14 @@ export type CoinConfig = Schemas['CoinConfig']
 export type CoinAllocation = Schemas['CoinAllocation']
 export type CoinRedemption = Schemas['CoinRedemption']
 export type CoinBalance = Schemas['CoinBalance']
+/** What became of an allocation. */
+export type CoinAllocationState = Schemas['CoinAllocationState']
+/** Pending coins that became active. */
+export type CoinActivation = Schemas['CoinActivation']
+/** An allocation that was taken back. */
+export type CoinVoid = Schemas['CoinVoid']
+/** Coins that all users of a partner hold. */
+export type CoinLiability = Schemas['CoinLiability']
 export type CoinHistoryEntry = Schemas['CoinHistoryEntry']
 type Body<O extends keyof operations> = operations[O] extends {
   requestBody?: { content: { 'application/json': infer B } }
@@ -94,6 +102,39 @@ export class Coins {
     )
   }
 
+  /** What became of an allocation. */
+  async allocation(allocationId: string, options?: CallOptions): Promise<CoinAllocationState> {
+    const params = { path: { allocationId } }
+    const call = this.#api.call(options)
+    return payloadOf(
+      await this.#api.http.GET('/api/v0/svc-coins/allocations/{allocationId}', { params, ...call }),
+    )
+  }
+
+  /** Makes a pending allocation active that waits for confirmation; confirming again returns the first response. */
+  async confirm(allocationId: string, options?: WriteOptions): Promise<CoinActivation> {
+    const params = { path: { allocationId } }
+    const call = this.#api.call(options)
+    const path = '/api/v0/svc-coins/allocations/{allocationId}/confirm'
+    return payloadOf(await this.#api.http.POST(path, { params, body: {}, ...call }))
+  }
+
+  /**
+   * Takes an allocation back, exactly once for each `requestId`.
+   *
+   * @throws SvcError `coin_allocation_voided`
+   */
+  async void(
+    allocationId: string,
+    request: Body<'voidCoinAllocation'>,
+    options?: WriteOptions,
+  ): Promise<CoinVoid> {
+    const params = { path: { allocationId } }
+    const call = this.#api.call(options)
+    const path = '/api/v0/svc-coins/allocations/{allocationId}/void'
+    return payloadOf(await this.#api.http.POST(path, { params, body: request, ...call }))
+  }
+
   /** Takes coins from a user, those that expire soonest first, exactly once for each `requestId`. */
   async redeem(redemption: Body<'redeemCoins'>, options?: WriteOptions): Promise<CoinRedemption> {
     return payloadOf(
@@ -118,5 +159,15 @@ export class Coins {
         await this.#api.http.GET('/api/v0/svc-coins/users/{userId}/history', { params, ...call }),
       )
     })
+  }
+
+  /** Coins that all your users hold now; with `rupeesPerCoin`, such as `'0.25'`, also what they are worth. */
+  async liability({
+    rupeesPerCoin,
+    ...options
+  }: CallOptions & { readonly rupeesPerCoin?: string } = {}): Promise<CoinLiability> {
+    const params = { query: { ...(rupeesPerCoin !== undefined && { rupeesPerCoin }) } }
+    const call = this.#api.call(options)
+    return payloadOf(await this.#api.http.GET('/api/v0/svc-coins/reports/liability', { params, ...call }))
   }
 }

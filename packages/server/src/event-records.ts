@@ -9,8 +9,9 @@ import { CardReceipt } from '@svc/core/cards/card-use'
 import { ErasedUser } from '@svc/core/cards/erase-user'
 import { FundedCardAccount } from '@svc/core/cards/funded-event'
 import { LowCardAccount } from '@svc/core/cards/low-balance'
-import { AllocationRecord } from '@svc/core/coins/allocation'
+import { ActivationRecord, AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
+import { VoidRecord } from '@svc/core/coins/coin-void'
 import { RedemptionRecord } from '@svc/core/coins/redemption'
 import { DisputeRecord } from '@svc/core/qr-codes/dispute'
 import { PaymentWithRefund } from '@svc/core/qr-codes/merchant-refund'
@@ -102,6 +103,9 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card_account.low': LowCardAccount,
   'user.erased': ErasedUser,
   'coins.allocated': AllocationRecord,
+  'coins.pending': AllocationRecord,
+  'coins.activated': ActivationRecord,
+  'coins.voided': VoidRecord,
   'coins.redeemed': RedemptionRecord,
   'coins.expiring': ExpiringCoins,
   'coins.expired': ExpiredCoins,

@@ -32,14 +32,17 @@ import { getCard, getCardBalance } from './cards/get-card.ts'
 import { bulkIssueOperation, createGiftCardOperation } from './cards/issue-cards.ts'
 import { listCardChanges } from './cards/list-card-changes.ts'
 import { searchCards } from './cards/search-cards.ts'
+import { confirmCoinAllocation, voidCoinAllocation } from './coins/allocation-changes.ts'
 import { allocateCoinsOperation, redeemCoinsOperation } from './coins/allocations.ts'
 import {
   createCoinConfigOperation,
   deactivateCoinConfigOperation,
   updateCoinConfigOperation,
 } from './coins/coin-configs.ts'
+import { getCoinAllocation } from './coins/get-coin-allocation.ts'
 import { getCoinBalance } from './coins/get-coin-balance.ts'
 import { getCoinConfig } from './coins/get-coin-config.ts'
+import { getCoinLiability } from './coins/get-coin-liability.ts'
 import { listCoinConfigRevisions } from './coins/list-coin-config-revisions.ts'
 import { listCoinHistory } from './coins/list-coin-history.ts'
 import { searchCoinConfigs } from './coins/search-coin-configs.ts'
@@ -161,9 +164,13 @@ export const OPERATIONS: readonly Operation<ApiServices>[] = [
   deactivateCoinConfigOperation,
   listCoinConfigRevisions,
   allocateCoinsOperation,
+  getCoinAllocation,
+  confirmCoinAllocation,
+  voidCoinAllocation,
   redeemCoinsOperation,
   getCoinBalance,
   listCoinHistory,
+  getCoinLiability,
   listEvents,
   listOwnRequests,
   streamEvents,

@@ -1,4 +1,4 @@
-import { chooseConfig, considerConfigs, expiryOf } from '@svc/core/coins/award-rules'
+import { chooseConfig, considerConfigs, expiryOf, termsOf } from '@svc/core/coins/award-rules'
 import { type CoinConfig, coversInstant, requireNoOverlap } from '@svc/core/coins/coin-config'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -19,6 +19,8 @@ const configOf = (rest: Partial<CoinConfig>): CoinConfig => ({
   validTo: null,
   perUserDailyLimit: null,
   coinsExpireAfterDays: null,
+  activation: null,
+  activateAfterDays: null,
   revision: 1,
   createdAt: at(0),
   modifiedAt: at(0),
@@ -116,4 +118,23 @@ test('the daily limit lets through exactly what fits under it', () => {
 test('coins last whole days of 24 hours, or for ever', () => {
   expect(expiryOf(configOf({ coinsExpireAfterDays: 2 }), at(5))).toEqual(at(5 + 172_800_000))
   expect(expiryOf(configOf({}), at(5))).toBeNull()
+})
+
+test('a delayed award becomes active after whole days, and its coins last from then on', () => {
+  const terms = termsOf(configOf({ activateAfterDays: 1, coinsExpireAfterDays: 2 }), 'cac_1', at(5))
+  expect(terms).toEqual({
+    activationId: 'cac_1',
+    activatesAt: at(5 + 86_400_000),
+    expiresAt: at(5 + 3 * 86_400_000),
+  })
+})
+
+test('an award that waits for confirmation has neither a time of activation nor of expiry', () => {
+  const terms = termsOf(configOf({ activation: 'CONFIRMATION', coinsExpireAfterDays: 2 }), 'cac_1', at(5))
+  expect(terms).toEqual({ activationId: 'cac_1', activatesAt: null, expiresAt: null })
+})
+
+test('an award that is active at once has no activation', () => {
+  const terms = termsOf(configOf({ coinsExpireAfterDays: 2 }), 'cac_1', at(5))
+  expect(terms).toEqual({ activationId: null, activatesAt: null, expiresAt: at(5 + 2 * 86_400_000) })
 })

@@ -74,17 +74,23 @@ function About({ config, partnerId }: { readonly config: Config; readonly partne
           },
           { label: 'Valid from', value: <Instant at={config.validFrom} /> },
           { label: 'Valid to', value: config.validTo ? <Instant at={config.validTo} /> : 'Open' },
+          { label: 'Awards are active', value: activationOf(config) },
           {
             label: 'Coins expire',
             value:
               config.coinsExpireAfterDays === undefined
                 ? 'Never'
-                : `after ${config.coinsExpireAfterDays} days`,
+                : `${config.coinsExpireAfterDays} days after they became active`,
           },
         ]}
       />
     </Section>
   )
+}
+
+function activationOf({ activation, activateAfterDays }: Config): string {
+  if (activation === 'CONFIRMATION') return 'when the partner confirms them'
+  return activateAfterDays === undefined ? 'at once' : `after ${activateAfterDays} days`
 }
 
 const FIELDS: readonly (readonly [keyof Config, string])[] = [
@@ -97,6 +103,8 @@ const FIELDS: readonly (readonly [keyof Config, string])[] = [
   ['validTo', 'valid to'],
   ['perUserDailyLimit', 'daily limit'],
   ['coinsExpireAfterDays', 'expire after days'],
+  ['activation', 'activation'],
+  ['activateAfterDays', 'active after days'],
 ]
 
 /** What a revision changed of the one before. */

@@ -16,6 +16,7 @@ import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { CreateCoinConfig } from './coin-config-forms.tsx'
+import { CoinLiability } from './coin-liability.tsx'
 
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {
@@ -59,6 +60,7 @@ export function Coins() {
       lead="What events award. A company’s own configuration outranks the partner’s default."
       actions={can('operations') && <CreateCoinConfig />}
     >
+      <CoinLiability />
       <DryRun />
       <List
         name="coin-configs"
@@ -137,7 +139,7 @@ function Verdict({ outcome }: { readonly outcome: Schemas['CoinAllocation'] }) {
         <Text size="sm">
           {refused
             ? (outcome.reasonDescription ?? outcome.reason)
-            : `${count(outcome.amount)} coins; the balance would be ${count(outcome.balance)}.`}
+            : `${count(outcome.amount)} coins${outcome.pending ? ', pending at first' : ''}; the balance would be ${count(outcome.balance)}.`}
         </Text>
         {(outcome.considered ?? []).length > 0 && (
           <Table withRowBorders={false} w="auto" aria-label="Configurations that were considered">

@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   card_exceptions: 'Card exceptions',
   coins_issued: 'Coins issued',
   coins: 'Coins of a user',
+  coins_pending: 'Pending coins of a user',
   coins_redeemed: 'Coins redeemed',
   coins_expired: 'Coins expired',
 }

@@ -1,4 +1,4 @@
-import { Anchor, Group, SimpleGrid, Text } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
@@ -6,14 +6,14 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { count, Money } from '../parts/money.tsx'
+import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
-import { Tile } from '../parts/tile.tsx'
 import { useSession } from '../session.ts'
-import { personName, wordy } from '../words.ts'
+import { personName } from '../words.ts'
+import { UserCoins } from './user-coins.tsx'
 
 export function User() {
   const { userId = '' } = useParams({ strict: false })
@@ -67,7 +67,7 @@ function Shown({ user }: { readonly user: Schemas['User'] }) {
         />
       </Section>
       <Cards userId={userId} />
-      <Coins userId={userId} />
+      <UserCoins userId={userId} />
     </>
   )
 }
@@ -132,67 +132,5 @@ function Erase({ userId }: { readonly userId: string }) {
       be restored. Ids, amounts and coins stay. All cards must be blocked or expired, and nothing may be left
       on them.
     </ConfirmAction>
-  )
-}
-
-const HISTORY: readonly Column<Schemas['CoinHistoryEntry']>[] = [
-  { title: 'When', cell: ({ createdOn }) => <Instant at={createdOn} /> },
-  { title: 'What', cell: ({ kind, event }) => `${wordy(kind)}${event ? ` for ${event}` : ''}` },
-  {
-    title: 'By',
-    cell: ({ coinConfigId, revision }) =>
-      coinConfigId ? (
-        <ThingLink kind="coinConfig" id={coinConfigId}>
-          {`revision ${revision}`}
-        </ThingLink>
-      ) : (
-        '–'
-      ),
-  },
-  {
-    title: 'Coins',
-    align: 'right',
-    cell: ({ amount, kind }) => (kind === 'ALLOCATED' ? '+' : '−') + count(Math.abs(amount)),
-  },
-  { title: 'Active after', align: 'right', cell: ({ balance }) => count(balance) },
-]
-
-function Coins({ userId }: { readonly userId: string }) {
-  const query = useQuery({
-    queryKey: ['users', userId, 'coins'],
-    queryFn: () => responseOf(api.GET('/users/{userId}/coins', { params: { path: { userId } } })),
-  })
-  return (
-    <Section title="Coins">
-      <Loaded query={query}>
-        {({ balance, history, next }) => (
-          <>
-            <SimpleGrid cols={{ base: 2, sm: 4 }}>
-              <Tile label="Active" value={count(balance.active)} />
-              <Tile label="Spent" value={count(balance.spent)} />
-              <Tile label="Expired" value={count(balance.expired)} />
-              <Tile label="Pending" value={count(balance.pending)} />
-            </SimpleGrid>
-            {history.length === 0 ? (
-              <Text c="dimmed" size="sm">
-                No coins yet. A rewards partner awards them: <code>POST /api/v0/svc-coins/allocate</code>.
-              </Text>
-            ) : (
-              <DataTable
-                caption="Coin history"
-                columns={HISTORY}
-                rows={history}
-                rowKey={({ entry }) => String(entry)}
-              />
-            )}
-            {next && (
-              <Text c="dimmed" size="sm">
-                The newest 50 are shown.
-              </Text>
-            )}
-          </>
-        )}
-      </Loaded>
-    </Section>
   )
 }

@@ -75,7 +75,8 @@ const UNKNOWN = {
 } satisfies Partial<User>
 
 /**
- * Erases the personal data of a user: in the record, on the cards, in their history and their events (decision C23).
+ * Erases the personal data of a user: in the record, on the cards, in their history and events, in reasons of voids of
+ * coins (decision C23).
  * Ledger, coins, numbers of events and audit stay as they are. Refused while cards are in use, or money or coins are left.
  */
 export const eraseUser = command({
@@ -95,7 +96,10 @@ export const eraseUser = command({
     const { erasedAt } = user
     if (erasedAt) return { user: { ...user, erasedAt }, cards: [], isNew: false, command: asked }
     const held = cards.get(user.userId) ?? []
-    const coins = balances.get(accountId('coins', user.userId)) ?? 0n
+    const coins = sumOf(
+      (['coins', 'coins_pending'] as const).map((kind) => accountId(kind, user.userId)),
+      balances,
+    )
     const left = [...held.flatMap(leftOn), ...(coins > 0n ? [`${coins} coins`] : [])]
     if (left.length > 0)
       fail('user_in_use', { description: `The user still has ${left.slice(0, 10).join('; ')}` })
@@ -105,6 +109,9 @@ export const eraseUser = command({
   apply: ({ users: known }, { user }) => void known.set(user.userId, user),
   save,
 })
+
+const sumOf = (accountIds: readonly string[], balances: ReadonlyMap<string, bigint>): bigint =>
+  accountIds.reduce((sum, id) => sum + (balances.get(id) ?? 0n), 0n)
 
 /** Why a card keeps its holder, in words. */
 function leftOn({ svcCardId, hasEnded, balancePaise, heldPaise, isReturning }: HeldCard): string[] {
@@ -160,7 +167,10 @@ async function lock(tx: BatchTx, asks: readonly Prepared[]): Promise<ByTenant<St
   const balances = await lockAccounts(tx, [
     ...cardIds.map(({ partnerId, svcCardId }) => account('card', partnerId, svcCardId)),
     ...accounts.map(({ partnerId, cardAccountId }) => account('card_funding', partnerId, cardAccountId)),
-    ...found.map(({ partnerId, userId }) => account('coins', partnerId, userId)),
+    ...found.flatMap(({ partnerId, userId }) => [
+      account('coins', partnerId, userId),
+      account('coins_pending', partnerId, userId),
+    ]),
   ])
   const state = new ByTenant(
     (tenantId): State => ({ users: locked.of(tenantId), cards: new Map(), balances: balances.of(tenantId) }),
@@ -188,6 +198,7 @@ const saveErased = users.updates(
   'erased',
 )
 const ERASE_HOLDERS = statement('erase_holders', 'select erase_holders($1, $2, $3, $4, $5)')
+const ERASE_COIN_REASONS = statement('erase_coin_reasons', 'select erase_coin_reasons($1, $2)')
 const FIELDS = [...HOLDER_TEXTS, 'remarks']
 /** A change, its id and that of its event are made together. */
 const APART_MS = 10_000
@@ -210,6 +221,7 @@ function save(tx: Writes, decisions: readonly Erased[]): void {
         published.map(({ atMs }) => idFloor('evt', new Date(atMs + APART_MS))),
         FIELDS,
       ])
+    tx.write(ERASE_COIN_REASONS, [command.partnerId, [command.userId]])
   }
   saveEvents(
     tx,

@@ -5,8 +5,9 @@ import { type CommandTools, command } from '@svc/platform/command'
 import { saveEvents } from '@svc/platform/outbox'
 import { type Allocation, allocationToWire, coinLots } from './allocation.ts'
 import { type AllocationNeed, type AllocationState, lockAllocations } from './allocation-state.ts'
-import { type Considered, chooseConfig, considerConfigs, expiryOf } from './award-rules.ts'
-import { award, type WalletChange } from './wallet.ts'
+import { award } from './award-coins.ts'
+import { type Considered, chooseConfig, considerConfigs, termsOf } from './award-rules.ts'
+import type { WalletChange } from './wallet.ts'
 import { saveWalletChanges } from './wallet-store.ts'
 
 /** An event that happened to a user, for which coins are wanted. */
@@ -24,7 +25,12 @@ export interface AllocateCoins {
 }
 
 interface PreparedAllocation extends AllocationNeed, AllocateCoins {
-  readonly ids: { readonly allocation: string; readonly transfer: string; readonly event: string }
+  readonly ids: {
+    readonly allocation: string
+    readonly transfer: string
+    readonly event: string
+    readonly activation: string
+  }
   readonly timeZone: string
 }
 
@@ -55,7 +61,12 @@ const prepare =
       coins: 0n,
       clockOffsetMs: time.offsetMs(),
       businessDay: calendarDay(new Date(occurredMs), config.BUSINESS_TIME_ZONE),
-      ids: { allocation: newId('cal'), transfer: newId('trf'), event: newId('evt') },
+      ids: {
+        allocation: newId('cal'),
+        transfer: newId('trf'),
+        event: newId('evt'),
+        activation: newId('cac'),
+      },
       timeZone: config.BUSINESS_TIME_ZONE,
     }
   }
@@ -68,7 +79,7 @@ export const consideredBy = (
 ): Considered[] => considerConfigs(configs, { partnerId, companyId, event, occurredAt: occurredAt ?? now })
 
 function decide(state: AllocationState, command: PreparedAllocation, now: Date): Allocated {
-  const { partnerId, userId, companyId, requestId, requestHash, businessDay, ids } = command
+  const { partnerId, userId, companyId, requestId, requestHash, businessDay, ids, timeZone } = command
   const known = state.known.get(requestId)
   if (known && !known.requestHash.equals(requestHash)) fail('request_id_conflict')
   if (known) return { allocation: known, change: undefined, command }
@@ -82,7 +93,14 @@ function decide(state: AllocationState, command: PreparedAllocation, now: Date):
   const { change, lot, balance } = award(
     state.wallets.get(userId)!,
     state.accounts,
-    { lotId: ids.allocation, transferId: ids.transfer, requestId, amount, expiresAt: expiryOf(config, now) },
+    {
+      lotId: ids.allocation,
+      transferId: ids.transfer,
+      requestId,
+      amount,
+      terms: termsOf(config, ids.activation, now),
+      timeZone,
+    },
     now,
   )
   const allocation: Allocation = {
@@ -138,7 +156,7 @@ export const allocateCoins = command({
       made.map(({ allocation, command: { ids, timeZone } }) => ({
         eventId: ids.event,
         tenantId: allocation.partnerId,
-        type: 'coins.allocated',
+        type: allocation.activationId === null ? 'coins.allocated' : 'coins.pending',
         objectId: allocation.userId,
         payload: allocationToWire(allocation, timeZone),
         createdAt: allocation.createdAt,

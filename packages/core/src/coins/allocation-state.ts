@@ -3,10 +3,11 @@ import { NestedMap } from '@svc/kernel/nested-map'
 import type { BatchTx } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { account } from '../ledger/accounts.ts'
 import { findCompanies } from '../tenants/company.ts'
 import { findUsers } from '../tenants/user.ts'
 import { type Allocation, coinLots } from './allocation.ts'
-import { type CoinConfig, coinConfigs } from './coin-config.ts'
+import { type CoinConfig, coinConfigs, delays } from './coin-config.ts'
 import { lockCoinAccounts, lockWallets, readWallets, type WalletNeed, type Wallets } from './wallet-store.ts'
 
 /** What allocating coins depends on, of one partner. */
@@ -66,7 +67,10 @@ export async function lockAllocations(
 ): Promise<ByTenant<AllocationState>> {
   const wallets = await lockWallets(tx, needs)
   const state = await readState(tx, needs, wallets)
-  const accounts = await lockCoinAccounts(tx, needs, wallets, 'coins_issued')
+  const accounts = await lockCoinAccounts(tx, needs, wallets, ({ tenantId, userId }) => [
+    account('coins_issued', tenantId),
+    ...(state.of(tenantId).configs.some(delays) ? [account('coins_pending', tenantId, userId)] : []),
+  ])
   return new ByTenant((tenantId) => ({
     ...state.of(tenantId),
     accounts: new Set(accounts.of(tenantId).keys()),

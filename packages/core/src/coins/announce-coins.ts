@@ -6,7 +6,8 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import type { CoreServices } from '@svc/platform/services'
 import { coinLots } from './allocation.ts'
-import { activeCoins, expireDue, type Wallet } from './wallet.ts'
+import { settleDue } from './settle-wallet.ts'
+import { activeCoins, type Wallet } from './wallet.ts'
 import { lockWallets, type WalletNeed, type Wallets } from './wallet-store.ts'
 
 const DAY_MS = 86_400_000
@@ -108,7 +109,7 @@ const expiringEvent = (
       amount: Number(remaining),
       expiresOn: rfc3339(expiresAt, timeZone),
     })),
-    balance: Number(activeCoins(expireDue(wallet, now).wallet)),
+    balance: Number(activeCoins(settleDue(wallet, now, timeZone).wallet)),
   },
   createdAt: now,
 })

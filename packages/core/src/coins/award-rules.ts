@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
-import { type CoinConfig, coversInstant } from './coin-config.ts'
+import type { AwardTerms } from './award-coins.ts'
+import { type CoinConfig, coversInstant, delays } from './coin-config.ts'
 
 /** An event that happened to a user, for which coins are asked. */
 export interface CoinEvent {
@@ -55,6 +56,21 @@ export function chooseConfig(
 
 const DAY_MS = 86_400_000
 
-/** Decision K9: days of 24 hours from the award on. */
-export const expiryOf = ({ coinsExpireAfterDays }: CoinConfig, now: Date): Date | null =>
-  coinsExpireAfterDays === null ? null : new Date(now.getTime() + coinsExpireAfterDays * DAY_MS)
+const daysAfter = (days: number | null, at: Date): Date | null =>
+  days === null ? null : new Date(at.getTime() + days * DAY_MS)
+
+/** Decision K9: days of 24 hours from the instant at which the coins become active. */
+export const expiryOf = (
+  { coinsExpireAfterDays }: Pick<CoinConfig, 'coinsExpireAfterDays'>,
+  activeFrom: Date,
+): Date | null => daysAfter(coinsExpireAfterDays, activeFrom)
+
+/** When an award becomes active and when its coins are gone, as far as that is known now (decision K10). */
+export function termsOf(config: CoinConfig, newActivationId: string, now: Date): AwardTerms {
+  const activatesAt = daysAfter(config.activateAfterDays, now)
+  return {
+    activationId: delays(config) ? newActivationId : null,
+    activatesAt,
+    expiresAt: config.activation === 'CONFIRMATION' ? null : expiryOf(config, activatesAt ?? now),
+  }
+}

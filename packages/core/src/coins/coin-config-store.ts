@@ -55,6 +55,8 @@ const updateTerms = coinConfigs.updates([
   'validTo',
   'perUserDailyLimit',
   'coinsExpireAfterDays',
+  'activation',
+  'activateAfterDays',
   'revision',
   'modifiedAt',
 ])

@@ -18,6 +18,9 @@ const TERMS = {
   validTo: nullable(instant),
   perUserDailyLimit: nullable(bigint),
   coinsExpireAfterDays: nullable(integer),
+  /** `null` for at once, or after `activateAfterDays` (decision K10). */
+  activation: nullable(textOf<'CONFIRMATION'>()),
+  activateAfterDays: nullable(integer),
   revision: integer,
   modifiedAt: instant,
 }
@@ -57,6 +60,15 @@ export const CoinConfigRecord = Type.Object(
     validTo: Type.Optional(Type.String({ description: 'First instant after it; absent for no end' })),
     perUserDailyLimit: Type.Optional(Type.Integer({ description: 'Coins for one user in one business day' })),
     coinsExpireAfterDays: Type.Optional(Type.Integer()),
+    activation: Type.Optional(
+      Type.Enum(['CONFIRMATION'], {
+        description:
+          'Awards are pending until each is confirmed; absent where they become active by themselves',
+      }),
+    ),
+    activateAfterDays: Type.Optional(
+      Type.Integer({ description: 'Awards are pending for so many days; absent for none' }),
+    ),
     revision: Type.Integer({ description: 'Counts changes from 1; the `ETag` of the lookup' }),
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     modifiedOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
@@ -85,6 +97,8 @@ export const toWire = (config: CoinConfig, timeZone: string) => ({
   validTo: present(config.validTo, (at) => rfc3339(at, timeZone)),
   perUserDailyLimit: present(config.perUserDailyLimit, Number),
   coinsExpireAfterDays: config.coinsExpireAfterDays ?? undefined,
+  activation: config.activation ?? undefined,
+  activateAfterDays: config.activateAfterDays ?? undefined,
   revision: config.revision,
   createdOn: rfc3339(config.createdAt, timeZone),
   modifiedOn: rfc3339(config.modifiedAt, timeZone),
@@ -132,12 +146,19 @@ export function requireNoOverlap(config: CoinConfig, others: Iterable<CoinConfig
       })
 }
 
+/** Whether its awards are pending at first (decision K10). */
+export const delays = ({ activation, activateAfterDays }: CoinConfig): boolean =>
+  activation !== null || activateAfterDays !== null
+
 /** The rules between fields, which no schema can say: all errors at once (decision F4). */
-export function requireConsistent({ amount, perUserDailyLimit, validFrom, validTo }: CoinConfig): void {
+export function requireConsistent(config: CoinConfig): void {
+  const { activateAfterDays, activation, amount, perUserDailyLimit, validFrom, validTo } = config
   const errors: FieldError[] = []
   if (validTo !== null && validTo <= validFrom)
     errors.push(fieldError('validTo', 'minimum', 'must be later than validFrom'))
   if (perUserDailyLimit !== null && perUserDailyLimit < amount)
     errors.push(fieldError('perUserDailyLimit', 'minimum', 'must be at least amount'))
+  if (activation !== null && activateAfterDays !== null)
+    errors.push(fieldError('activateAfterDays', 'not_allowed', 'is not accepted together with activation'))
   failFields(...errors)
 }

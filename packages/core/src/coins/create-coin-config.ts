@@ -21,6 +21,8 @@ export interface CoinConfigRequest {
   readonly validTo?: Date | undefined
   readonly perUserDailyLimit?: bigint | undefined
   readonly coinsExpireAfterDays?: number | undefined
+  readonly activation?: CoinConfig['activation'] | undefined
+  readonly activateAfterDays?: number | undefined
 }
 
 interface CreateCoinConfig {
@@ -110,6 +112,8 @@ function newConfig(partnerId: string, coinConfigId: string, request: CoinConfigR
     validTo: request.validTo ?? null,
     perUserDailyLimit: request.perUserDailyLimit ?? null,
     coinsExpireAfterDays: request.coinsExpireAfterDays ?? null,
+    activation: request.activation ?? null,
+    activateAfterDays: request.activateAfterDays ?? null,
     revision: 1,
   }
 }

@@ -6,7 +6,8 @@ import { type AllocateCoins, allocateCoins, consideredBy } from './allocate-coin
 import { type Allocation, allocationToWire } from './allocation.ts'
 import { readAllocations } from './allocation-state.ts'
 import type { Considered } from './award-rules.ts'
-import { activeCoins, expireDue } from './wallet.ts'
+import { settleDue } from './settle-wallet.ts'
+import { activeCoins } from './wallet.ts'
 
 /** What an allocation would do, and the configurations that it would consider. */
 interface DryRun {
@@ -43,7 +44,7 @@ export function dryRunAllocation(tools: CommandTools): (ask: AllocateCoins) => P
       return { considered, would: { outcome: change ? 'WOULD_ALLOCATE' : 'WOULD_REPEAT', allocation } }
     } catch (failure) {
       if (!(failure instanceof Failure) || failure.status >= 500) throw failure
-      const balance = activeCoins(expireDue(state.wallets.get(userId)!, now).wallet)
+      const balance = activeCoins(settleDue(state.wallets.get(userId)!, now, command.timeZone).wallet)
       const occurredAt = ask.occurredAt ?? now
       return { considered, would: { outcome: 'WOULD_REFUSE', ask, occurredAt, balance, failure } }
     }

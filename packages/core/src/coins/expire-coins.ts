@@ -5,7 +5,8 @@ import { statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { CoreServices } from '@svc/platform/services'
 import { announceExpiringCoins } from './announce-coins.ts'
-import { expireDue, type WalletChange } from './wallet.ts'
+import { settleDue } from './settle-wallet.ts'
+import type { WalletChange } from './wallet.ts'
 import { lockCoinAccounts, lockWallets, saveWalletChanges, type WalletNeed } from './wallet-store.ts'
 
 const EVERY_MS = 60_000
@@ -26,7 +27,7 @@ interface Expired {
   readonly timeZone: string
 }
 
-/** Writes off what remains of a user's lots past their time (decision K9). */
+/** Activates a user's pending lots whose time has come, and writes off what remains of those past it (K9, K10). */
 export const expireCoins = command({
   name: 'expireCoins',
 
@@ -42,11 +43,11 @@ export const expireCoins = command({
 
   async lock(tx, needs) {
     const wallets = await lockWallets(tx, needs)
-    await lockCoinAccounts(tx, needs, wallets, undefined)
+    await lockCoinAccounts(tx, needs, wallets)
     return wallets
   },
   decide: (wallets, { userId, timeZone }, now): Expired => ({
-    change: expireDue(wallets.get(userId)!, now),
+    change: settleDue(wallets.get(userId)!, now, timeZone),
     timeZone,
   }),
   apply: (wallets, { change: { wallet } }) => void wallets.set(wallet.userId, wallet),
@@ -64,8 +65,8 @@ const DUE = statement<ExpireCoins>(
 )
 
 /**
- * Expires coins past their time; returns how many users had such coins. Balances and redemptions do not depend on it:
- * they never count such coins. It brings ledger and history up to date, and publishes `coins.expired`.
+ * Activates and expires coins whose time has come; returns how many users had such coins. Balances and redemptions do
+ * not depend on it. It brings ledger and history up to date, and publishes `coins.activated` and `coins.expired`.
  */
 export const expireDueCoins = (services: CoreServices, stopping?: AbortSignal): Promise<number> =>
   inEachTime(services.clock, (timeline) => expireDueIn(services, timeline, stopping))
@@ -90,15 +91,16 @@ async function expireDueIn(
   return users
 }
 
-/** Announces and expires coins of every partner. */
+/** Activates, announces and expires coins of every partner. */
 export const expireCoinsLoop = (services: CoreServices): Loop => {
   const loop: Loop = new Loop(
     {
       name: 'expire_coins',
       everyMs: EVERY_MS,
       async work() {
-        await announceExpiringCoins(services, loop.stopping)
+        // Coins that became active just now may expire soon.
         await expireDueCoins(services, loop.stopping)
+        await announceExpiringCoins(services, loop.stopping)
       },
     },
     services,

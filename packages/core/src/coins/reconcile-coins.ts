@@ -2,6 +2,7 @@ import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.
 
 const WALLETS = subjects('wallets', 'coin_wallets')
 const LOTS = subjects('lots of coins', 'coin_lots')
+const VOIDS = subjects('voids of coins', 'coin_voids')
 const REDEMPTIONS = subjects('redemptions of coins', 'coin_redemptions')
 
 /** What must be true between lots, wallets, histories and the ledger; the checks that `svc admin reconcile` adds for coins. */
@@ -20,18 +21,33 @@ export const COIN_CHECKS: readonly Check[] = [
        from lots l full join accounts a using (user_id) where coalesce(l.coins, 0) <> coalesce(a.balance, 0) limit 100`,
   ),
   check(
+    'coin_pending',
+    WALLETS,
+    'The coins that are pending in a user’s lots are the balance of the user’s account of pending coins',
+    (
+      chosen,
+    ) => `with lots as (select user_id, sum(pending) as coins from coin_lots where ${chosen('user_id')} group by user_id),
+         accounts as (select substr(account_id, 15) as user_id, balance from ledger_accounts
+           where kind = 'coins_pending' and ${chosen('substr(account_id, 15)')})
+       select coalesce(l.user_id, a.user_id) as subject,
+         'in lots ' || coalesce(l.coins, 0) || ', in the ledger ' || coalesce(a.balance, 0) as detail
+       from lots l full join accounts a using (user_id) where coalesce(l.coins, 0) <> coalesce(a.balance, 0) limit 100`,
+  ),
+  check(
     'coin_wallets',
     WALLETS,
     'The totals of a wallet are those of its lots',
     (chosen) => `with lots as (
-         select user_id, sum(amount) as allocated, sum(spent) as spent, sum(expired) as expired
+         select user_id, sum(amount - pending - voided) as allocated, sum(pending) as pending, sum(spent) as spent,
+           sum(expired) as expired, sum(voided) as voided
          from coin_lots where ${chosen('user_id')} group by 1),
        wallets as (select * from coin_wallets where ${chosen('user_id')})
-       select coalesce(l.user_id, w.user_id) as subject, 'wallet ' || coalesce(w.allocated, 0) || ' ' ||
-         coalesce(w.spent, 0) || ' ' || coalesce(w.expired, 0) || ', lots ' || coalesce(l.allocated, 0) || ' ' ||
-         coalesce(l.spent, 0) || ' ' || coalesce(l.expired, 0) as detail
+       select coalesce(l.user_id, w.user_id) as subject, 'wallet ' ||
+         concat_ws(' ', w.allocated, w.pending, w.spent, w.expired, w.voided) || ', lots ' ||
+         concat_ws(' ', l.allocated, l.pending, l.spent, l.expired, l.voided) as detail
        from lots l full join wallets w using (user_id)
-       where (l.allocated, l.spent, l.expired) is distinct from (w.allocated, w.spent, w.expired) limit 100`,
+       where (l.allocated, l.pending, l.spent, l.expired, l.voided)
+         is distinct from (w.allocated, w.pending, w.spent, w.expired, w.voided) limit 100`,
   ),
   check(
     'coin_uses',
@@ -59,16 +75,19 @@ export const COIN_CHECKS: readonly Check[] = [
   check(
     'coin_transfers',
     WALLETS,
-    'Every allocation, redemption and expiry of coins has its one transfer, of the same amount and user',
+    'Every allocation, activation, redemption, expiry and void of coins has its one transfer, of the same amount and user',
     (chosen) => `with moves as (
          select 'coin_allocation' as kind, lot_id as object_id, user_id, amount from coin_lots where ${chosen('user_id')}
          union all select 'coin_redemption', redemption_id, user_id, amount from coin_redemptions where ${chosen('user_id')}
-         union all select 'coin_expiry', lot_id, user_id, expired from coin_lots where expired > 0 and ${chosen('user_id')}),
+         union all select 'coin_expiry', lot_id, user_id, expired from coin_lots where expired > 0 and ${chosen('user_id')}
+         union all select 'coin_activation', lot_id, user_id, amount from coin_lots
+           where activated_balance is not null and ${chosen('user_id')}
+         union all select 'coin_void', void_id, user_id, amount from coin_voids where amount > 0 and ${chosen('user_id')}),
          transfers as (
-         select kind, object_id, amount, substr(case kind when 'coin_allocation' then credit_account_id
-           else debit_account_id end, 7) as user_id
-         from ledger_transfers where unit = 'COIN'
-           and (${chosen('substr(debit_account_id, 7)')} or ${chosen('substr(credit_account_id, 7)')}))
+         select kind, object_id, amount, split_part(case kind when 'coin_allocation' then credit_account_id
+           else debit_account_id end, ':', 2) as user_id
+         from ledger_transfers where unit = 'COIN' and (${chosen(`split_part(debit_account_id, ':', 2)`)}
+           or ${chosen(`split_part(credit_account_id, ':', 2)`)}))
        select coalesce(m.object_id, t.object_id) as subject, coalesce(m.kind, t.kind) || ': moved ' ||
          coalesce(m.amount, 0) || ', transferred ' || coalesce(t.amount, 0) as detail
        from moves m full join transfers t using (kind, object_id, user_id, amount)
@@ -80,7 +99,8 @@ export const COIN_CHECKS: readonly Check[] = [
     'A user’s history has no gaps and adds up, line by line, to the balance',
     (chosen) => `with lines as (
          select user_id, entry, balance_after, row_number() over w as place,
-           sum(case kind when 'ALLOCATED' then amount else -amount end) over w as balance
+           sum(case when kind in ('ALLOCATED', 'ACTIVATED') then amount
+             when kind in ('PENDING', 'PENDING_VOIDED') then 0 else -amount end) over w as balance
          from coin_entries where ${chosen('user_id')} window w as (partition by user_id order by entry))
        select user_id || ' ' || entry as subject, 'says ' || balance_after || ', adds up to ' || balance as detail
        from lines where entry <> place or balance_after <> balance limit 100`,
@@ -95,6 +115,43 @@ export const COIN_CHECKS: readonly Check[] = [
        from coin_lot_uses u join coin_lots l using (partner_id, lot_id)
          join coin_redemptions r using (partner_id, redemption_id)
        where l.expires_at <= r.created_at and ${chosen('r.user_id')} limit 100`,
+  ),
+  check(
+    'coin_early_uses',
+    REDEMPTIONS,
+    'No redemption took coins from a lot before it was active',
+    (chosen) => `select u.redemption_id || ' ' || u.lot_id as subject,
+         'active from ' || coalesce(l.activates_at, l.confirmed_at) || ', spent ' || r.created_at as detail
+       from coin_lot_uses u join coin_lots l using (partner_id, lot_id)
+         join coin_redemptions r using (partner_id, redemption_id)
+       where l.activation_id is not null and coalesce(l.activates_at, l.confirmed_at, 'infinity') > r.created_at
+         and ${chosen('r.user_id')} limit 100`,
+  ),
+  check(
+    'coin_voided',
+    LOTS,
+    'What a lot says is voided is what voids took from it',
+    (
+      chosen,
+    ) => `select l.lot_id as subject, 'voided ' || l.voided || ', taken ' || coalesce(sum(k.amount), 0) as detail
+       from coin_lots l left join coin_void_takes k using (lot_id, partner_id) where ${chosen('l.user_id')}
+       group by l.lot_id, l.partner_id having l.voided <> coalesce(sum(k.amount), 0) limit 100`,
+  ),
+  check(
+    'coin_voids',
+    VOIDS,
+    'The coins of a void are those that it took from lots of the same user; with its shortfall they are at least what was spent of the voided lot',
+    (
+      chosen,
+    ) => `select v.void_id as subject, 'voided ' || v.amount || ', taken ' || coalesce(sum(l.taken), 0) || ', shortfall ' ||
+         v.shortfall as detail
+       from coin_voids v join coin_lots w on w.partner_id = v.partner_id and w.lot_id = v.lot_id
+       left join lateral (
+         select k.amount as taken from coin_void_takes k join coin_lots o using (lot_id, partner_id)
+         where k.void_id = v.void_id and k.partner_id = v.partner_id and o.user_id = v.user_id) as l on true
+       where ${chosen('v.user_id')}
+       group by v.void_id, v.partner_id, w.spent, w.user_id
+       having v.amount <> coalesce(sum(l.taken), 0) or v.amount + v.shortfall < w.spent or w.user_id <> v.user_id limit 100`,
   ),
   check(
     'coin_daily_limits',
@@ -112,21 +169,27 @@ export const COIN_CHECKS: readonly Check[] = [
   check(
     'coin_events',
     WALLETS,
-    'An event was published once for each allocation and redemption of coins, and for each expiry at least with others',
+    'An event was published once for each allocation, activation, redemption and void of coins, and for each expiry at least with others',
     (chosen) => `with happened as (
          select user_id, count(*) filter (where kind = 'ALLOCATED') as allocated,
-           count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired
+           count(*) filter (where kind = 'REDEEMED') as redeemed, count(*) filter (where kind = 'EXPIRED') as expired,
+           count(*) filter (where kind = 'PENDING') as pending, count(*) filter (where kind = 'ACTIVATED') as activated,
+           count(*) filter (where kind in ('VOIDED', 'PENDING_VOIDED')) as voided
          from coin_entries where ${chosen('user_id')} group by partner_id, user_id
          having ${allEventsKept('partner_id', 'min(created_at)')}),
        published as (
          select object_id as user_id, count(*) filter (where type = 'coins.allocated') as allocated,
            count(*) filter (where type = 'coins.redeemed') as redeemed,
-           coalesce(sum(jsonb_array_length(payload->'allocations')) filter (where type = 'coins.expired'), 0) as expired
-         from outbox where type in ('coins.allocated', 'coins.redeemed', 'coins.expired') and ${chosen('object_id')}
+           coalesce(sum(jsonb_array_length(payload->'allocations')) filter (where type = 'coins.expired'), 0) as expired,
+           count(*) filter (where type = 'coins.pending') as pending,
+           count(*) filter (where type = 'coins.activated') as activated,
+           count(*) filter (where type = 'coins.voided') as voided
+         from outbox where type like 'coins.%' and type <> 'coins.expiring' and ${chosen('object_id')}
          group by object_id)
        select user_id as subject, 'happened: ' || h::text || ', published: ' || coalesce(t::text, 'nothing') as detail
        from happened h left join published t using (user_id)
-       where (h.allocated, h.redeemed, h.expired) is distinct from (t.allocated, t.redeemed, t.expired) limit 100`,
+       where (h.allocated, h.redeemed, h.expired, h.pending, h.activated, h.voided)
+         is distinct from (t.allocated, t.redeemed, t.expired, t.pending, t.activated, t.voided) limit 100`,
   ),
   check(
     'coin_announcements',

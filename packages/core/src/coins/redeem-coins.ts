@@ -4,16 +4,12 @@ import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
+import { account } from '../ledger/accounts.ts'
 import { findUsers } from '../tenants/user.ts'
 import { coinLotUses, coinRedemptions, type Redemption, redemptionToWire } from './redemption.ts'
-import { type LotUse, redeem, type Wallet, type WalletChange } from './wallet.ts'
-import {
-  type LotOrder,
-  lockCoinAccounts,
-  lockWallets,
-  saveWalletChanges,
-  type WalletNeed,
-} from './wallet-store.ts'
+import { redeem } from './spend-coins.ts'
+import type { LotOrder, LotUse, Wallet, WalletChange } from './wallet.ts'
+import { lockCoinAccounts, lockWallets, saveWalletChanges, type WalletNeed } from './wallet-store.ts'
 
 interface RedeemCoins {
   readonly partnerId: string
@@ -78,7 +74,7 @@ export const redeemCoins = command({
       ({ requestId }) => requestId,
     )
     const [users, rows] = await Promise.all([findUsers(tx, redeems), tx.query(KNOWN, requests)])
-    await lockCoinAccounts(tx, redeems, wallets, 'coins_redeemed')
+    await lockCoinAccounts(tx, redeems, wallets, ({ tenantId }) => [account('coins_redeemed', tenantId)])
     const known = byTenant<Redemption, Redemption>(
       rows,
       ({ partnerId }) => partnerId,
@@ -93,12 +89,19 @@ export const redeemCoins = command({
   },
 
   decide(state, command, now): Redeemed {
-    const { partnerId, userId, requestId, requestHash, coins: amount, ids, lotOrder } = command
+    const { partnerId, userId, requestId, requestHash, coins: amount, ids, lotOrder, timeZone } = command
     const known = state.known.get(requestId)
     if (known && !known.requestHash.equals(requestHash)) fail('request_id_conflict')
     if (known) return { redemption: known, made: undefined, command }
     if (!state.users.has(userId)) fail('user_not_found')
-    const plan = { redemptionId: ids.redemption, transferId: ids.transfer, requestId, amount, lotOrder }
+    const plan = {
+      redemptionId: ids.redemption,
+      transferId: ids.transfer,
+      requestId,
+      amount,
+      lotOrder,
+      timeZone,
+    }
     const { change, uses, balance } = redeem(state.wallets.get(userId)!, plan, now)
     const redemption: Redemption = {
       redemptionId: ids.redemption,

@@ -23,6 +23,8 @@ export type CoinConfigTerms = Partial<
     | 'validTo'
     | 'perUserDailyLimit'
     | 'coinsExpireAfterDays'
+    | 'activation'
+    | 'activateAfterDays'
   >
 >
 

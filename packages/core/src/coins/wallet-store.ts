@@ -7,16 +7,24 @@ import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { coinLots } from './allocation.ts'
-import { coinEntries, coinWallets, type Lot, type Wallet, type WalletChange } from './wallet.ts'
+import {
+  coinEntries,
+  coinWallets,
+  type Lot,
+  type LotOrder,
+  type Wallet,
+  type WalletChange,
+} from './wallet.ts'
 
 type WalletRow = RowOf<typeof coinWallets>
 
 const LOCK = coinWallets.lock('lock')
 
-/** What redemptions take first: the lot that expires soonest, or the oldest (decision K9). */
-export type LotOrder = 'expiry' | 'fifo'
+const LOT_COLUMNS = `l.lot_id as "lotId", l.partner_id as "partnerId", l.user_id as "userId", l.entry, l.amount,
+  l.remaining, l.pending, l.spent, l.expired, l.voided, l.expires_at as "expiresAt", l.activation_id as "activationId",
+  l.activates_at as "activatesAt", l.confirmed_at as "confirmedAt", l.activated_balance as "activatedBalance"`
 
-// Those that are due, now or in a moment; and of the others as many, in their order, as so many coins can need.
+// Those that are due to expire or to become active, now or in a moment; and of the others as many, in their order, as so many coins can need.
 const lotsIn = (order: LotOrder) =>
   statement<Lot>(
     `coin_lots_open_${order}`,
@@ -25,11 +33,13 @@ const lotsIn = (order: LotOrder) =>
        statement_timestamp() + max(offset_ms) * interval '1 millisecond' + interval '1 minute' as until
      from unnest($1::text[], $2::text[], $3::bigint[], $4::double precision[]) as w (partner_id, user_id, coins, offset_ms)
      group by 1, 2)
-   select l.lot_id as "lotId", l.partner_id as "partnerId", l.user_id as "userId", l.entry, l.remaining, l.spent,
-     l.expired, l.expires_at as "expiresAt"
+   select ${LOT_COLUMNS}
    from wanted w cross join lateral (
      (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
         and o.expires_at <= w.until)
+     union all
+     (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.pending > 0
+        and o.activates_at <= w.until)
      union all
      (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
         and (o.expires_at is null or o.expires_at > w.until)
@@ -65,13 +75,21 @@ const userOf = (need: WalletNeed) => need.userId
 const coinsOf = (need: WalletNeed) => need.coins
 const offsetOf = (need: WalletNeed) => need.clockOffsetMs
 
-const walletOf = ({ tenantId, userId }: WalletNeed) => ({ partnerId: tenantId, userId })
+const walletOf = ({ tenantId, userId }: Pick<WalletNeed, 'tenantId' | 'userId'>) => ({
+  partnerId: tenantId,
+  userId,
+})
 
 /** Locks the wallets, in order of user: every command on coins locks them first. */
 export async function lockWallets(tx: BatchTx, needs: readonly WalletNeed[]): Promise<ByTenant<Wallets>> {
-  if (needs.length === 0) return new ByTenant(() => new Map())
-  return withLots(tx, needs, await coinWallets.lockRows(tx, LOCK, needs.map(walletOf)))
+  return withLots(tx, needs, await lockWalletRows(tx, needs))
 }
+
+/** The first half of it, for commands that find out under the lock which lots they need. */
+export const lockWalletRows = (
+  tx: BatchTx,
+  needs: readonly Pick<WalletNeed, 'tenantId' | 'userId'>[],
+): Promise<ByTenant<Map<string, WalletRow>>> => coinWallets.lockRows(tx, LOCK, needs.map(walletOf))
 
 /** As `lockWallets`, without a lock. */
 export async function readWallets(tx: Tx, needs: readonly WalletNeed[]): Promise<ByTenant<Wallets>> {
@@ -79,11 +97,13 @@ export async function readWallets(tx: Tx, needs: readonly WalletNeed[]): Promise
   return withLots(tx, needs, coinWallets.byTenant(rows))
 }
 
-async function withLots(
+/** Locked wallets with the lots that are needed of them. */
+export async function withLots(
   tx: Tx,
   needs: readonly WalletNeed[],
   known: ByTenant<Map<string, WalletRow>>,
 ): Promise<ByTenant<Wallets>> {
+  if (needs.length === 0) return new ByTenant(() => new Map())
   const { lotOrder = 'expiry' } = needs[0]!
   const [times, lots] = await Promise.all([
     tx.query(READY_UNTIL),
@@ -94,15 +114,19 @@ async function withLots(
   const wallets = new ByTenant((): Wallets => new Map())
   for (const { tenantId, userId, clockOffsetMs } of needs) {
     const row = known.of(tenantId).get(userId)
+    const found = (row && open.of(tenantId).get(userId)) ?? []
     wallets.of(tenantId).set(userId, {
       partnerId: tenantId,
       userId,
       exists: row !== undefined,
       entries: row?.entries ?? 0n,
       allocated: row?.allocated ?? 0n,
+      pending: row?.pending ?? 0n,
       spent: row?.spent ?? 0n,
       expired: row?.expired ?? 0n,
-      lots: (row && open.of(tenantId).get(userId)) ?? [],
+      voided: row?.voided ?? 0n,
+      lots: found.filter(({ pending }) => pending === 0n),
+      pendingLots: found.filter(({ pending }) => pending > 0n),
       readyUntil: new Date(untilMs + clockOffsetMs),
     })
   }
@@ -122,28 +146,37 @@ function lotsByUser(rows: readonly Lot[]): ByTenant<Map<string, Lot[]>> {
 
 /**
  * Locks the accounts that changes of these wallets move, after the wallets: users' accounts sort before their
- * partners'. Returns the balances of those that exist.
+ * partners'. Returns the balances of those that exist. `more`: accounts that the command moves besides.
  */
 export function lockCoinAccounts(
   tx: BatchTx,
-  needs: readonly WalletNeed[],
+  needs: readonly Pick<WalletNeed, 'tenantId' | 'userId'>[],
   wallets: ByTenant<Wallets>,
-  other: 'coins_issued' | 'coins_redeemed' | undefined,
+  more: (need: { readonly tenantId: string; readonly userId: string }) => readonly Account[] = () => [],
 ): Promise<ByTenant<Map<string, bigint>>> {
   const accounts: Account[] = []
   for (const { tenantId, userId } of needs) {
-    const { readyUntil, lots } = wallets.of(tenantId).get(userId)!
-    accounts.push(account('coins', tenantId, userId))
-    if (other) accounts.push(account(other, tenantId))
+    const { readyUntil, lots, pendingLots } = wallets.of(tenantId).get(userId)!
+    accounts.push(account('coins', tenantId, userId), ...more({ tenantId, userId }))
+    if (pendingLots.length > 0) accounts.push(account('coins_pending', tenantId, userId))
     // Most commands meet nothing that is due; those of other commit queues need not wait for them.
-    if (lots.some(({ expiresAt }) => expiresAt !== null && expiresAt <= readyUntil))
+    if ([...lots, ...pendingLots].some(({ expiresAt }) => expiresAt !== null && expiresAt <= readyUntil))
       accounts.push(account('coins_expired', tenantId))
   }
   return lockAccounts(tx, accounts)
 }
 
-const updateTotals = coinWallets.updates(['entries', 'allocated', 'spent', 'expired'])
-const updateLots = coinLots.updates(['remaining', 'spent', 'expired'])
+const updateTotals = coinWallets.updates(['entries', 'allocated', 'pending', 'spent', 'expired', 'voided'])
+const updateLots = coinLots.updates([
+  'remaining',
+  'pending',
+  'spent',
+  'expired',
+  'voided',
+  'expiresAt',
+  'confirmedAt',
+  'activatedBalance',
+])
 
 /** Writes what commands changed in wallets, in their order; new lots are inserted by the command that creates them. */
 export function saveWalletChanges(tx: Writes, timeZone: string, changes: readonly WalletChange[]): void {

@@ -115,9 +115,14 @@ export const CHART_OF_ACCOUNTS = {
     side: 'debit',
     isBounded: false,
     title: 'Coins issued',
-    meaning: 'All coins that a partner ever awarded',
+    meaning: 'All coins that a partner ever awarded, less those that were voided',
   },
   coins: { ...coins, title: 'Coins of a user', meaning: 'What a user can redeem' },
+  coins_pending: {
+    ...coins,
+    title: 'Pending coins of a user',
+    meaning: 'Coins that were awarded to a user and are not active yet',
+  },
   coins_redeemed: { ...coins, title: 'Coins redeemed', meaning: 'Coins that users have redeemed' },
   coins_expired: {
     ...coins,

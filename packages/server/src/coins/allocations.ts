@@ -14,7 +14,7 @@ import { Coins, EventName } from './coin-configs.ts'
 const UserId = Type.String({ maxLength: 64, description: 'A user of a company of the partner' })
 
 /** Exactly once is by this id. */
-const RequestId = Type.String({
+export const RequestId = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$',
   'x-rule': 'must be 1 to 64 letters, digits and _ . : / -, the first of them a letter or a digit',
   description: 'The partner’s id of this one intent: however often it is sent, it happens once',
@@ -56,7 +56,7 @@ const allocate = operation({
   tag: 'Coins',
   summary: 'Allocate coins for an event',
   description:
-    'Exactly once for each `requestId`, however often and however concurrently it is sent; the same id with another request is 409. The configuration of the user’s company outranks the partner’s default. A refused request does not use up its `requestId`.',
+    'Exactly once for each `requestId`, however often and however concurrently it is sent; the same id with another request is 409. The configuration of the user’s company outranks the partner’s default. Under a configuration that delays awards the coins are pending at first. A refused request does not use up its `requestId`.',
   auth: 'partner',
   scope: 'coins:write',
   envelope: 'response_code',

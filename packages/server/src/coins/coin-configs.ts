@@ -32,7 +32,18 @@ const TERMS = {
   coinsExpireAfterDays: Type.Integer({
     minimum: 1,
     maximum: DAYS_MAX,
-    description: 'Days of 24 hours that the coins last; they last for ever by default',
+    description: 'Days of 24 hours that the coins last once they are active; they last for ever by default',
+  }),
+  activation: Type.Unsafe<'CONFIRMATION'>({
+    type: 'string',
+    enum: ['CONFIRMATION'],
+    description: 'Awards are pending until each is confirmed; by default they become active by themselves',
+  }),
+  activateAfterDays: Type.Integer({
+    minimum: 1,
+    maximum: DAYS_MAX,
+    description:
+      'Days of 24 hours for which awards are pending; by default none. Not together with `activation`',
   }),
 }
 
@@ -54,6 +65,8 @@ export const CreateCoinConfigRequest = Type.Object(
     validTo: Type.Optional(TERMS.validTo),
     perUserDailyLimit: Type.Optional(TERMS.perUserDailyLimit),
     coinsExpireAfterDays: Type.Optional(TERMS.coinsExpireAfterDays),
+    activation: Type.Optional(TERMS.activation),
+    activateAfterDays: Type.Optional(TERMS.activateAfterDays),
   },
   { additionalProperties: false },
 )
@@ -126,6 +139,14 @@ export const UpdateCoinConfigRequest = Type.Object(
     validTo: removable(TERMS.validTo),
     perUserDailyLimit: removable(TERMS.perUserDailyLimit),
     coinsExpireAfterDays: removable(TERMS.coinsExpireAfterDays),
+    activation: Type.Optional(
+      Type.Unsafe<'CONFIRMATION' | null>({
+        ...TERMS.activation,
+        type: ['string', 'null'],
+        enum: ['CONFIRMATION', null],
+      }),
+    ),
+    activateAfterDays: removable(TERMS.activateAfterDays),
   },
   { additionalProperties: false },
 )

@@ -13,10 +13,12 @@ export const BalanceRecord = Type.Object(
     userId: Type.String(),
     active: Type.Integer({ description: 'Coins that can be redeemed now' }),
     pending: Type.Integer({
-      description: 'Coins awarded that are not active yet; no configuration makes such coins, so 0',
+      description:
+        'Coins awarded that are not active yet: their time has not come, or they wait for confirmation',
     }),
     expired: Type.Integer({ description: 'Coins that went unspent, of all time' }),
     spent: Type.Integer({ description: 'Coins redeemed, of all time' }),
+    voided: Type.Integer({ description: 'Coins taken back by voids of allocations, of all time' }),
     nextExpiry: Type.Optional(
       Type.Object(
         {
@@ -32,26 +34,38 @@ export const BalanceRecord = Type.Object(
 
 interface BalanceRow {
   readonly allocated: bigint
+  readonly pending: bigint
   readonly spent: bigint
   readonly expired: bigint
+  readonly voided: bigint
+  /** Pending coins whose time has come. */
+  readonly activating: bigint
+  /** Coins past their time that are not written off yet. */
   readonly due: bigint
   readonly nextCoins: bigint | null
   readonly nextAt: Date | null
 }
 
-// Coins past their time are gone from that instant on, whether or not they have been written off yet.
+// Pending coins whose time has come are active, and coins past their time are gone, from that instant on, whether or not
+// that has been written yet.
 const NOW = `statement_timestamp() + $3::double precision * interval '1 millisecond'`
+const OPEN = `select o.expires_at, o.remaining as coins from coin_lots o
+         where o.user_id = u.user_id and o.partner_id = u.partner_id and o.remaining > 0
+       union all
+       select o.expires_at, o.pending from coin_lots o
+         where o.user_id = u.user_id and o.partner_id = u.partner_id and o.pending > 0 and o.activates_at <= ${NOW}`
 const BALANCE = statement<BalanceRow>(
   'coin_balance',
-  `select coalesce(w.allocated, 0) as allocated, coalesce(w.spent, 0) as spent, coalesce(w.expired, 0) as expired,
-     n.coins as "nextCoins", n.at as "nextAt",
-     coalesce((select sum(l.remaining) from coin_lots l
-       where l.user_id = u.user_id and l.partner_id = u.partner_id and l.remaining > 0
-         and l.expires_at <= ${NOW}), 0)::bigint as due
+  `select coalesce(w.allocated, 0) as allocated, coalesce(w.pending, 0) as pending, coalesce(w.spent, 0) as spent,
+     coalesce(w.expired, 0) as expired, coalesce(w.voided, 0) as voided, n.coins as "nextCoins", n.at as "nextAt",
+     coalesce((select sum(l.pending) from coin_lots l
+       where l.user_id = u.user_id and l.partner_id = u.partner_id and l.pending > 0
+         and l.activates_at <= ${NOW}), 0)::bigint as activating,
+     coalesce((select sum(l.coins) from (${OPEN}) l where l.expires_at <= ${NOW}), 0)::bigint as due
    from users u left join coin_wallets w on w.user_id = u.user_id and w.partner_id = u.partner_id
    left join lateral (
-     select l.expires_at as at, sum(l.remaining)::bigint as coins from coin_lots l
-     where l.user_id = u.user_id and l.partner_id = u.partner_id and l.remaining > 0 and l.expires_at > ${NOW}
+     select l.expires_at as at, sum(l.coins)::bigint as coins from (${OPEN}) l
+     where l.expires_at > ${NOW}
      group by l.expires_at order by l.expires_at limit 1) n on true
    where u.partner_id = $1 and u.user_id = $2`,
 )
@@ -65,14 +79,15 @@ interface Wanted {
 export async function readCoinBalance(tx: Tx, { partnerId, userId }: Wanted, clock: Clock, timeZone: string) {
   const [row] = await tx.query(BALANCE, [partnerId, userId, clock.of(partnerId).offsetMs()])
   if (!row) return undefined
-  const { allocated, spent, expired, due, nextCoins, nextAt } = row
-  const active = Number(allocated - spent - expired - due)
+  const { allocated, pending, spent, expired, voided, activating, due, nextCoins, nextAt } = row
+  const active = Number(allocated + activating - spent - expired - due)
   return {
     userId,
     active,
-    pending: 0,
+    pending: Number(pending - activating),
     expired: Number(expired + due),
     spent: Number(spent),
+    voided: Number(voided),
     ...(nextAt && { nextExpiry: { coins: Number(nextCoins), expiresOn: rfc3339(nextAt, timeZone) } }),
   }
 }
@@ -85,7 +100,7 @@ export const getCoinBalance = query({
   tag: 'Coins',
   summary: 'Get coin balance of a user',
   description:
-    'All coins that the user ever got are `active`, `pending`, `expired` or `spent`; the history says how they came to be so.',
+    'All coins that the user ever got are `active`, `pending`, `expired`, `spent` or `voided`; the history says how they came to be so.',
   auth: 'partner',
   scope: 'coins:read',
   envelope: 'response_code',

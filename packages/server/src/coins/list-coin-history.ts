@@ -14,23 +14,36 @@ const text = Type.Optional(Type.String())
 export const HistoryEntry = Type.Object(
   {
     entry: Type.Integer({ description: 'Counts the user’s entries from 1, without gaps' }),
-    kind: Type.Enum(['ALLOCATED', 'REDEEMED', 'EXPIRED']),
+    kind: Type.Enum(
+      ['ALLOCATED', 'PENDING', 'ACTIVATED', 'REDEEMED', 'EXPIRED', 'VOIDED', 'PENDING_VOIDED'],
+      { description: '`PENDING` and `PENDING_VOIDED` leave the active coins as they are' },
+    ),
     amount: Type.Integer({ description: 'Coins' }),
     balance: Type.Integer({ description: 'Active coins right after it' }),
     createdOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
-    requestId: Type.Optional(Type.String({ description: 'Of the allocation or the redemption' })),
+    requestId: Type.Optional(Type.String({ description: 'Of the allocation, the redemption or the void' })),
     allocationId: Type.Optional(
-      Type.String({ description: 'The allocation; of `EXPIRED`, whose coins expired' }),
+      Type.String({
+        description: 'The allocation; of `EXPIRED`, whose coins expired; of a void, which was voided',
+      }),
     ),
     event: text,
     coinConfigId: text,
     revision: Type.Optional(Type.Integer()),
+    activatesOn: Type.Optional(
+      Type.String({ description: 'Of `PENDING`: when it becomes active by itself' }),
+    ),
     expiresOn: text,
     redemptionId: text,
+    voidId: text,
+    reason: Type.Optional(Type.String({ description: 'Of a void' })),
+    shortfall: Type.Optional(
+      Type.Integer({ description: 'Of a void: spent coins of the allocation that nothing replaced' }),
+    ),
     allocations: Type.Optional(
       Type.Array(
         Type.Object({ allocationId: Type.String(), amount: Type.Integer() }, { additionalProperties: false }),
-        { description: 'Of `REDEEMED`: whose coins were spent' },
+        { description: 'Of `REDEEMED` and `VOIDED`: whose coins were taken' },
       ),
     ),
   },
@@ -44,18 +57,28 @@ type ListedEntry = WalletEntry & {
   readonly coinConfigId: string | null
   readonly revision: number | null
   readonly expiresAt: Date | null
+  readonly activatesAt: Date | null
+  readonly voidedLotId: string | null
+  readonly reason: string | null
+  readonly shortfall: bigint | null
   readonly uses: readonly { readonly allocationId: string; readonly amount: number }[] | null
 }
 
 const LIST = statement<ListedEntry>(
   'coin_history_list',
-  `select ${coinEntries.columns}, coalesce(l.request_id, r.request_id) as "requestId", l.event,
-     l.coin_config_id as "coinConfigId", l.revision, l.expires_at as "expiresAt",
-     (select json_agg(json_build_object('allocationId', u.lot_id, 'amount', u.amount) order by o.entry)
+  `select ${coinEntries.columns}, coalesce(l.request_id, r.request_id, v.request_id) as "requestId", l.event,
+     l.coin_config_id as "coinConfigId", l.revision, l.expires_at as "expiresAt", l.activates_at as "activatesAt",
+     v.lot_id as "voidedLotId", v.reason, v.shortfall,
+     case when v.void_id is not null then (
+       select json_agg(json_build_object('allocationId', k.lot_id, 'amount', k.amount) order by o.entry)
+       from coin_void_takes k join coin_lots o using (partner_id, lot_id)
+       where k.partner_id = v.partner_id and k.void_id = v.void_id)
+     else (select json_agg(json_build_object('allocationId', u.lot_id, 'amount', u.amount) order by o.entry)
       from coin_lot_uses u join coin_lots o using (partner_id, lot_id)
-      where u.partner_id = r.partner_id and u.redemption_id = r.redemption_id) as uses
+      where u.partner_id = r.partner_id and u.redemption_id = r.redemption_id) end as uses
    from coin_entries e
      left join coin_lots l on l.lot_id = e.object_id and l.partner_id = e.partner_id
+     left join coin_voids v on v.void_id = e.object_id and v.partner_id = e.partner_id
      left join coin_redemptions r on r.redemption_id = e.object_id and r.partner_id = e.partner_id
    where e.partner_id = $1 and e.user_id = $2 and ($3::bigint is null or e.entry < $3)
    order by e.entry desc limit $4`,
@@ -70,17 +93,34 @@ const common = (entry: ListedEntry, timeZone: string) => ({
   requestId: entry.requestId,
 })
 
-const toWire = (entry: ListedEntry, timeZone: string) =>
-  entry.kind === 'REDEEMED'
-    ? { ...common(entry, timeZone), redemptionId: entry.objectId, allocations: entry.uses ?? [] }
-    : {
-        ...common(entry, timeZone),
+function toWire(entry: ListedEntry, timeZone: string) {
+  const all = common(entry, timeZone)
+  const date = (at: Date | null) => (at ? rfc3339(at, timeZone) : undefined)
+  switch (entry.kind) {
+    case 'REDEEMED':
+      return { ...all, redemptionId: entry.objectId, allocations: entry.uses ?? [] }
+    case 'VOIDED':
+    case 'PENDING_VOIDED':
+      return {
+        ...all,
+        voidId: entry.objectId,
+        allocationId: entry.voidedLotId ?? undefined,
+        reason: entry.reason ?? undefined,
+        shortfall: Number(entry.shortfall),
+        allocations: entry.uses ?? [],
+      }
+    default:
+      return {
+        ...all,
         allocationId: entry.objectId,
         event: entry.event ?? undefined,
         coinConfigId: entry.coinConfigId ?? undefined,
         revision: entry.revision ?? undefined,
-        expiresOn: entry.expiresAt ? rfc3339(entry.expiresAt, timeZone) : undefined,
+        activatesOn: entry.kind === 'PENDING' ? date(entry.activatesAt) : undefined,
+        expiresOn: date(entry.expiresAt),
       }
+  }
+}
 
 interface Wanted {
   readonly partnerId: string
