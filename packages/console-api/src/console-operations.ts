@@ -174,6 +174,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   oidc.unlinkOperator,
   credentials.showCredentials,
   credentials.issueCredentialInConsole,
+  credentials.limitCredentialInConsole,
   credentials.rollCredentialInConsole,
   credentials.revokeCredentialInConsole,
   closing.showClosing,
