@@ -247,6 +247,11 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     `insert into webhook_deliveries (endpoint_id, tenant_id, sequence, event_id, object_id, first, due_at)
      select endpoint_id, tenant_id, 999, 'evt_none', 'none', true, now() from webhook_endpoints`,
   ],
+  [
+    'credential_limits',
+    `insert into credential_limits (tenant_id, credential_id, scopes, revision, changed_at)
+     select tenant_id, 'key_none', '{payments:read}', 1, now() from merchants m join tenants t on t.tenant_id = m.merchant_id`,
+  ],
 ]
 
 /** Whatever an invariant can be asked of. */

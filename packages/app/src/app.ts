@@ -10,6 +10,7 @@ import { expireCardHoldsLoop } from '@svc/core/cards/expire-card-holds'
 import { storeApprovalLimit } from '@svc/core/ledger/approvals'
 import { expireQrCodesLoop } from '@svc/core/qr-codes/expire-qr-codes'
 import { AccessTokens } from '@svc/core/tenants/access-token'
+import { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import { CredentialUses } from '@svc/core/tenants/credential-uses'
 import { jweKeys } from '@svc/core/tenants/jwe-keys'
 import { TestClocks } from '@svc/core/tenants/test-clocks'
@@ -96,6 +97,7 @@ export class App {
     const { config } = options
     const services = this.#open(options, database, keyring)
     this.services = services
+    const { credentialRefusals, credentialUses } = services
     const requestLog = new RequestLog(services, OPERATIONS)
     this.#serverOptions = this.#options(requestLog)
     this.http = buildServer(this.#serverOptions)
@@ -123,7 +125,8 @@ export class App {
       ...upiSwitch,
       ...expiries,
       requestLog.loop,
-      services.credentialUses.loop,
+      credentialUses.loop,
+      credentialRefusals.loop,
       auditAnchors,
       relay,
       deliveries,
@@ -136,7 +139,7 @@ export class App {
       () => stopAll([...upiSwitch, ...commandLoops]),
       () => Promise.all([this.#endRequests(), stopAll([...expiries, relay, deliveries, webhookRetention])]),
       () => Promise.all([...services.queues.open].map((queue) => queue.drain())),
-      () => stopAll([requestLog.loop, services.credentialUses.loop, auditAnchors]),
+      () => stopAll([requestLog.loop, credentialUses.loop, credentialRefusals.loop, auditAnchors]),
       // Together: on a frozen connection, each of them waits until it is closed.
       () => Promise.all([stopAll([this.#epoch.loop, ...this.#essential]), database.close()]),
     ]
@@ -179,6 +182,7 @@ export class App {
       ...services,
       accessTokens: new AccessTokens(services),
       credentialUses: new CredentialUses(services),
+      credentialRefusals: new CredentialRefusals(services),
       eventStreams: new EventStreams(services),
       testClocks,
     }

@@ -2,6 +2,7 @@ import { CARD_CHECKS } from '@svc/core/cards/reconcile-cards'
 import { COIN_CHECKS } from '@svc/core/coins/reconcile-coins'
 import { type Check, LEDGER_CHECKS, type Subject } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { CREDENTIAL_CHECKS } from '@svc/core/tenants/reconcile-credentials'
 import { EVENT_CHECKS } from '@svc/core/webhooks/reconcile-events'
 import type { Database } from '@svc/platform/db/database'
 
@@ -12,6 +13,7 @@ export const INVARIANTS: readonly Check[] = [
   ...CARD_CHECKS,
   ...COIN_CHECKS,
   ...EVENT_CHECKS,
+  ...CREDENTIAL_CHECKS,
 ]
 
 const SHOWN_MAX = 10

@@ -1,4 +1,4 @@
-import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
+import { revokeApiKey } from '@svc/core/tenants/api-key'
 import { listCredentials, OVERLAP_HOURS, OVERLAP_HOURS_MAX } from '@svc/core/tenants/credentials'
 import {
   createMerchant,
@@ -13,6 +13,13 @@ import { sqlState } from '@svc/platform/db/database'
 import { isMcc, isPayeeName, isVpa, STORED_VALUE_LOAD_MCC } from '@svc/upi-qr/upi-uri'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
+import {
+  addLimitCommand,
+  issueLimited,
+  type LimitOptions,
+  shownLimits,
+  withLimits,
+} from './limit-credential.ts'
 import { printRecord, printRows } from './print.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
 import { UsageError } from './usage-error.ts'
@@ -129,25 +136,25 @@ async function create({ name, vpa, mcc, json = false }: CreateOptions): Promise<
 }
 
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('issue, list, roll and revoke API keys of merchants')
-  key
-    .command('issue <merchantId>')
+  const key = program.command('key').description('issue, list, limit, roll and revoke API keys of merchants')
+  withLimits(key.command('issue <merchantId>'))
     .description('issue one more API key, shown only once; previous keys stay valid until they are revoked')
     .option('--name <name>', 'what it is for', 'issued by svc admin key issue')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nTo replace a key without a gap: svc admin key roll mer_… key_…\n\nExample:\n  svc admin key issue mer_… --name "till 2"',
+      '\nTo replace a key without a gap: svc admin key roll mer_… key_…\n\nExample:\n  svc admin key issue mer_… --name "till 2" --address 203.0.113.0/24 --scope qr_codes:read qr_codes:write',
     )
-    .action(async (merchantId: string, { name, json = false }: Json & { name: string }) => {
-      const { apiKeyId, secret } = await withInstallation(({ database, keyMaker }) =>
-        database.operate(async (tx) => {
-          if (!(await findMerchant(tx, merchantId))) noMerchant(merchantId)
-          return issueApiKey(tx, keyMaker, merchantId, name)
-        }),
-      )
-      printRecord({ merchantId, apiKeyId, name, apiKey: secret.reveal() }, json)
-    })
+    .action(
+      async (merchantId: string, { json = false, ...options }: Json & LimitOptions & { name: string }) => {
+        const { name } = options
+        const { credentialId: apiKeyId, secret } = await issueLimited(
+          { tenantId: merchantId, ...options },
+          async (tx) => (await findMerchant(tx, merchantId)) ?? noMerchant(merchantId),
+        )
+        printRecord({ merchantId, apiKeyId, name, apiKey: secret.reveal() }, json)
+      },
+    )
   key
     .command('list <merchantId>')
     .description('list the API keys of a merchant, by their prefix')
@@ -157,10 +164,19 @@ export function addKeyCommands(program: Command): void {
         database.operate((tx) => listCredentials(tx, merchantId)),
       )
       printRows(
-        keys.map(({ credentialId: apiKeyId, ...key }) => ({ apiKeyId, ...key })),
+        keys.map(({ credentialId: apiKeyId, limits, lastRefusal, ...key }) => ({
+          apiKeyId,
+          ...key,
+          ...shownLimits({ limits, lastRefusal }),
+        })),
         json,
       )
     })
+  addLimitCommand(
+    key,
+    '<merchantId> <apiKeyId>',
+    'svc admin key limit mer_… key_… --address 203.0.113.0/24 2001:db8::/32 --all-scopes',
+  )
   key
     .command('roll <merchantId> <apiKeyId>')
     .description('issue a key in the place of another, which goes on working for some hours; shown only once')

@@ -3,7 +3,6 @@ import { issueSharedKey, listJweKeys, registerPublicKey, retireJweKey } from '@s
 import {
   createPartner,
   findPartner,
-  issueOAuthClient,
   listPartners,
   type Partner,
   PRODUCTS,
@@ -15,6 +14,13 @@ import { UnfitJweKey } from '@svc/jwe/keys'
 import { sqlState, type Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
+import {
+  addLimitCommand,
+  issueLimited,
+  type LimitOptions,
+  shownLimits,
+  withLimits,
+} from './limit-credential.ts'
 import { printRecord, printRows } from './print.ts'
 import { parseJsonText, readText } from './read-text.ts'
 import { type RollOptions, roll } from './roll-credential.ts'
@@ -117,9 +123,8 @@ async function create({ name, product, plainRequests = false, json = false }: Cr
 function addClientCommands(partner: Command): void {
   const client = partner
     .command('client')
-    .description('issue, list, roll and revoke OAuth clients of partners')
-  client
-    .command('issue <partnerId>')
+    .description('issue, list, limit, roll and revoke OAuth clients of partners')
+  withLimits(client.command('issue <partnerId>'))
     .description('issue one more OAuth client; its secret is shown only once')
     .option('--name <name>', 'what it is for', 'issued by svc admin partner client issue')
     .option('--json', 'print JSON')
@@ -127,16 +132,17 @@ function addClientCommands(partner: Command): void {
       'after',
       '\nTo replace a client without a gap: svc admin partner client roll par_… cli_…\n\nExample:\n  svc admin partner client issue par_… --name "batch jobs"',
     )
-    .action(async (partnerId: string, { name, json = false }: Json & { name: string }) => {
-      requireName(name)
-      const { clientId, clientSecret } = await withInstallation(({ database, keyMaker }) =>
-        database.operate(async (tx) => {
-          await requirePartner(tx, partnerId)
-          return issueOAuthClient(tx, keyMaker, partnerId, name)
-        }),
-      )
-      printRecord({ partnerId, clientId, name, clientSecret: clientSecret.reveal() }, json)
-    })
+    .action(
+      async (partnerId: string, { json = false, ...options }: Json & LimitOptions & { name: string }) => {
+        const { name } = options
+        requireName(name)
+        const { credentialId: clientId, secret } = await issueLimited(
+          { tenantId: partnerId, ...options },
+          (tx) => requirePartner(tx, partnerId),
+        )
+        printRecord({ partnerId, clientId, name, clientSecret: secret.reveal() }, json)
+      },
+    )
   client
     .command('list <partnerId>')
     .description('list the OAuth clients of a partner')
@@ -150,10 +156,19 @@ function addClientCommands(partner: Command): void {
         }),
       )
       printRows(
-        clients.map(({ credentialId: clientId, ...one }) => ({ clientId, ...one })),
+        clients.map(({ credentialId: clientId, limits, lastRefusal, ...one }) => ({
+          clientId,
+          ...one,
+          ...shownLimits({ limits, lastRefusal }),
+        })),
         json,
       )
     })
+  addLimitCommand(
+    client,
+    '<partnerId> <clientId>',
+    'svc admin partner client limit par_… cli_… --scope cards:read --any-address',
+  )
   addRollCommand(client)
   client
     .command('revoke <clientId>')

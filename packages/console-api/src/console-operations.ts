@@ -197,6 +197,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   oidc.unlinkOperator,
   credentials.showCredentials,
   credentials.issueCredentialInConsole,
+  credentials.limitCredentialInConsole,
   credentials.rollCredentialInConsole,
   credentials.revokeCredentialInConsole,
   handovers.showHandovers,

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import {
   issueCredential,
+  limitCredential,
   listCredentials,
   OVERLAP_HOURS,
   revokeCredential,
@@ -15,10 +16,15 @@ import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-
 import {
   CredentialList,
   CredentialRecord,
+  credentialsToWire,
   credentialToWire,
   Hours,
   IssuedRecord,
   issuedToWire,
+  LIMITS_DESCRIPTION,
+  LimitFields,
+  limitsOfBody,
+  NewLimits,
   ROLL_DESCRIPTION,
 } from './credential-records.ts'
 
@@ -49,7 +55,7 @@ export const showCredentials = query({
         await requireTenant(tx, tenantId)
         return listCredentials(tx, tenantId)
       })
-      return { body: JSON.stringify({ data: found.map((one) => credentialToWire(one, timeZone)) }) }
+      return { body: JSON.stringify(credentialsToWire(tenantId, found, timeZone)) }
     }
   },
 })
@@ -64,17 +70,42 @@ export const issueCredentialInConsole = query({
   summary: 'Issue an API key to a merchant, or an OAuth client to a partner',
   permission: 'operations',
   params,
-  body: closed({ name: Name }),
+  body: closed({ name: Name, ...NewLimits }),
   result: IssuedRecord,
   errors: ['tenant_not_found', 'tenant_closing'],
   mount(services) {
     return async (input) => {
       const { tenantId } = input.params
+      const { name, ...body } = input.body
+      const wanted = { tenantId, name, limits: limitsOfBody(tenantId, body) }
       const issued = await asOperator(services, input, async (tx) => {
         await requireTenant(tx, tenantId)
-        return issueCredential(tx, keyMakerOf(services), tenantId, input.body.name)
+        return issueCredential(tx, keyMakerOf(services), wanted)
       })
       return { body: JSON.stringify(issuedToWire(issued)) }
+    }
+  },
+})
+
+export const limitCredentialInConsole = query({
+  ...consoleOperation,
+  id: 'console.limitCredential',
+  stepUp: true,
+  method: 'PUT',
+  path: `${PATH}/:credentialId/limits`,
+  tag: TAG,
+  summary: 'Limit an API key or OAuth client to addresses and scopes',
+  description: LIMITS_DESCRIPTION,
+  permission: 'operations',
+  params: oneOfTenant,
+  body: closed(LimitFields),
+  result: CredentialRecord,
+  errors: ['credential_not_found', 'credential_ended'],
+  mount(services) {
+    return async (input) => {
+      const limits = limitsOfBody(input.params.tenantId, input.body)
+      const limited = await asOperator(services, input, (tx) => limitCredential(tx, input.params, limits))
+      return { body: JSON.stringify(credentialToWire(limited, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

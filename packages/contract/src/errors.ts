@@ -146,7 +146,13 @@ export const FAILURES = {
     403,
     'AUTHORIZATION_ERROR',
     'The token lacks the scope of this operation',
-    'Get a token with the scope that `WWW-Authenticate` names; without `scope` in the token request it has all of them.',
+    'Get a token with the scope that `WWW-Authenticate` names; without `scope` in the token request it has all that its credential may have.',
+  ),
+  address_not_allowed: kind(
+    403,
+    'AUTHORIZATION_ERROR',
+    'The credential may not be used from this address',
+    'Call from an address that the API key or OAuth client allows, or let an administrator of the portal or an operator add yours.',
   ),
   partner_mismatch: kind(
     403,

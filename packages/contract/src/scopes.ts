@@ -13,3 +13,29 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES
 
 export const isScope = (text: string): text is Scope => Object.hasOwn(SCOPES, text)
+
+const { 'cards:read': _, 'cards:write': __, 'coins:write': ___, ...SHARED_SCOPES } = SCOPES
+
+/**
+ * What an API key of a merchant may be limited to (decision A16). Tokens of merchants name no scope: those of a key
+ * without limits call every operation, which the specification shows.
+ */
+export const MERCHANT_SCOPES = {
+  'qr_codes:read': 'Get and search QR codes',
+  'qr_codes:write': 'Create and cancel QR codes',
+  'payments:read': 'Read payments and refunds',
+  'refunds:write': 'Refund payments',
+  'disputes:read': 'Read disputes',
+  'disputes:write': 'Answer disputes with evidence, or accept them',
+  'payouts:read': 'Read payouts and their statements',
+  ...SHARED_SCOPES,
+} as const satisfies Record<`${string}:${'read' | 'write'}`, string>
+
+export type MerchantScope = keyof typeof MERCHANT_SCOPES
+
+/** What an operation needs: of a partner's token, or of a merchant's whose API key is limited. */
+export type AnyScope = Scope | MerchantScope
+
+/** The scopes of one kind of tenant. */
+export const scopesOf = (kind: 'merchant' | 'partner'): readonly AnyScope[] =>
+  Object.keys(kind === 'merchant' ? MERCHANT_SCOPES : SCOPES) as AnyScope[]

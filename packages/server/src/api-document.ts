@@ -52,7 +52,7 @@ export const API_DOCUMENT: About = {
     partnerSession: partner,
     // Signed alike, with keys of its own.
     cardRail: () => [{ rail: [] }],
-    tenant: (scopes) => [{ merchant: [] }, { partner: scopes }],
+    tenant: (scopes) => [{ merchant: scopes }, { partner: scopes }],
   },
   tags: {
     Authentication: 'Exchange an API key or client credentials for a token, and verify tokens.',

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../api.ts'
 import { useSession } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
+import { Limit, LimitInputs, type Limits, LimitsCell, limitsOf, NO_LIMITS } from './credential-limits.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { FormDialog, needed } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
@@ -16,7 +17,8 @@ type Issued = Schemas['IssuedCredential']
 
 /** What may be done; `password` is typed where it is asked for. */
 export interface CredentialActions {
-  readonly issue: (body: { name: string; password?: string }) => Promise<Issued>
+  readonly issue: (body: Limits & { name: string; password?: string }) => Promise<Issued>
+  readonly limit: (credentialId: string, body: Limits & { password?: string }) => Promise<unknown>
   readonly roll: (credentialId: string, body: { hours: number; password?: string }) => Promise<Issued>
   readonly revoke: (credentialId: string) => Promise<unknown>
   /** Whether the person types the own password for a new secret. */
@@ -27,6 +29,8 @@ interface CredentialListProps {
   /** "API key" or "OAuth client". */
   readonly what: string
   readonly credentials: readonly Credential[]
+  /** To which one may be limited. */
+  readonly scopes: readonly string[]
   readonly actions: CredentialActions | undefined
   readonly empty: ReactNode
 }
@@ -67,11 +71,12 @@ const columnsOf = (what: string): readonly Column<Credential>[] => [
   },
   { title: 'Issued', cell: ({ createdOn }) => <Instant at={createdOn} /> },
   { title: 'Last used', cell: ({ lastUsedOn }) => (lastUsedOn ? <Instant at={lastUsedOn} /> : 'Never') },
+  { title: 'Limits', cell: (credential) => <LimitsCell credential={credential} /> },
   { title: 'State', cell: (credential) => <State credential={credential} /> },
 ]
 
 /** API keys of a merchant or OAuth clients of a partner, and what may be done with them. */
-export function CredentialList({ what, credentials, actions, empty }: CredentialListProps) {
+export function CredentialList({ what, credentials, scopes, actions, empty }: CredentialListProps) {
   const [issued, setIssued] = useState<Issued>()
   const columns = [...columnsOf(what)]
   if (actions)
@@ -83,6 +88,14 @@ export function CredentialList({ what, credentials, actions, empty }: Credential
           '–'
         ) : (
           <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Limit
+              credential={credential}
+              scopes={scopes}
+              password={(form) => (
+                <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
+              )}
+              limit={(body) => actions.limit(credential.credentialId, body)}
+            />
             {credential.expiresOn === undefined && (
               <Roll what={what} credential={credential} actions={actions} onIssued={setIssued} />
             )}
@@ -93,7 +106,7 @@ export function CredentialList({ what, credentials, actions, empty }: Credential
   return (
     <Section
       title={`${what}s`}
-      aside={actions && <Issue what={what} actions={actions} onIssued={setIssued} />}
+      aside={actions && <Issue what={what} scopes={scopes} actions={actions} onIssued={setIssued} />}
     >
       {credentials.length === 0 ? (
         empty
@@ -134,13 +147,13 @@ function OwnPassword({ asked, ...props }: { readonly asked: boolean | undefined 
   )
 }
 
-function Issue({ what, actions, onIssued }: NewProps) {
+function Issue({ what, scopes, actions, onIssued }: NewProps & { readonly scopes: readonly string[] }) {
   return (
     <FormDialog
       label={`Issue ${what}`}
       send="Issue"
       variant="default"
-      initial={{ name: '', password: '' }}
+      initial={{ name: '', ...NO_LIMITS, password: '' }}
       rules={{ name: needed }}
       fields={(form) => (
         <>
@@ -150,10 +163,13 @@ function Issue({ what, actions, onIssued }: NewProps) {
             data-autofocus
             {...form.getInputProps('name')}
           />
+          <LimitInputs form={form} scopes={scopes} />
           <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
         </>
       )}
-      submit={async ({ name, password }) => onIssued(await actions.issue({ name, password }))}
+      submit={async ({ name, password, ...limits }) =>
+        onIssued(await actions.issue({ name, password, ...limitsOf(limits) }))
+      }
     />
   )
 }

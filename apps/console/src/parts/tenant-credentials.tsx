@@ -12,10 +12,15 @@ const actionsOf = (tenantId: string): CredentialActions => {
     return result
   }
   return {
-    issue: ({ name }) =>
+    issue: ({ password: _, ...body }) =>
+      then(responseOf(api.POST('/tenants/{tenantId}/credentials', { params: { path: { tenantId } }, body }))),
+    limit: (credentialId, { password: _, ...body }) =>
       then(
         responseOf(
-          api.POST('/tenants/{tenantId}/credentials', { params: { path: { tenantId } }, body: { name } }),
+          api.PUT('/tenants/{tenantId}/credentials/{credentialId}/limits', {
+            params: { path: { tenantId, credentialId } },
+            body,
+          }),
         ),
       ),
     roll: (credentialId, { hours }) =>
@@ -51,10 +56,11 @@ export function TenantCredentials({ tenantId }: { readonly tenantId: string }) {
     : `svc admin partner client issue ${tenantId}`
   return (
     <Loaded query={query}>
-      {({ data }) => (
+      {({ data, availableScopes }) => (
         <CredentialList
           what={isMerchant ? 'API key' : 'OAuth client'}
           credentials={data}
+          scopes={availableScopes}
           actions={can('operations') ? actionsOf(tenantId) : undefined}
           empty={
             <EmptyState title="None" command={command}>

@@ -1,5 +1,6 @@
 import {
   issueCredential,
+  limitCredential,
   listCredentials,
   OVERLAP_HOURS,
   revokeCredential,
@@ -12,10 +13,15 @@ import { closed, idParam, Name } from '../console-schema.ts'
 import {
   CredentialList,
   CredentialRecord,
+  credentialsToWire,
   credentialToWire,
   Hours,
   IssuedRecord,
   issuedToWire,
+  LIMITS_DESCRIPTION,
+  LimitFields,
+  limitsOfBody,
+  NewLimits,
   ROLL_DESCRIPTION,
 } from '../credential-records.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
@@ -41,7 +47,7 @@ export const listOwnCredentials = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
     return async ({ caller: { tenantId } }) => {
       const found = await database.read([tenantId], (tx) => listCredentials(tx, tenantId))
-      return { body: JSON.stringify({ data: found.map((one) => credentialToWire(one, timeZone)) }) }
+      return { body: JSON.stringify(credentialsToWire(tenantId, found, timeZone)) }
     }
   },
 })
@@ -55,18 +61,45 @@ export const issueOwnCredential = query({
   summary: 'Issue an API key or OAuth client',
   description: 'The secret is in this response and never again. Needs your password.',
   role: 'admin',
-  body: closed({ name: Name, password: Password }),
+  body: closed({ name: Name, ...NewLimits, password: Password }),
   result: IssuedRecord,
   errors: [...PASSWORD_ERRORS],
   mount(services: PortalServices) {
     return async (input) => {
-      const { name, password } = input.body
+      const { name, password, ...body } = input.body
       const { tenantId } = input.caller
+      const limits = limitsOfBody(tenantId, body)
       await requirePassword(services, input, password)
       const issued = await asMember(services, input, (tx) =>
-        issueCredential(tx, keyMakerOf(services), tenantId, name),
+        issueCredential(tx, keyMakerOf(services), { tenantId, name, limits }),
       )
       return { body: JSON.stringify(issuedToWire(issued)) }
+    }
+  },
+})
+
+export const limitOwnCredential = query({
+  ...memberOperation,
+  id: 'portal.limitCredential',
+  method: 'PUT',
+  path: `${PATH}/:credentialId/limits`,
+  tag: TAG,
+  summary: 'Limit an API key or OAuth client to addresses and scopes',
+  description: `${LIMITS_DESCRIPTION} Needs your password.`,
+  role: 'admin',
+  params: idParam('credentialId'),
+  body: closed({ ...LimitFields, password: Password }),
+  result: CredentialRecord,
+  errors: ['credential_not_found', 'credential_ended', ...PASSWORD_ERRORS],
+  mount(services: PortalServices) {
+    return async (input) => {
+      const { password, ...body } = input.body
+      const { tenantId } = input.caller
+      const limits = limitsOfBody(tenantId, body)
+      await requirePassword(services, input, password)
+      const wanted = { tenantId, credentialId: input.params.credentialId }
+      const limited = await asMember(services, input, (tx) => limitCredential(tx, wanted, limits))
+      return { body: JSON.stringify(credentialToWire(limited, services.config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { idleMinutes } from '@svc/contract/sign-in-settings'
-import type { TenantKind } from '@svc/core/tenants/tenant'
+import { kindOfTenant, type TenantKind } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
@@ -71,8 +71,6 @@ interface Headers {
 type Tools = Pick<Services, 'clock' | 'config' | 'database' | 'keyring' | 'publicUrl' | 'random'>
 
 const COOKIE = /^((?:mer|par)_[0-9a-z]{4,60})\.([A-Za-z0-9_-]{43})$/
-
-export const kindOf = (tenantId: string): TenantKind => (tenantId.startsWith('mer_') ? 'merchant' : 'partner')
 
 /**
  * Sessions of the portal (decision O6). The cookie names its tenant, so that each request is a request of that tenant
@@ -168,7 +166,7 @@ export class MemberSessions {
     return async (request: FastifyRequest): Promise<Caller> => {
       const { tenantId, memberId: actorId, name, role } = await this.current(request)
       const least = (request.routeOptions.config.role ?? 'viewer') as MemberRole
-      if (kind !== undefined && kindOf(tenantId) !== kind) fail('route_not_found')
+      if (kind !== undefined && kindOfTenant(tenantId) !== kind) fail('route_not_found')
       if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(least))
         fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
       return { tenantId, actor: { actorId, name, role }, member: name }

@@ -1,13 +1,13 @@
 import { accountId } from '@svc/core/ledger/accounts'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
+import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
 import { type Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { record, rupeesText, text } from '../console-schema.ts'
-import { kindOf } from './member-sessions.ts'
 import { memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
 
 const Takings = record('Takings', {
@@ -78,7 +78,7 @@ export const showPortalOverview = query({
   mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }: PortalServices) {
     return async ({ caller: { tenantId } }) => {
       const overview = await database.read([tenantId], async (tx) =>
-        kindOf(tenantId) === 'merchant'
+        kindOfTenant(tenantId) === 'merchant'
           ? ofMerchant(tx, tenantId, timeZone)
           : { partner: { products: (await findPartner(tx, tenantId))?.products ?? [] } },
       )

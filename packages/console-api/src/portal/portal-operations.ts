@@ -3,6 +3,7 @@ import type { About } from '@svc/server/http/openapi'
 import type { Operation } from '@svc/server/http/operation'
 import {
   issueOwnCredential,
+  limitOwnCredential,
   listOwnCredentials,
   revokeOwnCredential,
   rollOwnCredential,
@@ -39,6 +40,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   renewOwnMemberLink,
   listOwnCredentials,
   issueOwnCredential,
+  limitOwnCredential,
   rollOwnCredential,
   revokeOwnCredential,
   ...MOUNTED,

@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { idleMinutes } from '@svc/contract/sign-in-settings'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { findPartner } from '@svc/core/tenants/partner'
+import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordActs } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
@@ -14,7 +15,7 @@ import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
 import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
-import { kindOf, type MemberSession } from './member-sessions.ts'
+import type { MemberSession } from './member-sessions.ts'
 import { MEMBERS_NAMED, type Member, passwordOfMember, setMemberPassword } from './member-store.ts'
 import {
   asMember,
@@ -48,7 +49,7 @@ async function sessionToWire(
   { config, database }: PortalServices,
 ): Promise<string> {
   const { tenantId, memberId, name, role, expiresAt } = session
-  const kind = kindOf(tenantId)
+  const kind = kindOfTenant(tenantId)
   const tenant: { readonly name: string } | undefined = await database.read([tenantId], async (tx) =>
     kind === 'merchant' ? findMerchant(tx, tenantId) : findPartner(tx, tenantId),
   )

@@ -38,6 +38,8 @@ export interface TokenClaims {
   readonly accessKey?: string
   /** Of a partner's token: what it may be used for, separated by spaces. */
   readonly scope?: string
+  /** Of the limits of its credential when it was issued (decision A16); none in tokens of earlier versions. */
+  readonly limitsRevision?: number
 }
 
 /** Claims with the token's own id (`jti`), to which a session is bound. */
@@ -115,12 +117,13 @@ export class AccessTokens {
     const issuedAt = this.issuedAt(claims.tenantId)
     const expiresAt = issuedAt + config.TOKEN_TTL_SECONDS
     const tokenId = newId('tok', clock.now(), random)
-    const { credentialId, kind, accessKey, scope } = claims
+    const { credentialId, kind, accessKey, scope, limitsRevision } = claims
     const payload = encoded({
       client_id: credentialId,
       kind,
       access_key: accessKey,
       scope,
+      limits: limitsRevision,
       iss: publicUrl(),
       sub: claims.tenantId,
       aud: AUDIENCE,
@@ -166,7 +169,7 @@ export class AccessTokens {
           currentDate: new Date(this.#services.clock.of(decodeJwt(token).sub ?? '').now()),
         },
       )
-      const { access_key: accessKey, scope } = payload
+      const { access_key: accessKey, limits: limitsRevision, scope } = payload
       const scopes = typeof scope === 'string' ? scope.split(' ') : []
       // One of a version with other scopes: 401 makes its client get a new one.
       if (!scopes.every(isScope)) fail('invalid_token')
@@ -176,6 +179,7 @@ export class AccessTokens {
         credentialId: String(payload['client_id']),
         tokenId: payload.jti!,
         ...(typeof accessKey === 'string' && { accessKey }),
+        ...(typeof limitsRevision === 'number' && { limitsRevision }),
         scopes: new Set(scopes),
       }
       const { kid } = protectedHeader

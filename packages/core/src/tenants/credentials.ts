@@ -3,8 +3,11 @@ import type { Secret } from '@svc/kernel/secret'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { issueApiKey, type KeyMaker, revokeApiKey } from './api-key.ts'
+import { type CredentialLimits, listLimits, NO_LIMITS, saveLimits } from './credential-limits.ts'
+import { lastRefusals, type Refusal } from './credential-refusals.ts'
 import { lastUses } from './credential-uses.ts'
 import { issueOAuthClient, revokeOAuthClient } from './partner.ts'
+import { kindOfTenant } from './tenant.ts'
 
 /** Hours for which a credential that was replaced goes on working. */
 export const OVERLAP_HOURS = 24
@@ -25,6 +28,9 @@ interface Kept {
 export interface Credential extends Kept {
   /** Half a minute late at the most; `undefined` if it never was. */
   readonly lastUsedAt: Date | undefined
+  readonly limits: CredentialLimits
+  /** When it was used last from an address that the limits do not allow; `undefined` if it never was. */
+  readonly lastRefusal: Refusal | undefined
 }
 
 export interface IssuedCredential {
@@ -75,23 +81,63 @@ const PARTNERS: Kind = {
   revoke: revokeOAuthClient,
 }
 
-const kindOf = (tenantId: string): Kind => (tenantId.startsWith('mer_') ? MERCHANTS : PARTNERS)
+const kindOf = (tenantId: string): Kind => (kindOfTenant(tenantId) === 'merchant' ? MERCHANTS : PARTNERS)
 
 /** API keys of a merchant, OAuth clients of a partner, oldest first. */
 export async function listCredentials(tx: Tx, tenantId: string): Promise<Credential[]> {
-  const [found, uses] = [await tx.query(kindOf(tenantId).list, [tenantId]), await lastUses(tx, tenantId)]
-  return found.map((one) => ({ ...one, lastUsedAt: uses.get(one.credentialId) }))
+  const [found, uses, limits, refusals] = await Promise.all([
+    tx.query(kindOf(tenantId).list, [tenantId]),
+    lastUses(tx, tenantId),
+    listLimits(tx, tenantId),
+    lastRefusals(tx, tenantId),
+  ])
+  return found.map((one) => ({
+    ...one,
+    lastUsedAt: uses.get(one.credentialId),
+    limits: limits.get(one.credentialId) ?? NO_LIMITS,
+    lastRefusal: refusals.get(one.credentialId),
+  }))
 }
 
 /** Throws `credential_not_found`. */
-async function requireCredential(tx: Tx, tenantId: string, credentialId: string): Promise<Credential> {
+export async function requireCredential(tx: Tx, tenantId: string, credentialId: string): Promise<Credential> {
   const all = await listCredentials(tx, tenantId)
   return all.find((one) => one.credentialId === credentialId) ?? fail('credential_not_found')
 }
 
+export interface NewCredential {
+  readonly tenantId: string
+  readonly name: string
+  readonly limits?: CredentialLimits
+}
+
 /** Throws `tenant_closing`. */
-export const issueCredential = (tx: Tx, maker: KeyMaker, tenantId: string, name: string) =>
-  kindOf(tenantId).issue(tx, maker, tenantId, name)
+export async function issueCredential(
+  tx: Tx,
+  maker: KeyMaker,
+  { tenantId, name, limits = NO_LIMITS }: NewCredential,
+): Promise<IssuedCredential> {
+  const issued = await kindOf(tenantId).issue(tx, maker, tenantId, name)
+  if (limits.addresses.length + limits.scopes.length > 0)
+    await saveLimits(tx, { tenantId, credentialId: issued.credentialId }, limits)
+  return issued
+}
+
+/**
+ * Sets from where a credential may be used and for what (decision A16); within a second it holds for its tokens in every
+ * process. Throws `credential_not_found`, or `credential_ended` for one that was revoked.
+ */
+export async function limitCredential(
+  tx: Tx,
+  wanted: { readonly tenantId: string; readonly credentialId: string },
+  limits: CredentialLimits,
+): Promise<Credential> {
+  const { tenantId, credentialId } = wanted
+  const { revokedAt } = await requireCredential(tx, tenantId, credentialId)
+  if (revokedAt) return fail('credential_ended')
+  await saveLimits(tx, wanted, limits)
+  return requireCredential(tx, tenantId, credentialId)
+}
 
 /** For good; its tokens die within a second in every process. Throws `credential_not_found`. */
 export async function revokeCredential(tx: Tx, tenantId: string, credentialId: string): Promise<Credential> {
@@ -101,7 +147,8 @@ export async function revokeCredential(tx: Tx, tenantId: string, credentialId: s
 }
 
 /**
- * Issues a credential in the place of another, of the same name; the other one and its tokens go on for some hours.
+ * Issues a credential in the place of another, of the same name and limits; the other one and its tokens go on for some
+ * hours.
  * Throws `credential_not_found`, or `credential_ended` for one that was revoked or replaced before.
  */
 export async function rollCredential(
@@ -109,9 +156,9 @@ export async function rollCredential(
   maker: KeyMaker,
   { tenantId, credentialId, hours }: { tenantId: string; credentialId: string; hours: number },
 ): Promise<{ readonly issued: IssuedCredential; readonly replaced: Kept & { readonly expiresAt: Date } }> {
-  const { name } = await requireCredential(tx, tenantId, credentialId)
+  const { name, limits } = await requireCredential(tx, tenantId, credentialId)
   const [replaced] = await tx.query(kindOf(tenantId).end, [tenantId, credentialId, hours])
   if (!replaced?.expiresAt) return fail('credential_ended')
-  const issued = await issueCredential(tx, maker, tenantId, name)
+  const issued = await issueCredential(tx, maker, { tenantId, name, limits })
   return { issued, replaced: { ...replaced, expiresAt: replaced.expiresAt } }
 }

@@ -6,9 +6,9 @@ import { statement } from '@svc/platform/db/statement'
  * Old enough that a token of a key revoked before has expired: the longest life of a token, and a day by which the clock
  * of the database may have been wrong. Looked back from the earlier of its clock and ours.
  */
-const REVOKED = statement<{ subject: string }>(
-  'directory_revoked',
-  `select subject from directory_revoked(least($1, now()) - interval '49 hours')`,
+const CHANGES = statement<{ subject: string; revision: number | null }>(
+  'directory_credential_changes',
+  `select subject, revision from directory_credential_changes(least($1, now()) - interval '49 hours')`,
 )
 
 /** From this age on the list is read again in the background. */
@@ -17,13 +17,15 @@ const REFRESH_AFTER_MS = 400
 const STALE_AFTER_MS = 900
 
 /**
- * Which credentials and tenants must not be let in any more although their tokens have not expired. Read when someone
- * asks, never by a timer, so that an idle process costs the database nothing.
+ * Which credentials and tenants must not be let in any more although their tokens have not expired, and which have other
+ * limits than when their tokens were issued. Read when someone asks, never by a timer, so that an idle process costs the
+ * database nothing.
  */
 export class Revocations {
   readonly #database: Database
   readonly #clock: Clock
   #revoked: ReadonlySet<string> = new Set()
+  #revisions: ReadonlyMap<string, number> = new Map()
   /** When the read that gave the list began, in `performance.now()` time. */
   #readAtMs = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
@@ -46,17 +48,29 @@ export class Revocations {
     const listed = () => subjects.some((subject) => this.#revoked.has(subject))
     if (!listed()) return false
     // A tenant that was enabled again got its token after a newer read, and must not be refused because of an older one.
-    // A refused caller waits for the read after the one that may be under way; all waiting callers share it.
+    await this.readAgain()
+    return listed()
+  }
+
+  /** The revision of a credential's limits that the list has, as of the last `includes`. */
+  revisionOf(credentialId: string): number {
+    return this.#revisions.get(credentialId) ?? 0
+  }
+
+  /** As of this call. A caller waits for the read after the one that may be under way; all waiting callers share it. */
+  async readAgain(): Promise<void> {
     await this.#reading?.catch(() => undefined)
     await (this.#reading ??= this.#read())
-    return listed()
   }
 
   async #read(): Promise<void> {
     const beganAtMs = performance.now()
     try {
-      const rows = await this.#database.directory(REVOKED, [new Date(this.#clock.now())])
-      this.#revoked = new Set(rows.map((row) => row.subject))
+      const rows = await this.#database.directory(CHANGES, [new Date(this.#clock.now())])
+      this.#revoked = new Set(rows.filter(({ revision }) => revision === null).map(({ subject }) => subject))
+      this.#revisions = new Map(
+        rows.flatMap(({ subject, revision }) => (revision === null ? [] : [[subject, revision] as const])),
+      )
       this.#readAtMs = beganAtMs
     } finally {
       this.#reading = undefined

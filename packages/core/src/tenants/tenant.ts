@@ -26,6 +26,10 @@ const FIND = statement<{ kind: TenantKind }>(
 
 export type TenantKind = 'merchant' | 'partner'
 
+/** Of an id that is known to be one of a tenant. */
+export const kindOfTenant = (tenantId: string): TenantKind =>
+  tenantId.startsWith('mer_') ? 'merchant' : 'partner'
+
 /** Enters a tenant in the directory of who exists. */
 export const insertTenant = (tx: Writes, tenantId: string, kind: TenantKind): void =>
   tenants.insert(tx, [{ tenantId, kind }])

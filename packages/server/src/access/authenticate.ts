@@ -1,8 +1,11 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import type { Scope } from '@svc/contract/scopes'
+import type { AnyScope, Scope } from '@svc/contract/scopes'
 import type { AccessTokens, LiveToken } from '@svc/core/tenants/access-token'
+import { type LiveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
+import type { CredentialRefusals } from '@svc/core/tenants/credential-refusals'
 import type { CredentialUses } from '@svc/core/tenants/credential-uses'
+import { LimitsInForce } from '@svc/core/tenants/limits-in-force'
 import { Revocations } from '@svc/core/tenants/revocations'
 import type { TenantKind } from '@svc/core/tenants/tenant'
 import type { FastifyRequest } from 'fastify'
@@ -12,18 +15,24 @@ import { hasSession } from './partner-session.ts'
 
 const BEARER = /^Bearer +([A-Za-z0-9_.-]{1,4096})$/i
 
-/** RFC 6750 section 3.1: refuses a token that was issued for other operations, and names the scope that is missing. */
-function requireScope({ scopes }: LiveToken, needed: Scope | undefined): void {
-  if (needed !== undefined && scopes.has(needed)) return
-  const description = `The token lacks the scope ${needed}`
+/** Tokens of merchants have no scopes: only the limits of their API keys do (decision A16). */
+const hasScope = ({ kind, scopes }: LiveToken, limits: LiveLimits, needed: AnyScope | undefined): boolean =>
+  needed === undefined
+    ? kind === 'merchant'
+    : (limits.scopes?.has(needed) ?? true) && (kind === 'merchant' || scopes.has(needed as Scope))
+
+/** RFC 6750 section 3.1: names the scope that is missing. */
+function refuseScope({ kind }: LiveToken, needed: AnyScope | undefined): never {
+  const description = `The ${kind === 'merchant' ? 'API key of the token' : 'token'} lacks the scope ${needed}`
   const challenge = `Bearer realm="svc", error="insufficient_scope", error_description="${description}", scope="${needed}"`
-  fail('insufficient_scope', { description, headers: { 'www-authenticate': challenge } })
+  return fail('insufficient_scope', { description, headers: { 'www-authenticate': challenge } })
 }
 
 /** For operations that issue tokens or publish their keys. */
 export interface TokenServices extends Services {
   readonly accessTokens: AccessTokens
   readonly credentialUses: CredentialUses
+  readonly credentialRefusals: CredentialRefusals
 }
 
 const succeeds = (work: Promise<unknown>): Promise<boolean> =>
@@ -42,13 +51,28 @@ export const knownTenant =
 export function authenticators(services: TokenServices) {
   const tokens = services.accessTokens
   const revocations = new Revocations(services.database, services.clock)
+  const inForce = new LimitsInForce(services.database, revocations)
+
+  /** Decision A16. A refusal is as of this call: limits that were widened hold at once. */
+  async function requireWithinLimits(token: LiveToken, request: FastifyRequest): Promise<void> {
+    const { scope } = request.routeOptions.config
+    const address = request.ip
+    const fits = (limits: LiveLimits) => limits.allows(address) && hasScope(token, limits, scope)
+    if (fits(await inForce.of(token))) return
+    await revocations.readAgain()
+    const limits = await inForce.of(token)
+    if (fits(limits)) return
+    if (limits.allows(address)) refuseScope(token, scope)
+    services.credentialRefusals.note(token.tenantId, token.credentialId, address)
+    refuseAddress(address)
+  }
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
     const text = BEARER.exec(request.headers.authorization ?? '')?.[1] ?? fail('invalid_token')
     const token = await tokens.verify(text, kind)
     if (await revocations.includes(token.tenantId, token.credentialId)) fail('invalid_token')
+    await requireWithinLimits(token, request)
     services.credentialUses.note(token.tenantId, token.credentialId)
-    if (token.kind === 'partner') requireScope(token, request.routeOptions.config.scope)
     return token
   }
 

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import type { IssuedToken, TokenClaims } from '@svc/core/tenants/access-token'
 import { apiKeyPrefix, looksLikeApiKey } from '@svc/core/tenants/api-key'
+import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
@@ -9,22 +10,25 @@ import { Type } from 'typebox'
 import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
 
-interface ApiKeyHolder {
+interface ApiKeyHolder extends LimitsRow {
   digest: Buffer
   api_key_id: string
   tenant_id: string
   /** Of a merchant; others have none. */
   access_key: string | null
   usable: boolean
+  /** Of its limits. */
+  revision: number
 }
 
-const HOLDERS = statement<ApiKeyHolder>('directory_key_holders', 'select * from directory_key_holders($1)')
+const HOLDERS = statement<ApiKeyHolder>('directory_api_keys', 'select * from directory_api_keys($1)')
 
 const KEYS_CACHED = 10_000
 
 interface Issued extends IssuedToken {
   readonly signedWith: string
   readonly accessKey: string | undefined
+  readonly limitsRevision: number | undefined
 }
 
 const TokenResult = Type.Object({
@@ -53,9 +57,10 @@ export const issueMerchantToken = query({
   headers: { 'API-Key': { description: 'The merchant’s API key, issued at registration.', required: true } },
   ignores: ['body', 'query'],
   result: TokenResult,
-  errors: ['invalid_api_key', 'too_many_failed_attempts'],
+  errors: ['invalid_api_key', 'address_not_allowed', 'too_many_failed_attempts'],
 
-  mount({ accessTokens: tokens, clock, config, credentialUses, database, keyring }: TokenServices) {
+  mount(services: TokenServices) {
+    const { accessTokens: tokens, clock, config, credentialUses, database, keyring } = services
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     // Without a tenant: the lookup finds who holds a key.
     const holders = new BatchedLookup<ApiKeyHolder>(
@@ -66,16 +71,17 @@ export const issueMerchantToken = query({
     // costs a signature a second.
     const latest = new LRUCache<string, Issued>({ max: KEYS_CACHED })
     const issuedNow = (claims: TokenClaims): Issued => {
-      const { accessKey } = claims
+      const { accessKey, limitsRevision } = claims
       const signedWith = tokens.signedWith()
       const known = latest.get(claims.credentialId)
       if (
         known?.issuedAt === tokens.issuedAt(claims.tenantId) &&
         known.signedWith === signedWith &&
-        known.accessKey === accessKey
+        known.accessKey === accessKey &&
+        known.limitsRevision === limitsRevision
       )
         return known
-      const made = { ...tokens.issue(claims), accessKey, signedWith }
+      const made = { ...tokens.issue(claims), accessKey, limitsRevision, signedWith }
       latest.set(claims.credentialId, made)
       return made
     }
@@ -91,7 +97,12 @@ export const issueMerchantToken = query({
         return fail('invalid_api_key')
       }
       const { tenant_id: tenantId, api_key_id: credentialId, access_key: accessKey } = holder
-      const claims = { tenantId, kind: 'merchant', credentialId, accessKey } as const
+      if (!liveLimits(limitsOf(holder)).allows(address)) {
+        services.credentialRefusals.note(tenantId, credentialId, address)
+        refuseAddress(address)
+      }
+      const limitsRevision = holder.revision
+      const claims = { tenantId, kind: 'merchant', credentialId, accessKey, limitsRevision } as const
       credentialUses.note(tenantId, credentialId)
       const { token, expiresAtMs } = issuedNow(claims)
       return {

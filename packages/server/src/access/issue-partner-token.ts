@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
-import { isScope, SCOPES } from '@svc/contract/scopes'
+import { isScope, SCOPES, type Scope } from '@svc/contract/scopes'
+import { type LimitsRow, limitsOf, liveLimits, refuseAddress } from '@svc/core/tenants/credential-limits'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
 import { secretDigest } from '@svc/core/tenants/partner'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
@@ -11,14 +12,16 @@ import { query } from '../http/operation.ts'
 import type { TokenServices } from './authenticate.ts'
 import { SESSION_COOKIE, sessionOf } from './partner-session.ts'
 
-interface ClientRow {
+interface ClientRow extends LimitsRow {
   client_id: string
   secret_digest: Buffer
   tenant_id: string
   usable: boolean
+  /** Of its limits. */
+  revision: number
 }
 
-const CLIENTS = statement<ClientRow>('directory_oauth_clients', 'select * from directory_oauth_clients($1)')
+const CLIENTS = statement<ClientRow>('directory_clients', 'select * from directory_clients($1)')
 const BASIC = 'Basic realm="svc", charset="UTF-8"'
 const CLIENT_ID = /^cli_[0-9a-z]{26}$/
 
@@ -30,7 +33,7 @@ const TokenRequest = Type.Object(
     ),
     scope: Type.Optional(
       Type.String({
-        description: `Some of \`${Object.keys(SCOPES).join('`, `')}\`, separated by spaces; all by default`,
+        description: `Some of \`${Object.keys(SCOPES).join('`, `')}\`, separated by spaces; all that the client may have by default`,
       }),
     ),
     client_id: Type.Optional(Type.String({ description: 'For client_secret_post' })),
@@ -67,12 +70,14 @@ export const issuePartnerToken = query({
   errors: [
     'invalid_request',
     'invalid_client',
+    'address_not_allowed',
     'unsupported_grant_type',
     'invalid_scope',
     'too_many_failed_attempts',
   ],
 
-  mount({ accessTokens: tokens, config, credentialUses, database, keyring, publicUrl }: TokenServices) {
+  mount(services: TokenServices) {
+    const { accessTokens: tokens, config, credentialUses, database, keyring, publicUrl } = services
     const failedAttempts = new FailedAttempts(config.FAILED_ATTEMPTS_PER_MINUTE)
     const clients = new BatchedLookup<ClientRow>(
       (keys) => database.directory(CLIENTS, [keys.map(({ id }) => id)]),
@@ -88,9 +93,14 @@ export const issuePartnerToken = query({
         // RFC 6749 section 5.2 for those who used the header; RFC 9110 section 15.5.2 for every other 401.
         return fail('invalid_client', { headers: { 'www-authenticate': BASIC } })
       }
+      const limits = limitsOf(client)
+      if (!liveLimits(limits).allows(address)) {
+        services.credentialRefusals.note(client.tenant_id, clientId, address)
+        refuseAddress(address)
+      }
       if (body.grant_type === undefined) fail('invalid_request', { description: 'grant_type is required' })
       if (body.grant_type !== 'client_credentials') fail('unsupported_grant_type')
-      const scope = grantedScope(body.scope)
+      const scope = grantedScope(body.scope, limits.scopes.filter(isScope))
       const partnerId = client.tenant_id
       credentialUses.note(partnerId, client.client_id)
       const issued = tokens.issue({
@@ -98,6 +108,7 @@ export const issuePartnerToken = query({
         kind: 'partner',
         credentialId: client.client_id,
         scope,
+        limitsRevision: client.revision,
       })
       const cookie = stringifySetCookie({
         name: SESSION_COOKIE,
@@ -154,10 +165,11 @@ function formDecode(text: string): string {
   }
 }
 
-/** RFC 6749 section 3.3: without a scope all of them, and the response names what was granted. */
-function grantedScope(asked: string | undefined): string {
+/** RFC 6749 section 3.3: without a scope all that the client may have, and the response names what was granted. */
+function grantedScope(asked: string | undefined, limitedTo: readonly Scope[]): string {
   const wanted = [...new Set(asked?.split(' ').filter((part) => part !== ''))]
-  const all = Object.keys(SCOPES)
-  if (!wanted.every(isScope)) fail('invalid_scope', { description: `The scopes are: ${all.join(' ')}` })
+  const all: readonly string[] = limitedTo.length > 0 ? limitedTo : Object.keys(SCOPES)
+  if (!wanted.every((scope) => all.includes(scope)))
+    fail('invalid_scope', { description: `The scopes of this client are: ${all.join(' ')}` })
   return (wanted.length > 0 ? wanted : all).join(' ')
 }

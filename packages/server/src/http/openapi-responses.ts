@@ -164,7 +164,7 @@ function commonErrors(operation: Operation): ErrorCode[] {
     ...(operation.stepUp ? (['step_up_required'] as const) : []),
     ...(family === 'problem' ? (['cross_site_request'] as const) : []),
     ...(auth === 'partnerWithId' || auth === 'partnerSession' ? (['partner_mismatch'] as const) : []),
-    ...(scope ? (['insufficient_scope'] as const) : []),
+    ...(scope ? (['insufficient_scope', 'address_not_allowed'] as const) : []),
     ...(auth === 'partnerSession' ? (['invalid_session'] as const) : []),
     ...(encrypted === 'request' || encrypted === 'both'
       ? (['decryption_failed', 'request_not_encrypted', 'encrypted_request_replayed'] as const)

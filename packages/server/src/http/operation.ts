@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Config } from '@svc/contract/config'
 import type { ErrorCode } from '@svc/contract/errors'
-import type { Scope } from '@svc/contract/scopes'
+import type { MerchantScope, Scope } from '@svc/contract/scopes'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Keyring } from '@svc/platform/crypto/keyring'
@@ -88,23 +88,17 @@ type AnyInput = Input<unknown, unknown, unknown>
 
 /**
  * Who may call, by the name of the authenticator that the composition root provides; `none` for public operations.
- * What accepts a partner's token names the scope that the token must have; tokens of merchants have no scopes.
+ * What accepts a tenant's token names its scope: what a partner's token must have, and an API key that has limits.
  */
 export type Access =
   | {
-      readonly auth: 'partner' | 'partnerWithId' | 'partnerSession' | 'tenant'
+      readonly auth: 'partner' | 'partnerWithId' | 'partnerSession'
       readonly scope: Scope
     }
+  | { readonly auth: 'tenant'; readonly scope: Scope & MerchantScope }
+  | { readonly auth: 'merchant'; readonly scope: MerchantScope }
   | {
-      readonly auth:
-        | 'none'
-        | 'merchant'
-        | 'rail'
-        | 'bankRail'
-        | 'cardRail'
-        | 'operator'
-        | 'loopback'
-        | 'member'
+      readonly auth: 'none' | 'rail' | 'bankRail' | 'cardRail' | 'operator' | 'loopback' | 'member'
       readonly scope?: never
     }
 

@@ -4,7 +4,7 @@ import { parse as parseQuery } from 'node:querystring'
 import type { Config, TrustedProxies } from '@svc/contract/config'
 import { Failure, fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import type { Scope } from '@svc/contract/scopes'
+import type { AnyScope } from '@svc/contract/scopes'
 import { sortableId } from '@svc/kernel/ids'
 import { isUnavailable } from '@svc/platform/db/database'
 import type { Span } from '@svc/platform/tracing'
@@ -59,8 +59,8 @@ declare module 'fastify' {
     stepUp?: true
     /** Operators need no second factor for it. */
     beforeSecondFactor?: true
-    /** Scope that a partner's token must have. */
-    scope?: Scope
+    /** Scope that a partner's token must have, and a merchant's where its API key is limited. */
+    scope?: AnyScope
     /** Each of its requests is a span. */
     isTraced?: true
     /** Of a route that serves a page to browsers: everything else is guarded as an API. */

@@ -38,6 +38,7 @@ export const listDisputes = query({
   summary: 'List disputes',
   description: 'Newest first; pass `next` back as `after` for the next page.',
   auth: 'merchant',
+  scope: 'disputes:read',
   envelope: 'response_code',
   query: Type.Object(
     {
@@ -77,6 +78,7 @@ export const getDispute = query({
   tag: TAG,
   summary: 'Get dispute',
   auth: 'merchant',
+  scope: 'disputes:read',
   envelope: 'response_code',
   params: DisputeParams,
   result: DisputeRecord,
@@ -103,6 +105,7 @@ export const submitEvidenceOperation = operation({
   description:
     'Contests a dispute, once and before `evidenceDueOn`. A repeat of the same text returns the dispute as it is now.',
   auth: 'merchant',
+  scope: 'disputes:write',
   envelope: 'response_code',
   params: DisputeParams,
   body: Type.Object(
@@ -135,6 +138,7 @@ export const acceptDisputeOperation = operation({
   summary: 'Accept dispute',
   description: 'The payer gets the disputed amount back, for good. A repeat returns the dispute.',
   auth: 'merchant',
+  scope: 'disputes:write',
   envelope: 'response_code',
   params: DisputeParams,
   body: Type.Object({}, { additionalProperties: false }),

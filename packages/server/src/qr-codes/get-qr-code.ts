@@ -44,6 +44,7 @@ export const getQrCode = query({
   tag: 'QR codes',
   summary: 'Get UPI QR code',
   auth: 'merchant',
+  scope: 'qr_codes:read',
   envelope: 'response_code',
   description: 'With `asOf` as it was then, without the headers.',
   params: QrCodeParams,

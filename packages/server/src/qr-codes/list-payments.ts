@@ -22,6 +22,7 @@ export const listPayments = query({
   tag: 'QR codes',
   summary: 'List payments of a UPI QR code',
   auth: 'merchant',
+  scope: 'payments:read',
   envelope: 'response_code',
   params: QrCodeParams,
   query: PageQuery,

@@ -54,6 +54,7 @@ export const getPayment = query({
   tag: 'Payments',
   summary: 'Get payment',
   auth: 'merchant',
+  scope: 'payments:read',
   envelope: 'response_code',
   params: PaymentParams,
   query: AsOfQuery,
@@ -97,6 +98,7 @@ export const findPayments = streamingQuery({
   description:
     'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. With `Accept: text/csv` all payments of the filter are returned as CSV (RFC 4180) in one response, which takes no `limit` and no `after`.',
   auth: 'merchant',
+  scope: 'payments:read',
   envelope: 'response_code',
   query: Type.Object({ ...PAYMENT_FILTERS, ...PAGE_IN_QUERY }, { additionalProperties: false }),
   result: PageOf(PaymentRecord),

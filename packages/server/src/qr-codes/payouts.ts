@@ -37,6 +37,7 @@ export const listPayouts = query({
   summary: 'List payouts',
   description: 'Newest first; pass `next` back as `after` for the next page.',
   auth: 'merchant',
+  scope: 'payouts:read',
   envelope: 'response_code',
   query: Type.Object(
     {
@@ -76,6 +77,7 @@ export const getPayout = query({
   tag: TAG,
   summary: 'Get payout',
   auth: 'merchant',
+  scope: 'payouts:read',
   envelope: 'response_code',
   params: PayoutParams,
   result: PayoutRecord,
@@ -108,6 +110,7 @@ export const listPayoutLines = query({
   description:
     'Oldest first, each payment with its fee and the tax on it; pass `next` back as `after` for the next page.',
   auth: 'merchant',
+  scope: 'payouts:read',
   envelope: 'response_code',
   params: PayoutParams,
   query: PageQuery,

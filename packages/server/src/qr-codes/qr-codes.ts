@@ -79,6 +79,7 @@ export const createQrCodeOperation = operation({
   description:
     'Returns the QR code with its image. Without an amount the payer enters one. The same `referenceNumber` with the same request, whatever its `expiry`, returns the same code while it is active.',
   auth: 'merchant',
+  scope: 'qr_codes:write',
   envelope: 'response_code',
   body: CreateQrCodeRequest,
   result: QrCodeRecord,
@@ -103,6 +104,7 @@ export const cancelQrCodeOperation = operation({
     'A cancelled code accepts no payment: a credit that arrives later is recorded and refunded. Cancelling again returns the first response. The header `svc-outcome` says which end the code came to and what was paid through it, `svc-receipt` the same, signed. Send `{}` or no body at all.',
   developing: true,
   auth: 'merchant',
+  scope: 'qr_codes:write',
   envelope: 'response_code',
   headers: {
     merchantAccessKey: 'The merchant’s access key; when sent, it must belong to the merchant of the token',

@@ -39,6 +39,7 @@ export const createRefundOperation = operation({
   description:
     'Refunds an accepted payment from the balance that is payable to the merchant: all that is left of it, or `amount`. A payment can be refunded several times up to its amount. Repeating a `referenceNumber` with the same request returns its refund as it is now. The bank’s outcome follows as an event: `payment.refunded` or `payment.refund_failed`.',
   auth: 'merchant',
+  scope: 'refunds:write',
   envelope: 'response_code',
   params: PaymentParams,
   body: Type.Object(
@@ -90,6 +91,7 @@ export const getRefund = query({
   tag: TAG,
   summary: 'Get refund',
   auth: 'merchant',
+  scope: 'payments:read',
   envelope: 'response_code',
   params: RefundParams,
   query: AsOfQuery,
@@ -145,6 +147,7 @@ export const listRefunds = query({
   summary: 'List refunds of a payment',
   description: 'Newest first; pass `next` back as `after` for the next page.',
   auth: 'merchant',
+  scope: 'payments:read',
   envelope: 'response_code',
   params: PaymentParams,
   query: PageQuery,

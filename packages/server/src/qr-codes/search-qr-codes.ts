@@ -63,6 +63,7 @@ export const searchQrCodes = query({
   description:
     'All filters are optional and must all match. Newest first; pass `next` back as `after` for the next page. Images are left out.',
   auth: 'merchant',
+  scope: 'qr_codes:read',
   envelope: 'response_code',
   body: SearchRequest,
   result: PageOf(QrCodeRecord),

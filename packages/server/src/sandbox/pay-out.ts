@@ -24,6 +24,7 @@ export const payOut = query({
   description:
     'Plays the operators and the bank: prepares a payout of all payments and refunds until now, approves it and sends it. The bank pays it, or with `outcome` `FAILED` cannot.',
   auth: 'merchant',
+  scope: 'payouts:read',
   envelope: 'response_code',
   sandboxOnly: true,
   body: Type.Object(

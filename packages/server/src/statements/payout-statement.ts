@@ -42,6 +42,7 @@ export const getPayoutStatement = streamingQuery({
   summary: 'Get statement of payout as PDF',
   description: `How the payout adds up, and its payments, refunds and disputes with fee and tax: at most ${PDF_LINES_MAX} of them.`,
   auth: 'merchant',
+  scope: 'payouts:read',
   envelope: 'response_code',
   params: Type.Object({ payoutId: Type.String({ description: 'The id of the payout' }) }),
   result: Type.String({ format: 'binary', description: 'A4, fonts embedded' }),

@@ -15,6 +15,10 @@ const then = async <Result,>(work: Promise<Result>): Promise<Result> => {
 
 const ACTIONS: CredentialActions = {
   issue: (body) => then(responseOf(api.POST('/credentials', { body }))),
+  limit: (credentialId, body) =>
+    then(
+      responseOf(api.PUT('/credentials/{credentialId}/limits', { params: { path: { credentialId } }, body })),
+    ),
   roll: (credentialId, body) =>
     then(
       responseOf(api.POST('/credentials/{credentialId}/roll', { params: { path: { credentialId } }, body })),
@@ -37,10 +41,11 @@ export function Credentials() {
       lead="With them your programs get tokens. Replace one: the present one goes on until your programs have changed over."
     >
       <Loaded query={credentials}>
-        {({ data }) => (
+        {({ data, availableScopes }) => (
           <CredentialList
             what={what}
             credentials={data}
+            scopes={availableScopes}
             actions={can('admin') ? ACTIONS : undefined}
             empty={<Text c="dimmed">None yet.</Text>}
           />

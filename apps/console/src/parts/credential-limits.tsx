@@ -1,0 +1,109 @@
+import { MultiSelect, Text, Textarea } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import type { ReactNode } from 'react'
+import type { Schemas } from '../api.ts'
+import { FormDialog } from './form-dialog.tsx'
+import { Instant } from './instant.tsx'
+
+type Credential = Schemas['Credential']
+
+/** From where a credential may be used, and for what; empty lists limit nothing. */
+export interface Limits {
+  readonly addresses: string[]
+  readonly scopes: Credential['scopes']
+}
+
+/** As the form has them: one address a line. */
+export interface LimitValues {
+  readonly addresses: string
+  readonly scopes: string[]
+}
+export const NO_LIMITS: LimitValues = { addresses: '', scopes: [] }
+
+export const limitsOf = ({ addresses, scopes }: LimitValues): Limits => ({
+  addresses: addresses.split(/[\s,]+/).filter((address) => address !== ''),
+  scopes: scopes as Credential['scopes'],
+})
+
+/** Fields of a form that issues or limits a credential. */
+export function LimitInputs<V extends LimitValues & Record<string, unknown>>({
+  form,
+  scopes,
+}: {
+  readonly form: UseFormReturnType<V>
+  readonly scopes: readonly string[]
+}) {
+  return (
+    <>
+      <Textarea
+        label="Addresses"
+        description="IP addresses and networks, one a line, such as 203.0.113.0/24; empty: from everywhere"
+        autosize
+        minRows={2}
+        maxRows={10}
+        autoComplete="off"
+        spellCheck={false}
+        {...form.getInputProps('addresses')}
+      />
+      <MultiSelect
+        label="Scopes"
+        description="What programs may do with it; empty: everything"
+        data={[...scopes]}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Clear Scopes' }}
+        nothingFoundMessage="No scope found"
+        {...form.getInputProps('scopes')}
+      />
+    </>
+  )
+}
+
+/** The limits of a credential in a table, and the last time that they refused somebody who had the secret. */
+export function LimitsCell({ credential }: { readonly credential: Credential }) {
+  const { addresses, scopes, refusedAddress, refusedOn } = credential
+  return (
+    <>
+      <Text size="sm">{addresses.length > 0 ? addresses.join(', ') : 'Any address'}</Text>
+      <Text size="sm">{scopes.length > 0 ? scopes.join(', ') : 'All scopes'}</Text>
+      {refusedOn && (
+        <Text size="sm" fw={600}>
+          Refused from {refusedAddress} <Instant at={refusedOn} />
+        </Text>
+      )}
+    </>
+  )
+}
+
+interface LimitProps {
+  readonly credential: Credential
+  readonly scopes: readonly string[]
+  readonly password: (form: UseFormReturnType<LimitValues & { password: string }>) => ReactNode
+  readonly limit: (body: Limits & { password: string }) => Promise<unknown>
+}
+
+export function Limit({ credential, scopes, password, limit }: LimitProps) {
+  const { name } = credential
+  const initial = {
+    addresses: credential.addresses.join('\n'),
+    scopes: credential.scopes as string[],
+    password: '',
+  }
+  return (
+    <FormDialog
+      label={`Limit ${name}`}
+      send="Save"
+      compact="Limit"
+      variant="default"
+      initial={initial}
+      fields={(form) => (
+        <>
+          <Text size="sm">Within a second this holds for every program that uses it.</Text>
+          <LimitInputs form={form} scopes={scopes} />
+          {password(form)}
+        </>
+      )}
+      submit={({ password: typed, ...values }) => limit({ ...limitsOf(values), password: typed })}
+    />
+  )
+}

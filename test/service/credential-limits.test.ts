@@ -1,0 +1,359 @@
+import { MERCHANT_SCOPES, SCOPES, scopesOf } from '@svc/contract/scopes'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiResponse, Json } from '../harness/client.ts'
+import { type Browser, PASSWORD, signedIn } from '../harness/console.ts'
+import { FORM, newPartner } from '../harness/partner.ts'
+import { memberBrowser } from '../harness/portal.ts'
+import { openService, type TestService } from '../harness/service.ts'
+
+/** Documentation addresses (RFC 5737, RFC 3849), which the proxy on loopback reports. */
+const OFFICE = '203.0.113.7'
+const ELSEWHERE = '198.51.100.9'
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+let service: TestService
+let other: TestService
+let operations: Browser
+beforeAll(async () => {
+  const env = { TRUST_PROXY: '127.0.0.1' }
+  service = await openService({ env })
+  other = await openService({ db: service.db, env })
+  operations = await signedIn(service, 'operations')
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+interface Programs {
+  readonly kind: 'merchant' | 'partner'
+  readonly tenantId: string
+  readonly credentialId: string
+  /** A read that the programs make with their token. */
+  readonly path: string
+  /** Asks for a token from an address; the secret is the programs' own by default. */
+  readonly ask: (
+    of: TestService,
+    address: string,
+    secret?: string,
+  ) => Promise<ApiResponse & { token: string }>
+}
+
+async function merchantPrograms(): Promise<Programs> {
+  const { apiKey, apiKeyId, merchantId } = await service.newMerchant()
+  return {
+    kind: 'merchant',
+    tenantId: merchantId,
+    credentialId: apiKeyId,
+    path: '/api/v0/payments',
+    ask: async ({ client }, address, secret = apiKey) => {
+      const headers = { 'api-key': secret, ...from(address) }
+      const response = await client.send('POST', '/api/v0/merchant/token', undefined, headers)
+      return { ...response, token: response.json.token }
+    },
+  }
+}
+
+async function partnerPrograms(): Promise<Programs> {
+  const { clientId, clientSecret, partnerId } = await newPartner(service)
+  return {
+    kind: 'partner',
+    tenantId: partnerId,
+    credentialId: clientId,
+    path: '/api/v0/partner/companies',
+    ask: async ({ client }, address, secret = clientSecret) => {
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }
+      const body = new URLSearchParams(form).toString()
+      const response = await client.send('POST', '/oauth/token', body, { ...FORM, ...from(address) })
+      return { ...response, token: response.json.access_token }
+    },
+  }
+}
+
+const KINDS = [
+  ['an API key', merchantPrograms],
+  ['an OAuth client', partnerPrograms],
+] as const
+
+const limit = async (of: Pick<Programs, 'tenantId' | 'credentialId'>, limits: object): Promise<Json> => {
+  const path = `/tenants/${of.tenantId}/credentials/${of.credentialId}/limits`
+  const { status, json, text } = await operations.send('PUT', path, { addresses: [], scopes: [], ...limits })
+  expect(status, text).toBe(200)
+  return json
+}
+const credentialOf = async ({ tenantId, credentialId }: Programs): Promise<Json> => {
+  const { data } = (await operations.get(`/tenants/${tenantId}/credentials`)).json
+  return data.find((one: Json) => one.credentialId === credentialId)
+}
+const bearer = (token: string, address: string) => ({ authorization: `Bearer ${token}`, ...from(address) })
+const use = ({ client }: TestService, path: string, token: string, address: string) =>
+  client.get(path, bearer(token, address))
+const outcome = ({ status, error, json }: ApiResponse) => error ?? json?.error ?? status
+
+test.each(KINDS)(
+  '%s gets tokens only from its addresses; a wrong secret fails alike everywhere',
+  async (_, programs) => {
+    const own = await programs()
+    await limit(own, { addresses: [OFFICE, '2001:db8::/32'] })
+    for (const address of [OFFICE, `::ffff:${OFFICE}`, '::ffff:cb00:7107', '2001:db8:1::9'])
+      expect([address, (await own.ask(service, address)).status]).toEqual([address, 200])
+    for (const address of [ELSEWHERE, `::ffff:${ELSEWHERE}`, '2001:db9::1', `${OFFICE}:443`, 'unknown']) {
+      const refused = await own.ask(service, address)
+      expect([address, refused.status, outcome(refused)]).toEqual([address, 403, 'address_not_allowed'])
+      expect(refused.text).not.toContain(OFFICE)
+    }
+    const wrong = own.kind === 'merchant' ? 'svc_test_wrong' : 'svc_secret_wrong'
+    const [inside, outside] = [
+      await own.ask(service, OFFICE, wrong),
+      await own.ask(service, ELSEWHERE, wrong),
+    ]
+    expect([inside.status, outside.status]).toEqual([401, 401])
+    const body = ({ text, headers }: ApiResponse) =>
+      text.replaceAll(String(headers['x-request-id']), '').replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/, '')
+    expect(body(inside)).toBe(body(outside))
+  },
+)
+
+test.each(KINDS)(
+  'a change of the addresses of %s holds for its tokens in every process within a second, and a wider one at once',
+  async (_, programs) => {
+    const own = await programs()
+    const processes = [service, other]
+    const tokens = await Promise.all(processes.map(async (one) => (await own.ask(one, OFFICE)).token))
+    const all = (address: string) =>
+      Promise.all(
+        processes.flatMap((one) =>
+          tokens.map(async (token) => outcome(await use(one, own.path, token, address))),
+        ),
+      )
+    expect(await all(ELSEWHERE)).toEqual([200, 200, 200, 200])
+
+    await limit(own, { addresses: ['203.0.113.0/24'] })
+    const refused = Array<string>(4).fill('address_not_allowed')
+    await expect.poll(() => all(ELSEWHERE), { timeout: 1_000, interval: 50 }).toEqual(refused)
+    expect(await all(OFFICE)).toEqual([200, 200, 200, 200])
+
+    await limit(own, { addresses: ['192.0.2.0/24'] })
+    await expect.poll(() => all(OFFICE), { timeout: 1_000, interval: 50 }).toEqual(refused)
+
+    await limit(own, { addresses: ['192.0.2.0/24', OFFICE] })
+    expect(await all(OFFICE)).toEqual([200, 200, 200, 200])
+    expect(await all(ELSEWHERE)).toEqual(refused)
+    await limit(own, {})
+    expect(await all(ELSEWHERE)).toEqual([200, 200, 200, 200])
+  },
+)
+
+test('a credential that is issued with limits never had none, and its replacement has the same', async () => {
+  const { tenantId, ask } = await merchantPrograms()
+  const path = `/tenants/${tenantId}/credentials`
+  const limits = { addresses: [OFFICE], scopes: ['payments:read'] }
+  const issued = (await operations.post(path, { name: 'reports', ...limits })).json
+  const rolled = (await operations.post(`${path}/${issued.credentialId}/roll`, {})).json
+  for (const { secret } of [issued, rolled]) {
+    expect((await ask(service, ELSEWHERE, secret)).status).toBe(403)
+    const { token } = await ask(service, OFFICE, secret)
+    expect((await use(other, '/api/v0/payments', token, OFFICE)).status).toBe(200)
+    expect(outcome(await use(other, '/api/v0/payouts', token, OFFICE))).toBe('insufficient_scope')
+  }
+  const { data } = (await operations.get(path)).json
+  expect(data.slice(1).map(({ addresses, scopes }: Json) => ({ addresses, scopes }))).toEqual([
+    limits,
+    limits,
+  ])
+})
+
+interface Documented {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly scope: string
+}
+
+/** The operations of one kind of tenant, with their scopes, as the OpenAPI document has them. */
+async function operationsOf(kind: Programs['kind']): Promise<Documented[]> {
+  const { paths } = (await service.client.get('/openapi.json')).json
+  return Object.entries<Json>(paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).flatMap(([method, { operationId: id, security = [] }]) => {
+      const scope = security.find((one: Json) => one[kind])?.[kind][0]
+      if (security.every((one: Json) => !one[kind])) return []
+      return [{ id, method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'none_0'), scope }]
+    }),
+  )
+}
+
+/** The response to a request without a body; of a stream only its beginning is read. */
+async function errorOf({ method, path }: Documented, headers: Record<string, string>): Promise<string> {
+  const { statusCode, body } = await request(`${service.client.baseUrl}${path}`, {
+    method: method as 'GET',
+    headers,
+    reset: true,
+  })
+  if (statusCode === 200) return body.on('error', () => undefined).destroy(), '200'
+  const text = await body.text()
+  return /address_not_allowed|insufficient_scope|invalid_token/.exec(text)?.[0] ?? String(statusCode)
+}
+
+describe.each(KINDS)('of all operations that accept the token of %s', (_, programs) => {
+  test('each is refused from another address', async () => {
+    const own = await programs()
+    const { token } = await own.ask(service, OFFICE)
+    await limit(own, { addresses: [OFFICE] })
+    await own.ask(service, OFFICE)
+    const all = await operationsOf(own.kind)
+    expect(all.length).toBeGreaterThan(25)
+    await expect
+      .poll(async () => outcome(await use(service, own.path, token, ELSEWHERE)), { timeout: 1_000 })
+      .toBe('address_not_allowed')
+    const headers = (address: string) => ({ ...bearer(token, address), partnerid: own.tenantId })
+    for (const one of all) {
+      expect([one.id, await errorOf(one, headers(ELSEWHERE))]).toEqual([one.id, 'address_not_allowed'])
+      expect([one.id, await errorOf(one, headers(OFFICE))]).not.toContain('address_not_allowed')
+    }
+  })
+
+  test('each is called with its scope alone', async () => {
+    const own = await programs()
+    const all = await operationsOf(own.kind)
+    expect([...new Set(all.map(({ scope }) => scope))].sort()).toEqual([...scopesOf(own.kind)].sort())
+    const { token } = await own.ask(service, OFFICE)
+    const headers = { ...bearer(token, OFFICE), partnerid: own.tenantId }
+    for (const scope of scopesOf(own.kind)) {
+      await limit(own, { scopes: [scope] })
+      const outside = all.find((one) => one.scope !== scope)!
+      await expect.poll(() => errorOf(outside, headers), { timeout: 1_000 }).toBe('insufficient_scope')
+      for (const one of all)
+        expect([scope, one.id, (await errorOf(one, headers)) === 'insufficient_scope']).toEqual([
+          scope,
+          one.id,
+          one.scope !== scope,
+        ])
+    }
+  })
+})
+
+test('a refusal for a scope has the challenge of RFC 6750, for merchants too', async () => {
+  const own = await merchantPrograms()
+  await limit(own, { scopes: ['qr_codes:read'] })
+  const { token } = await own.ask(service, OFFICE)
+  const refused = await use(service, '/api/v0/payouts', token, OFFICE)
+  expect([refused.status, refused.errorDescription]).toEqual([
+    403,
+    'The API key of the token lacks the scope payouts:read',
+  ])
+  expect(refused.headers['www-authenticate']).toBe(
+    'Bearer realm="svc", error="insufficient_scope", error_description="The API key of the token lacks the scope payouts:read", scope="payouts:read"',
+  )
+})
+
+test('a client with scopes gets tokens with those by default, and none with others', async () => {
+  const { clientId, clientSecret, partnerId: tenantId } = await newPartner(service)
+  await limit({ tenantId, credentialId: clientId }, { scopes: ['events:read', 'cards:read'] })
+  const ask = (scope?: string) =>
+    service.client.send(
+      'POST',
+      '/oauth/token',
+      new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: clientSecret,
+        ...(scope && { scope }),
+      }).toString(),
+      FORM,
+    )
+  expect((await ask()).json.scope).toBe('cards:read events:read')
+  expect((await ask('cards:read')).json.scope).toBe('cards:read')
+  expect((await ask('cards:read cards:write')).json.error).toBe('invalid_scope')
+})
+
+test.each(KINDS)(
+  'a valid secret of %s and its token from elsewhere are entered in the audit of the tenant once, whatever the number of attempts',
+  async (_, programs) => {
+    const own = await programs()
+    const { token } = await own.ask(service, OFFICE)
+    await limit(own, { addresses: [OFFICE] })
+    const entries = async (): Promise<Json[]> =>
+      (await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_refusal.created`)).json.data
+    expect(await entries()).toEqual([])
+    for (let n = 0; n < 20; n++) {
+      await own.ask([service, other][n % 2]!, ELSEWHERE)
+      await use(service, own.path, token, '192.0.2.1')
+    }
+    await expect.poll(async () => (await entries()).length).toBe(1)
+    const [{ actor, target, details }] = (await entries()) as [Json]
+    expect([actor, target]).toEqual([`tenant ${own.tenantId}`, own.credentialId])
+    const { refusedAddress, refusedOn } = await credentialOf(own)
+    expect([details.address, typeof refusedOn]).toEqual([refusedAddress, 'string'])
+    for (const one of [service, other]) one.app.services.credentialRefusals.loop.wake()
+    await own.ask(service, ELSEWHERE)
+    const more = await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_refusal.changed`)
+    expect([(await entries()).length, more.json.data]).toEqual([1, []])
+  },
+)
+
+test('an administrator of the portal sets the limits with the own password; others do not', async () => {
+  const own = await merchantPrograms()
+  const member = await memberBrowser(service, own.tenantId)
+  const path = `/credentials/${own.credentialId}/limits`
+  const limits = { addresses: ['203.0.113.0/24'], scopes: ['payments:read'] }
+  const set = (by: Browser, body: object) => by.send('PUT', path, { ...limits, ...body })
+  expect((await set(member, { password: 'not the password' })).error).toBe('wrong_password')
+  const operator = await memberBrowser(service, own.tenantId, 'operator')
+  expect((await set(operator, { password: PASSWORD })).error).toBe('role_too_low')
+  expect((await set(member, { password: PASSWORD })).json).toMatchObject(limits)
+  const issued = (await member.post('/credentials', { name: 'till', password: PASSWORD, ...limits })).json
+  const [, created] = (await member.get('/credentials')).json.data
+  expect([created.credentialId, created.addresses]).toEqual([issued.credentialId, limits.addresses])
+  const { data } = (await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_limits.created`))
+    .json
+  expect(data.map(({ actor, details }: Json) => [actor, details])).toEqual([
+    [`member ${member.memberName}`, limits],
+    [`member ${member.memberName}`, limits],
+  ])
+})
+
+test('limits that break a rule are refused by name and change nothing; those of another tenant are not found', async () => {
+  const own = await merchantPrograms()
+  const path = `/tenants/${own.tenantId}/credentials/${own.credentialId}/limits`
+  const put = async (body: object) =>
+    (await operations.send('PUT', path, { addresses: [], scopes: [], ...body })).json
+  const wrong = await put({ addresses: ['10.0.0.0/8', '10.0.0.5/8'], scopes: ['cards:read'] })
+  expect(wrong.errors.map(({ pointer }: Json) => pointer)).toEqual(['/addresses/1', '/scopes/0'])
+  const many = Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`)
+  expect((await put({ addresses: many })).error).toBe('validation_failed')
+  expect((await put({ addresses: many.slice(1) })).addresses).toHaveLength(20)
+  const stranger = await merchantPrograms()
+  const foreign = `/tenants/${stranger.tenantId}/credentials/${own.credentialId}/limits`
+  expect((await operations.send('PUT', foreign, { addresses: [], scopes: [] })).error).toBe(
+    'credential_not_found',
+  )
+  await operations.send('DELETE', `/tenants/${own.tenantId}/credentials/${own.credentialId}`)
+  expect((await put({})).error).toBe('credential_ended')
+})
+
+test('an open event stream ends once its address is no longer allowed', async () => {
+  const own = await merchantPrograms()
+  const { token } = await own.ask(service, OFFICE)
+  const { body } = await request(`${service.client.baseUrl}/api/v0/events/stream`, {
+    headers: bearer(token, OFFICE),
+  })
+  const ended = new Promise<void>((resolve, reject) => body.resume().on('end', resolve).on('error', reject))
+  await limit(own, { addresses: [ELSEWHERE] })
+  await ended
+})
+
+test('a token of a version that knew no limits is held to those of its credential', async () => {
+  const own = await merchantPrograms()
+  await limit(own, { addresses: [OFFICE] })
+  const { accessTokens } = service.app.services
+  const { tenantId, credentialId } = own
+  const { token } = accessTokens.issue({ tenantId, kind: 'merchant', credentialId })
+  expect(outcome(await use(service, own.path, token, ELSEWHERE))).toBe('address_not_allowed')
+  expect((await use(service, own.path, token, OFFICE)).status).toBe(200)
+})
+
+test('scopes that both kinds of tenants have are described alike', () => {
+  for (const [scope, description] of Object.entries(MERCHANT_SCOPES))
+    if (scope in SCOPES) expect(description).toBe(SCOPES[scope as keyof typeof SCOPES])
+})
