@@ -49,11 +49,13 @@ export function Journal() {
   )
 }
 
+const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'opening_balance'])
+
 /** Takes a posting of an operator back; what made another journal also corrects it. */
 function Reverse({ journal }: { readonly journal: Detail }) {
   const { can } = useSession()
   const navigate = useNavigate()
-  if (journal.kind !== 'card_funding' || journal.reversedBy || !can('finance')) return undefined
+  if (!REVERSIBLE.has(journal.kind) || journal.reversedBy || !can('finance')) return undefined
   return (
     <ConfirmAction
       label="Reverse"
@@ -70,7 +72,8 @@ function Reverse({ journal }: { readonly journal: Detail }) {
         else await navigate({ to: pathOf('journal', reversal.journalId) })
       }}
     >
-      A mirrored journal takes it back, once. Afterwards its bank reference may be entered again.
+      A mirrored journal takes it back, once. Afterwards its bank reference, or another opening balance of the
+      account, may be entered again.
     </ConfirmAction>
   )
 }
