@@ -28,7 +28,7 @@ import {
 } from './merchants.ts'
 import { onboard } from './onboarding.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
-import { fundAboveLimit, payOut, resolveSuspense } from './payouts.ts'
+import { fundAboveLimit, importOpeningBalance, payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -184,6 +184,7 @@ test('a funding above the limit is posted by a second person, and reversed', asy
 
 test('merchants get what was in suspense and are paid out: one operator prepares, another approves, the bank pays', async () => {
   await resolveSuspense(live, merchant)
+  await importOpeningBalance(live, merchant)
   await payOut(live, merchant, new Browser({ client }))
 })
 

@@ -51,6 +51,19 @@ export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: T
   expect(Number((row as { balance: string }).balance)).toBeLessThan(100_000_00)
 }
 
+/** Entered once by Asha; it is in the merchant's next payout. */
+export async function importOpeningBalance(
+  { folder, svc }: Live,
+  { merchantId }: LiveMerchant,
+): Promise<void> {
+  const file = join(folder, 'opening.csv')
+  await writeFile(file, `tenantId,account,amount,effectiveDate\n${merchantId},payable,40.00,2026-03-31\n`)
+  const takeover = ['admin', 'opening-balances', 'import', file, '--reason', 'takeover']
+  expect(await svc([...takeover, '--dry-run'])).toMatchObject({ due: 1, payable: '40.00' })
+  expect(await svc(takeover)).toMatchObject({ entered: 1, waiting: 0 })
+  expect(await svc(takeover)).toMatchObject({ entered: 0, enteredBefore: 1 })
+}
+
 /** Asha prepares, in the name of the settings; Ravi approves, here and in the console. */
 export async function payOut(
   { folder, server, svc }: Live,

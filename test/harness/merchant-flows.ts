@@ -1,3 +1,5 @@
+import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import type { OpenedKind } from '@svc/core/ledger/opening-balance'
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
@@ -5,6 +7,7 @@ import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { paise } from '@svc/kernel/money'
 import type { Json } from './client.ts'
 import { closeAs, newDispute } from './disputes.ts'
+import { newPartner } from './partner.ts'
 import { giveAccount } from './payouts.ts'
 import { newCode } from './qr-codes.ts'
 import type { TestMerchant, TestService } from './service.ts'
@@ -22,6 +25,7 @@ export const merchantFlows = async (recording: Recording): Promise<string[]> => 
   ...(await payoutFlows(recording)),
   ...(await suspenseFlows(recording)),
   ...(await disputeFlows(recording)),
+  ...(await takeoverFlows(recording)),
 ]
 
 async function payoutFlows({ service, merchant: { merchantId }, flow }: Recording): Promise<string[]> {
@@ -43,6 +47,28 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
     await flow('The bank cannot pay it', () => complete({ to: 'FAILED', reason: 'account closed' })),
     await flow('It is prepared again', prepare),
     await flow('The bank has paid it', () => complete({ to: 'PAID', utr: 'PAYOUT000001' })),
+  ]
+}
+
+async function takeoverFlows({ service, flow }: Recording): Promise<string[]> {
+  const { merchantId } = await service.newMerchant()
+  const { partnerId, cardAccountId } = await newPartner(service, { fundsPaise: 0n })
+  const enter = (kind: OpenedKind, tenantId: string, ownerId: string) => () =>
+    service.app.services.commands.open(enterOpeningBalance).run({
+      tenantId,
+      kind,
+      ownerId,
+      amountPaise: paise(1250_50n),
+      effectiveDate: '2026-03-31',
+      reference: 'opb_example/1',
+      reason: 'takeover',
+    })
+  return [
+    await flow('What another system owed a merchant is imported', enter('payable', merchantId, merchantId)),
+    await flow(
+      'What was unspent on a card account there is imported',
+      enter('card_funding', partnerId, cardAccountId),
+    ),
   ]
 }
 

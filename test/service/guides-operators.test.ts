@@ -73,6 +73,8 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).toMatch(/matchedAmount +249\.50/)
   expect(printed).not.toContain('missing')
   expect(printed).toMatch(/journal_reversal/)
+  expect(printed).toMatch(/payable +1250\.50/)
+  expect(printed).toMatch(/entered +1\b/)
 })
 
 test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {

@@ -1,4 +1,5 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
+import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
@@ -50,6 +51,15 @@ beforeAll(async () => {
     payloadOf(await service.client.notify('/rails/upi/refunds', outcome, RAIL_KEY))
   }
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, data[0].paymentId, status)
+  await service.app.services.commands.open(enterOpeningBalance).run({
+    tenantId: shop.merchantId,
+    kind: 'payable',
+    ownerId: shop.merchantId,
+    amountPaise: paise(70_00n),
+    effectiveDate: '2026-03-31',
+    reference: 'opb_first/1',
+    reason: 'takeover',
+  })
   await giveAccount(service, shop.merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
   const partner = await newPartner(service)
@@ -139,6 +149,9 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     'reversals',
     `update journals set reverses = (select journal_id from journals where kind = 'card_load' limit 1) where kind = 'card_spend'`,
   ],
+  ['opening_balances', 'update opening_balances set amount_paise = amount_paise + 1'],
+  ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
+  ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
   ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and status <> 'ASSIGNED'`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
@@ -179,6 +192,10 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   [
     'inter_tenant',
     `update ledger_accounts set balance = balance + 1 where account_id = 'inter_tenant:house'`,
+  ],
+  [
+    'payout_totals',
+    'update payouts set adjustment_paise = adjustment_paise + 1, amount_paise = amount_paise + 1',
   ],
   ['payout_totals', 'update payouts set fee_paise = fee_paise + 1, amount_paise = amount_paise - 1'],
   ['payout_lines', `update payout_lines set released = true where kind = 'payment'`],
@@ -259,7 +276,7 @@ const IDS = `select array(
   select svc_card_id from cards union all select qr_code_id from qr_codes union all select payment_id from payments
   union all select notice_id from rail_notices union all select credit_id from bank_credits union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
-  union all select dispute_id from disputes
+  union all select dispute_id from disputes union all select journal_id from opening_balances
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`

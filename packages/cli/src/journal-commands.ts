@@ -73,7 +73,7 @@ async function reverse(
     const found = await find(context, journalId)
     const { tenantId } = found.journal
     if (found.reversedBy === null) {
-      requireReversible(found.journal)
+      requireReversible(found)
       const approval = await askApproval(postingTools(context), reversalPosting(found, reason), { actor })
       if (approval) return { waiting: approval, reversal: undefined }
     }

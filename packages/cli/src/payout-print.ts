@@ -9,6 +9,7 @@ export const shownPayout = (payout: Payout) => ({
   merchantId: payout.merchantId,
   businessDay: payout.businessDay,
   payments: formatRupees(payout.paymentPaise),
+  adjustments: formatRupees(payout.adjustmentPaise),
   refunds: formatRupees(payout.refundPaise),
   fees: formatRupees(payout.feePaise),
   tax: formatRupees(taxOf(payout)),

@@ -25,6 +25,7 @@ import { addMemberCommands } from './member-commands.ts'
 import { addKeyCommands, addMerchantCommands } from './merchant-commands.ts'
 import { addMigrateCommand } from './migrate-command.ts'
 import { addNoticeCommands } from './notice-commands.ts'
+import { addOpeningBalanceCommands } from './opening-balance-commands.ts'
 import { addOperatorCommands } from './operator-commands.ts'
 import { addPartnerCommands } from './partner-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
@@ -147,6 +148,7 @@ Examples:
   addPayoutCommands(admin)
   addBooksCommands(admin)
   addJournalCommands(admin)
+  addOpeningBalanceCommands(admin)
   addApprovalCommands(admin)
   addWebhookCommands(admin)
   addKeysCommands(admin)

@@ -31,13 +31,15 @@ export const ApprovalRecord = record('Approval', {
   approvalId: text(),
   tenantId: text(),
   kind: text(
-    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`',
+    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`',
   ),
   status: Type.Enum([...STATUSES], {
     description: '`APPROVED` is to be posted; approve it again after a failure',
   }),
   amount: rupeesText,
-  reference: text('The bank’s reference, or the journal to be reversed'),
+  reference: text(
+    'The bank’s reference, the journal to be reversed, or the file and line of an opening balance',
+  ),
   request: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
     description: 'What it is of',
   }),
@@ -124,7 +126,14 @@ export const approvePosting = query({
   permission: 'finance',
   params: idParam('approvalId'),
   result: ApprovalRecord,
-  errors: ['approval_not_found', 'approval_closed', 'approval_same_person', 'journal_not_reversible'],
+  errors: [
+    'approval_not_found',
+    'approval_closed',
+    'approval_same_person',
+    'journal_not_reversible',
+    'opening_balance_entered',
+    'effective_date_not_open',
+  ],
   mount(services) {
     return async (input) => {
       const { approvalId } = input.params

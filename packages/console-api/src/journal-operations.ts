@@ -101,7 +101,7 @@ export const reverseJournalInConsole = query({
       const found = await find(services, journalId)
       const { tenantId } = found.journal
       if (found.reversedBy === null) {
-        requireReversible(found.journal)
+        requireReversible(found)
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
         const approval = await askApproval(services, reversalPosting(found, reason), by)
         if (approval) return waitsForApproval(approval, services)

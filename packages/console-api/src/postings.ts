@@ -9,6 +9,8 @@ import {
   type Posting,
   requestApproval,
 } from '@svc/core/ledger/approvals'
+import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import { OPENED_WITH, type Opened, type OpenedKind } from '@svc/core/ledger/opening-balance'
 import { amountOfJournal, type JournalWithLegs, reverseJournal } from '@svc/core/ledger/reverse-journal'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { findNotice } from '@svc/core/rails/find-notice'
@@ -89,6 +91,22 @@ export const reversalPosting = (found: JournalWithLegs, reason: string): Posting
   reason,
 })
 
+interface Opening extends Opened {
+  readonly amountPaise: Paise
+  readonly effectiveDate: string
+  readonly reference: string
+  readonly reason: string
+}
+
+export const openingPosting = ({ tenantId, kind, ownerId, effectiveDate, ...rest }: Opening): Posting => ({
+  tenantId,
+  kind: 'opening_balance',
+  amountPaise: rest.amountPaise,
+  reference: rest.reference,
+  request: { account: kind, ownerId, effectiveDate },
+  reason: rest.reason,
+})
+
 /** The request for a second person where the amount is above the limit; `undefined` where one person may post it. */
 export async function askApproval(
   { config, database, newId }: PostingTools,
@@ -136,6 +154,23 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
     ),
   card_withdrawal: ({ commands }, approval, audit) =>
     commands.open(withdrawFunds).run(movementOf(approval), audit),
+  opening_balance: ({ commands }, approval, audit) => {
+    const { amountPaise, approvalId, reason, reference, tenantId } = approval
+    const kind = Object.keys(OPENED_WITH).find((known) => known === named(approval, 'account'))
+    return commands.open(enterOpeningBalance).run(
+      {
+        tenantId,
+        kind: required(kind, 'an approval names a kind of account') as OpenedKind,
+        ownerId: named(approval, 'ownerId'),
+        effectiveDate: named(approval, 'effectiveDate'),
+        amountPaise: paise(amountPaise),
+        reference,
+        reason,
+        approvalId,
+      },
+      audit,
+    )
+  },
   suspense_assigned: resolve,
   suspense_returned: resolve,
   journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>

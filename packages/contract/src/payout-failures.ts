@@ -92,6 +92,18 @@ export const PAYOUT_FAILURES = {
     'Another posting with this reference waits for approval',
     'Have the open one approved or rejected first.',
   ),
+  opening_balance_entered: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The ledger account has an opening balance',
+    'Compare with the first one, which the description names. Reverse its journal before you import another.',
+  ),
+  effective_date_not_open: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The effective date is in the future or in a closed period',
+    'Use a day of an open period, today at the latest: `svc admin books closings` lists what is closed.',
+  ),
   journal_not_reversible: kind(
     409,
     'CONFLICT_ERROR',

@@ -50,7 +50,7 @@ export function Journal() {
 }
 
 /** Kinds that operators post. */
-const REVERSIBLE = new Set(['card_funding', 'card_withdrawal'])
+const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal', 'opening_balance'])
 
 /** Takes a posting of an operator back; what made another journal also corrects it. */
 function Reverse({ journal }: { readonly journal: Detail }) {
@@ -73,7 +73,8 @@ function Reverse({ journal }: { readonly journal: Detail }) {
         else await navigate({ to: pathOf('journal', reversal.journalId) })
       }}
     >
-      A mirrored journal takes it back, once. Afterwards its bank reference may be entered again.
+      A mirrored journal takes it back, once. Afterwards its bank reference, or another opening balance of the
+      account, may be entered again.
     </ConfirmAction>
   )
 }

@@ -56,7 +56,9 @@ export function Payout() {
                 caption="Payments and refunds"
                 load={listAt('/payouts/{payoutId}/lines', { payoutId })}
                 columns={LINES}
-                rowKey={(line) => `${line.kind} ${line.paymentId ?? line.refundId}`}
+                rowKey={(line) =>
+                  `${line.kind} ${line.paymentId ?? line.refundId ?? line.disputeId ?? line.journalId}`
+                }
                 filters={[]}
                 empty={<Text c="dimmed">None.</Text>}
               />
@@ -73,7 +75,7 @@ export function Payout() {
 
 function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detail }) {
   const { approvedBy, approvedOn, merchantId, merchantName, payout, preparedBy } = row
-  const { amount, fees, payments, refunds, tax } = payout
+  const { adjustments, amount, fees, payments, refunds, tax } = payout
   return (
     <Section title="About">
       <Facts
@@ -100,6 +102,10 @@ function About({ detail: { bankAccount, row, runId } }: { readonly detail: Detai
             value: `${bankAccount.holder}, ending in ${bankAccount.ends}, ${bankAccount.ifsc}`,
           },
           { label: `Payments (${count(payments.count)})`, value: <Money amount={payments.amount} /> },
+          {
+            label: `Adjustments (${count(adjustments?.count ?? 0)})`,
+            value: adjustments && <Money amount={adjustments.amount} />,
+          },
           { label: `Refunds (${count(refunds.count)})`, value: <Money amount={refunds.amount} /> },
           { label: 'Fees', value: <Money amount={fees} /> },
           { label: 'CGST', value: <Money amount={tax.cgst} /> },
@@ -136,13 +142,15 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   refund_failed: 'Refund that failed: returned',
   dispute: 'Dispute',
   dispute_won: 'Dispute that was won: returned',
+  opening_balance: 'Opening balance',
 }
 
 const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
-    cell: ({ disputeId, paymentId, refundId }) => {
+    cell: ({ disputeId, journalId, paymentId, refundId }) => {
       if (paymentId) return <ThingLink kind="payment" id={paymentId} />
+      if (journalId) return <ThingLink kind="journal" id={journalId} />
       return refundId ? <ThingLink kind="refund" id={refundId} /> : disputeId
     },
   },

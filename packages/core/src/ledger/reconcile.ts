@@ -57,6 +57,7 @@ export function check(
 export const ACCOUNTS = subjects('ledger accounts', 'ledger_accounts')
 const TRANSFERS = subjects('transfers', 'ledger_transfers')
 const JOURNALS = subjects('journals', 'journals')
+export const OPENING_BALANCES = subjects('opening balances', 'opening_balances')
 
 /** What must be true of every ledger. */
 export const LEDGER_CHECKS: readonly Check[] = [
@@ -136,6 +137,23 @@ export const LEDGER_CHECKS: readonly Check[] = [
        where r.times > 1 limit 100`,
     ),
   },
+  check(
+    'opening_balances',
+    OPENING_BALANCES,
+    'An opening balance is its journal of that amount and account, and names what reversed it',
+    (
+      chosen,
+    ) => `select o.journal_id as subject, o.amount_paise || ' to ' || o.account_id || ', reversed by ' || coalesce(o.reversed_by, 'none')
+           || '; ' || coalesce(j.kind, 'no journal') || ', moved ' || coalesce(t.amount, 0) as detail
+       from opening_balances o
+         left join journals j on j.tenant_id = o.tenant_id and j.journal_id = o.journal_id
+         left join ledger_transfers t on t.tenant_id = o.tenant_id and t.journal_id = o.journal_id
+           and t.credit_account_id = o.account_id
+         left join journals r on r.tenant_id = o.tenant_id and r.reverses = o.journal_id
+       where ${chosen('o.journal_id')} and (j.kind is distinct from 'opening_balance'
+         or j.reference is distinct from o.reference or t.amount is distinct from o.amount_paise
+         or r.journal_id is distinct from o.reversed_by) limit 100`,
+  ),
 ]
 
 const COUNTS = statement<{ accounts: bigint; transfers: bigint }>(

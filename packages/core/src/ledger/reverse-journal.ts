@@ -10,6 +10,7 @@ import { type Account, lockAccounts } from './accounts.ts'
 import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
+import { reverseOpeningBalances } from './opening-balance.ts'
 import { ledgerTransfers } from './transfers.ts'
 
 export type StoredJournal = RowOf<typeof journals>
@@ -20,13 +21,15 @@ export interface JournalWithLegs {
   readonly journal: StoredJournal
   readonly legs: readonly Leg[]
   readonly reversedBy: string | null
+  /** The payout that has this opening balance. */
+  readonly payoutId: string | null
 }
 
 /** Most legs of a journal that can be reversed. */
 const LEGS_MAX = 8
 
 /** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
-const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal'])
+const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal', 'opening_balance'])
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {
@@ -39,11 +42,13 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   payout: 'cancel the payout, or record that it failed: svc admin payout',
 }
 
-const FOUND = statement<StoredJournal & { readonly reversedBy: string | null }>(
+const FOUND = statement<StoredJournal & Pick<JournalWithLegs, 'reversedBy' | 'payoutId'>>(
   'journals_to_reverse',
   `select ${journals.columns}, (
-     select r.journal_id from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id) as "reversedBy"
-   from journals j where (j.tenant_id, j.journal_id) in (select * from unnest($1::text[], $2::text[]))`,
+     select r.journal_id from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id) as "reversedBy",
+     o.payout_id as "payoutId"
+   from journals j left join opening_balances o on o.tenant_id = j.tenant_id and o.journal_id = j.journal_id
+   where (j.tenant_id, j.journal_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 const LEGS = statement<Leg>(
   'journals_to_reverse_legs',
@@ -90,9 +95,10 @@ export async function findJournals(tx: Tx, keys: readonly JournalKey[]): Promise
     ({ journalId }) => journalId,
   )
   const [found, legs] = await Promise.all([tx.query(FOUND, named), tx.query(LEGS, named)])
-  return found.map(({ reversedBy, ...journal }) => ({
+  return found.map(({ reversedBy, payoutId, ...journal }) => ({
     journal,
     reversedBy,
+    payoutId,
     legs: legs.filter(
       ({ tenantId, journalId }) => tenantId === journal.tenantId && journalId === journal.journalId,
     ),
@@ -117,7 +123,14 @@ export const amountOfJournal = ({ legs }: JournalWithLegs): bigint =>
   legs.reduce((sum, { amount }) => sum + amount, 0n)
 
 /** Throws unless operators may take this journal back; the message says how else it is corrected. */
-export function requireReversible({ kind }: StoredJournal): void {
+export function requireReversible({
+  journal: { kind },
+  payoutId,
+}: Pick<JournalWithLegs, 'journal' | 'payoutId'>): void {
+  if (payoutId !== null)
+    fail('journal_not_reversible', {
+      description: `The opening balance is in the payout ${payoutId}: cancel it first, as long as it was not sent to the bank`,
+    })
   if (REVERSIBLE.has(kind)) return
   fail('journal_not_reversible', {
     description: `A journal of kind ${kind} is corrected otherwise: ${CORRECTED_BY[kind] ?? 'by the operation that made it'}`,
@@ -156,6 +169,10 @@ export const reverseJournal = command({
       decisions[0]!.command.timeZone,
       made.map(({ journal }) => journal),
     )
+    reverseOpeningBalances(
+      tx,
+      made.map(({ journal }) => journal),
+    )
   },
 })
 
@@ -187,9 +204,9 @@ const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): A
 function decide({ known, balances }: State, command: Prepared, now: Date): Reversed {
   const { journalId, reason, tenantId, transferIds } = command
   const reversed = known.get(journalId) ?? fail('journal_not_found')
-  const { journal, legs, reversedBy } = reversed
+  const { legs, reversedBy } = reversed
   if (reversedBy !== null) return { reversed, reversalId: reversedBy, made: undefined, command }
-  requireReversible(journal)
+  requireReversible(reversed)
   for (const { creditAccountId, amount, floor } of legs)
     requireCovered(creditAccountId, amount, floor, balances)
   const transfers = legs.map((leg, i) => ({

@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
 import { LEGS_MAX, paidJournal, releasedJournal } from './payout-journals.ts'
 
@@ -109,6 +110,10 @@ export const changePayout = command({
       tx.write(RELEASE, [merchantIds, released.map(({ payout }) => payout.payoutId)])
       tx.write(MOVE_BACK, [merchantIds, released.map(({ payout }) => payout.firstAt)])
     }
+    releaseOpeningBalances(
+      tx,
+      released.map(({ payout }) => payout),
+    )
     saveJournals(
       tx,
       changed[0]!.command.timeZone,

@@ -6,7 +6,7 @@ import type { PayoutLineKind } from './payout.ts'
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund or dispute that is in no payout. */
+/** A payment, refund, dispute or opening balance that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -14,7 +14,7 @@ export interface DueLine {
   readonly occurredAt: Date
   readonly amountPaise: Paise
   readonly advancePaise: Paise
-  /** Whether the bank has paid it, as its settlement files say; true of refunds and disputes. */
+  /** Whether the bank has paid it, as its settlement files say; true of all others. */
   readonly isSettled: boolean
 }
 
@@ -57,6 +57,10 @@ const DUE = statement<DueLine>(
    select w.merchant_id, 'dispute_won', d.dispute_id, d.closed_at, d.amount_paise, d.advanced_paise, true
    from wanted w join disputes d on d.merchant_id = w.merchant_id
    where d.status = 'WON' and ${notIn('dispute_won', 'd.dispute_id')} and not ${notIn('dispute', 'd.dispute_id')}
+   union all
+   select w.merchant_id, 'opening_balance', o.journal_id, o.created_at, o.amount_paise, 0, true
+   from wanted w join opening_balances o on o.tenant_id = w.merchant_id and o.account_id = 'payable:' || w.merchant_id
+   where o.reversed_by is null and o.payout_id is null
    order by "occurredAt", "objectId"`,
 )
 
@@ -66,7 +70,7 @@ export interface Due {
   readonly until: Date
 }
 
-/** What is due to merchants: payments of the day and before, refunds and disputes until now, oldest first. */
+/** What is due to merchants: payments of the day and before, all others until now, oldest first. */
 export const dueLines = (tx: BatchTx, wanted: readonly Due[]): Promise<DueLine[]> =>
   tx.query(
     DUE,

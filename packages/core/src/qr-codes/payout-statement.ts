@@ -60,15 +60,26 @@ const SOURCES = {
     sql: `select count(*), coalesce(sum(d.amount_paise - d.advanced_paise), 0) from disputes d
       where d.merchant_id = $2 and d.status = 'WON' and d.closed_at >= $3 and d.closed_at < $4`,
   },
+  opening_balance: {
+    title: 'Opening balance',
+    sql: `select count(*), coalesce(sum(o.amount_paise), 0) from opening_balances o
+      where o.tenant_id = $2 and o.account_id = $1 and o.created_at >= $3 and o.created_at < $4`,
+  },
+  journal_reversal: {
+    title: 'Opening balances that were reversed',
+    sql: `select count(*), -coalesce(sum(o.amount_paise), 0) from opening_balances o
+        join journals j on j.tenant_id = o.tenant_id and j.journal_id = o.reversed_by
+      where o.tenant_id = $2 and o.account_id = $1 and j.at >= $3 and j.at < $4`,
+  },
   payout: {
     title: 'Payouts, with fees and tax',
-    sql: `select count(*), -coalesce(sum(y.payment_paise - y.refund_paise + y.advance_paise), 0) from payouts y
-      where y.merchant_id = $2 and y.created_at >= $3 and y.created_at < $4`,
+    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+      from payouts y where y.merchant_id = $2 and y.created_at >= $3 and y.created_at < $4`,
   },
   payout_released: {
     title: 'Payouts that failed or were cancelled',
-    sql: `select count(*), coalesce(sum(y.payment_paise - y.refund_paise + y.advance_paise), 0) from payouts y
-      where y.merchant_id = $2 and y.status in ('FAILED', 'CANCELLED')
+    sql: `select count(*), coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+      from payouts y where y.merchant_id = $2 and y.status in ('FAILED', 'CANCELLED')
         and y.completed_at >= $3 and y.completed_at < $4`,
   },
 } as const

@@ -29,6 +29,9 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   businessDay: day,
   paymentCount: integer,
   paymentPaise: paise,
+  adjustmentCount: integer,
+  /** What is added to payments: opening balances. */
+  adjustmentPaise: paise,
   refundCount: integer,
   /** Refunds less those that failed after an earlier payout had deducted them. */
   refundPaise: paise,
@@ -38,7 +41,7 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   cgstPaise: paise,
   sgstPaise: paise,
   igstPaise: paise,
-  /** What the merchant gets: payments − refunds − fees − tax. */
+  /** What the merchant gets: payments + adjustments − refunds − fees − tax. */
   amountPaise: paise,
   accountHolder: text,
   accountNumber: text,
@@ -60,13 +63,24 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
 })
 export type Payout = RowOf<typeof payouts>
 
-export type PayoutLineKind = 'payment' | 'refund' | 'refund_failed' | 'dispute' | 'dispute_won'
+export const PAYOUT_LINE_KINDS = [
+  'payment',
+  'refund',
+  'refund_failed',
+  'dispute',
+  'dispute_won',
+  'opening_balance',
+] as const
+export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
 
-/** What a payout is made of, by payment, refund and dispute. */
+/** Kinds that are neither payments nor refunds. */
+export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set(['opening_balance'])
+
+/** What a payout is made of. */
 export const payoutLines = table('payout_lines', 'l', ['merchantId', 'payoutId', 'objectId', 'kind'], {
   merchantId: text,
   payoutId: text,
-  /** The payment, refund or dispute. */
+  /** The payment, refund, dispute, or the journal of an opening balance. */
   objectId: text,
   kind: textOf<PayoutLineKind>(),
   occurredAt: instant,
@@ -115,10 +129,19 @@ export const PayoutRecord = Type.Object(
     businessDay: Type.String({
       description: 'Day in the business zone whose end it pays up to, `YYYY-MM-DD`',
     }),
-    amount: rupees('what you get: payments less refunds, fees and tax'),
+    amount: rupees('what you get: payments and adjustments less refunds, fees and tax'),
     payments: Type.Object(
       { count: Type.Integer(), amount: rupees('payments in it') },
       { additionalProperties: false },
+    ),
+    adjustments: Type.Optional(
+      Type.Object(
+        {
+          count: Type.Integer(),
+          amount: rupees('what is added to the payments: the opening balance of another system'),
+        },
+        { additionalProperties: false, description: 'Absent when there are none' },
+      ),
     ),
     refunds: Type.Object(
       {
@@ -151,6 +174,10 @@ export const payoutToWire = (payout: Payout, timeZone: string) => ({
   businessDay: payout.businessDay,
   amount: paiseToWire(payout.amountPaise),
   payments: { count: payout.paymentCount, amount: paiseToWire(payout.paymentPaise) },
+  adjustments:
+    payout.adjustmentCount === 0
+      ? undefined
+      : { count: payout.adjustmentCount, amount: paiseToWire(payout.adjustmentPaise) },
   refunds: { count: payout.refundCount, amount: paiseToWire(payout.refundPaise) },
   fees: paiseToWire(payout.feePaise),
   tax: {
@@ -169,15 +196,16 @@ export const payoutToWire = (payout: Payout, timeZone: string) => ({
 
 export const PayoutLineRecord = Type.Object(
   {
-    kind: Type.Enum(['payment', 'refund', 'refund_failed', 'dispute', 'dispute_won'], {
+    kind: Type.Enum([...PAYOUT_LINE_KINDS], {
       description:
-        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back',
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
     disputeId: Type.Optional(Type.String({ description: 'Of a `dispute` or `dispute_won`' })),
+    journalId: Type.Optional(Type.String({ description: 'Of an `opening_balance`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
-    amount: rupees('of the payment, refund or dispute'),
+    amount: rupees('of the payment, refund, dispute or opening balance'),
     fee: rupees('fee of the payment'),
     tax: Type.Object(
       { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
@@ -192,6 +220,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   paymentId: line.kind === 'payment' ? line.objectId : undefined,
   refundId: line.kind === 'refund' || line.kind === 'refund_failed' ? line.objectId : undefined,
   disputeId: line.kind === 'dispute' || line.kind === 'dispute_won' ? line.objectId : undefined,
+  journalId: line.kind === 'opening_balance' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
   fee: paiseToWire(line.feePaise),

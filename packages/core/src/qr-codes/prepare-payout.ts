@@ -9,8 +9,10 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { payOutOpeningBalances } from '../ledger/opening-balance.ts'
 import { type Due, type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
+  ADJUSTING,
   type MerchantFee,
   merchantFees,
   type Payout,
@@ -91,8 +93,8 @@ const MOVE_POSITION = statement(
 const SETTLES_MS = 60_000
 
 /**
- * Prepares what is paid out to a merchant at the end of a business day (decision Q15): its payments less refunds, fees and
- * tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
+ * Prepares what is paid out to a merchant at the end of a business day (decision Q15): its payments and
+ * opening balance less refunds, fees and tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
  */
 export const preparePayout = command({
   name: 'preparePayout',
@@ -137,6 +139,10 @@ export const preparePayout = command({
     payoutLines.insert(
       tx,
       made.flatMap(({ lines }) => lines),
+    )
+    payOutOpeningBalances(
+      tx,
+      made.flatMap(({ lines }) => lines.filter(({ kind }) => kind === 'opening_balance')),
     )
     tx.write(MOVE_POSITION, [made.map(({ payout }) => payout.merchantId), made.map(({ dueFrom }) => dueFrom)])
   },
@@ -266,11 +272,14 @@ const totalOf = <T>(all: readonly T[], amount: (one: T) => bigint): Paise =>
 /** Disputes count as refunds; negative: those that failed or were won after a payout had deducted them. */
 export function sumsOf(lines: readonly PayoutLine[]) {
   const payments = lines.filter(({ kind }) => kind === 'payment')
-  const refunds = lines.filter(({ kind }) => kind !== 'payment')
+  const adjustments = lines.filter(({ kind }) => ADJUSTING.has(kind))
+  const refunds = lines.filter(({ kind }) => kind !== 'payment' && !ADJUSTING.has(kind))
   const sign = ({ kind }: PayoutLine) => (kind === 'refund_failed' || kind === 'dispute_won' ? -1n : 1n)
   const sums = {
     paymentCount: payments.length,
     paymentPaise: totalOf(payments, (line) => line.amountPaise),
+    adjustmentCount: adjustments.length,
+    adjustmentPaise: totalOf(adjustments, (line) => line.amountPaise),
     refundCount: refunds.length,
     refundPaise: totalOf(refunds, (line) => sign(line) * line.amountPaise),
     advancePaise: totalOf(refunds, (line) => sign(line) * line.advancePaise),
@@ -279,6 +288,8 @@ export function sumsOf(lines: readonly PayoutLine[]) {
     sgstPaise: totalOf(lines, (line) => line.sgstPaise),
     igstPaise: totalOf(lines, (line) => line.igstPaise),
   }
-  const amountPaise = paise(sums.paymentPaise - sums.refundPaise - sums.feePaise - taxOf(sums))
+  const amountPaise = paise(
+    sums.paymentPaise + sums.adjustmentPaise - sums.refundPaise - sums.feePaise - taxOf(sums),
+  )
   return { ...sums, amountPaise }
 }

@@ -1,4 +1,4 @@
-import { type Check, check, subjects } from '../ledger/reconcile.ts'
+import { type Check, check, OPENING_BALANCES, subjects } from '../ledger/reconcile.ts'
 
 const PAYOUTS = subjects('payouts', 'payouts')
 const LINES = subjects('payout lines', 'payout_lines')
@@ -22,26 +22,28 @@ export const PAYOUT_CHECKS: readonly Check[] = [
     (
       chosen,
     ) => `select y.payout_id as subject, 'payments ' || y.payment_paise || ' of ' || l.payments || ', refunds ' || y.refund_paise
-           || ' of ' || l.refunds || ', fees ' || y.fee_paise || ' of ' || l.fees as detail
+           || ' of ' || l.refunds || ', adjustments ' || y.adjustment_paise || ' of ' || l.adjustments || ', fees ' || y.fee_paise || ' of ' || l.fees as detail
        from payouts y cross join lateral (
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
-           count(*) filter (where l.kind <> 'payment') as refund_count,
+           count(*) filter (where l.kind not in ('payment', 'opening_balance')) as refund_count,
+           coalesce(sum(l.amount_paise) filter (where l.kind = 'opening_balance'), 0) as adjustments,
+           count(*) filter (where l.kind = 'opening_balance') as adjustment_count,
            coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
              when l.kind in ('refund_failed', 'dispute_won') then -l.amount_paise end), 0)
              as refunds,
            coalesce(sum(l.fee_paise), 0) as fees, coalesce(sum(l.cgst_paise), 0) as cgst,
            coalesce(sum(l.sgst_paise), 0) as sgst, coalesce(sum(l.igst_paise), 0) as igst
          from payout_lines l where l.merchant_id = y.merchant_id and l.payout_id = y.payout_id) l
-       where ${chosen('y.payout_id')} and (y.payment_paise, y.payment_count, y.refund_paise, y.refund_count, y.fee_paise,
+       where ${chosen('y.payout_id')} and (y.payment_paise, y.payment_count, y.adjustment_paise, y.adjustment_count, y.refund_paise, y.refund_count, y.fee_paise,
            y.cgst_paise, y.sgst_paise, y.igst_paise)
-         is distinct from (l.payments, l.payment_count, l.refunds, l.refund_count, l.fees, l.cgst, l.sgst, l.igst)
+         is distinct from (l.payments, l.payment_count, l.adjustments, l.adjustment_count, l.refunds, l.refund_count, l.fees, l.cgst, l.sgst, l.igst)
        limit 100`,
   ),
   check(
     'payout_lines',
     LINES,
-    'A line of a payout is a payment, refund or dispute of its amount, and is released if and only if the payout failed or was cancelled',
+    'A line of a payout is a payment, refund, dispute or opening balance of its amount, and is released if and only if the payout failed or was cancelled',
     (
       chosen,
     ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
@@ -52,8 +54,10 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            on l.kind <> 'payment' and r.merchant_id = l.merchant_id and r.refund_id = l.object_id
          left join disputes d
            on l.kind <> 'payment' and d.merchant_id = l.merchant_id and d.dispute_id = l.object_id
+         left join opening_balances o
+           on l.kind = 'opening_balance' and o.tenant_id = l.merchant_id and o.journal_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
-         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise)) limit 100`,
+         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise, o.amount_paise)) limit 100`,
   ),
   check(
     'payout_journals',
@@ -69,6 +73,16 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          from payouts y where ${chosen('y.payout_id')}) f
        where f.prepared <> f.amount or f.paid <> f.amount * (f.status = 'PAID')::integer
          or f.reversed <> f.amount * (f.status in ('FAILED', 'CANCELLED'))::integer limit 100`,
+  ),
+  check(
+    'opening_balances_paid_out',
+    OPENING_BALANCES,
+    'An opening balance names the payout that has it, which is one that stands',
+    (chosen) => `select o.journal_id as subject,
+         'names ' || coalesce(o.payout_id, 'no payout') || ', is in ' || coalesce(l.payout_id, 'none') as detail
+       from opening_balances o left join payout_lines l on l.merchant_id = o.tenant_id and l.object_id = o.journal_id
+         and l.kind = 'opening_balance' and not l.released
+       where ${chosen('o.journal_id')} and o.payout_id is distinct from l.payout_id limit 100`,
   ),
   check(
     'payouts_complete',

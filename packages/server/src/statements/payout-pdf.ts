@@ -21,6 +21,7 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   refund_failed: 'Refund failed',
   dispute: 'Dispute',
   dispute_won: 'Dispute won',
+  opening_balance: 'Opening',
 }
 /** What the merchant gives back. */
 const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute'])
@@ -29,18 +30,19 @@ const PAID_OUT = 'Paid out'
 const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>
   [
     [`${payout.paymentCount} payments`, payout.paymentPaise] as const,
+    ['Adjustments', payout.adjustmentPaise] as const,
     [`${payout.refundCount} refunds and disputes`, 0n - payout.refundPaise] as const,
     ['Fees', 0n - payout.feePaise] as const,
     ['Central GST on fees', 0n - payout.cgstPaise] as const,
     ['State GST on fees', 0n - payout.sgstPaise] as const,
     ['Integrated GST on fees', 0n - payout.igstPaise] as const,
     [PAID_OUT, payout.amountPaise] as const,
-  ].filter(([what, amount]) => !what.includes('GST') || amount !== 0n)
+  ].filter(([what, amount]) => amount !== 0n || !(what.includes('GST') || what === 'Adjustments'))
 
 /** The statement of one payout: how it adds up, and every payment, refund and dispute in it with fee and tax. */
 export function payoutPdf({ payout, merchant, lines, timeZone, now }: PayoutStatement): Readable {
   const at = (instant: Date) => plainTimestamp(instant, timeZone)
-  const count = payout.paymentCount + payout.refundCount
+  const count = payout.paymentCount + payout.adjustmentCount + payout.refundCount
   const pdf = new StatementPdf({
     title: 'Payout statement',
     name: merchant.name,

@@ -145,6 +145,7 @@ type SumRow = readonly [label: string, amount: number | string]
 
 const sumOf = (row: Row): SumRow[] => [
   [`${count(row.payments.count)} payments`, row.payments.amount],
+  ...(row.adjustments ? [['Adjustments', row.adjustments.amount] as const] : []),
   [`${count(row.refunds.count)} refunds`, `-${row.refunds.amount.toFixed(2)}`],
   ['Fees', `-${row.fees.toFixed(2)}`],
   ['GST on fees', `-${taxOf(row)}`],
