@@ -135,9 +135,25 @@ export async function administerKeys(svc: Svc): Promise<void> {
   expect(await svc(['admin', 'keys', 'rewrap'])).toMatchObject({ rewrapped: 0 })
 }
 
+/** A call without a signature opens an alert, which the watch finds with the documented login of operators and sends. */
+async function acknowledgeAlert({ receiver, server, settings, svc }: Live): Promise<void> {
+  const forged = await fetch(`http://127.0.0.1:${settings['PORT']}/rails/upi/credits`, { method: 'POST' })
+  await forged.arrayBuffer()
+  expect(forged.status).toBe(401)
+  const opened = () => server.query("select from alerts where kind = 'rail_signature_rejected'")
+  await expect.poll(opened, { timeout: 60_000 }).toHaveLength(1)
+  await expect.poll(() => receiver.received.get('alerts')?.size, { timeout: 60_000 }).toBeGreaterThan(0)
+  const alerts: Json[] = await svc(['admin', 'alerts', 'list'])
+  const { alertId } = alerts.find(({ kind }) => kind === 'rail_signature_rejected')
+  const acknowledged = await svc(['admin', 'alerts', 'acknowledge', alertId, '--note', 'looked into'])
+  expect(acknowledged).toMatchObject({ status: 'acknowledged', note: 'looked into' })
+}
+
 /** What proves the books, and a backup that takes the place of the data that it was made of. */
-export async function proveAndRestore({ svc, folder }: Live): Promise<void> {
+export async function proveAndRestore(live: Live): Promise<void> {
+  const { svc, folder } = live
   await svc(['admin', 'doctor'])
+  await acknowledgeAlert(live)
   await svc(['admin', 'audit', 'verify'])
   await svc(['admin', 'reconcile'])
   await svc(['admin', 'invariants'])

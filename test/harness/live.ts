@@ -14,6 +14,7 @@ import { REDIS, RedisServer } from './redis.ts'
 export const RAIL_KEY = 'rail-key-of-the-built-program-0123456789'
 export const CARD_RAIL_KEY = 'card-rail-key-of-the-built-program-01234'
 export const BANK_RAIL_KEY = 'bank-rail-key-of-the-built-program-01234'
+export const ALERT_WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export const METRICS_TOKEN = 'figures-0123456789'
 
 /** What a production has: a PostgreSQL with separate logins, a store for rate limits, somebody who takes webhooks. */
@@ -65,12 +66,14 @@ export async function openLive(): Promise<Live> {
     if (store) undo.push(() => store.kill())
     const receiver = await Receiver.open(folder)
     undo.push(() => receiver.close())
+    receiver.expect('alerts', ALERT_WEBHOOK_SECRET)
     const collector = await Collector.open()
     undo.push(() => collector.close())
     const settings = {
       ...CHOSEN,
       ...logins,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ALERT_WEBHOOK_URL: receiver.url('alerts'),
       PORT: await freePort(),
       DATA_DIR: join(folder, 'data'),
       SVC_MASTER_KEY: [1, 2].map(() => randomBytes(32).toString('base64')).join(),
@@ -185,6 +188,9 @@ const CHOSEN: Readonly<Record<string, string>> = {
   FAILED_REQUESTS_PER_SECOND: '1000',
   CONSOLE: 'on',
   PORTAL: 'on',
+  ALERT_WEBHOOK_SECRET,
+  ALERT_WEBHOOK_NETWORKS: '127.0.0.0/8',
+  ALERT_SUSPENSE_HOURS: '48',
   CONSOLE_SESSION_HOURS: '8',
   CONSOLE_IDLE_MINUTES: '15',
   SIGN_IN_FAILURES_PER_MINUTE: '5',

@@ -1,16 +1,18 @@
+import { alertParts } from '@svc/console-api/alerts/alert-parts'
 import { closeTenantsLoop } from '@svc/console-api/tenant-closing'
 import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { expireDisputesLoop } from '@svc/core/qr-codes/expire-disputes'
-import type { Loop } from '@svc/platform/loop'
-import type { CoreServices } from '@svc/platform/services'
+import type { Services } from '@svc/server/http/operation'
+import type { Part } from './part.ts'
 
-/** Work that is due with time and runs commands: stopped before their queues. */
-export const dueCommandLoops = (services: CoreServices): Loop[] => [
+/** Work that is due with time and runs commands or acts for operators: stopped before their queues. */
+export const dueCommandLoops = (services: Services): Part[] => [
   expireCoinsLoop(services),
   endCardsLoop(services),
   expireDisputesLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
+  ...alertParts(services),
 ]

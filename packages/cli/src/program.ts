@@ -1,6 +1,7 @@
 import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
+import { addAlertCommands } from './alert-commands.ts'
 import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
@@ -128,6 +129,7 @@ Examples:
     )
   addMigrateCommand(admin)
   addDoctorCommand(admin)
+  addAlertCommands(admin)
   addOperatorCommands(admin)
   addMemberCommands(admin)
   addTenantCommands(admin)

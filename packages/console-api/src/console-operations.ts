@@ -1,4 +1,5 @@
 import type { Operation } from '@svc/server/http/operation'
+import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
 import * as credits from './bank-credit-operations.ts'
@@ -80,6 +81,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   ownSessions.endOtherSessions,
   overview.showOverview,
   showStatus,
+  alerts.listAlertsInConsole,
+  alerts.acknowledgeAlertByOperator,
   merchants.listMerchants,
   merchants.showMerchant,
   merchants.createMerchantInConsole,

@@ -8,6 +8,7 @@ export const PERMISSIONS = {
     'fund card accounts, set bank accounts and fees of merchants, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, void coin allocations, read bank notices and card exceptions',
   operations:
     'create, edit and disable tenants, companies, users, card accounts and coin configurations; issue gift cards; move the KYC of cards; issue, hand over and revoke credentials; manage members and webhook endpoints',
+  acknowledge: 'acknowledge alerts',
   verify: 'start reconciliations and verify the audit',
   administer: 'manage operators, close tenants, erase users',
 } as const
@@ -16,11 +17,11 @@ export type Permission = keyof typeof PERMISSIONS
 const BY_ROLE = {
   viewer: ['view'],
   auditor: ['view', 'verify'],
-  support: ['view', 'reveal', 'support'],
-  finance: ['view', 'finance', 'verify'],
-  operations: ['view', 'support', 'operations', 'verify'],
-  operator: ['view', 'reveal', 'support', 'finance', 'operations', 'verify'],
-  admin: ['view', 'reveal', 'support', 'finance', 'operations', 'verify', 'administer'],
+  support: ['view', 'reveal', 'support', 'acknowledge'],
+  finance: ['view', 'finance', 'acknowledge', 'verify'],
+  operations: ['view', 'support', 'operations', 'acknowledge', 'verify'],
+  operator: ['view', 'reveal', 'support', 'finance', 'operations', 'acknowledge', 'verify'],
+  admin: ['view', 'reveal', 'support', 'finance', 'operations', 'acknowledge', 'verify', 'administer'],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof BY_ROLE
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
+import { ALERT_SETTINGS, alertFaults } from './alert-settings.ts'
 import { CARD_SETTINGS } from './card-settings.ts'
 import { CONSOLE_SETTINGS } from './console-settings.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
@@ -22,7 +23,7 @@ import {
   trustedProxies,
   whole,
 } from './setting.ts'
-import { SIGN_IN_SETTINGS } from './sign-in-settings.ts'
+import { SIGN_IN_SETTINGS, signInFaults } from './sign-in-settings.ts'
 import { TRACING_SETTINGS } from './tracing-settings.ts'
 import { VAULT_SETTINGS } from './vault-settings.ts'
 
@@ -173,6 +174,7 @@ export const SETTINGS = {
     'Failed requests a second of one address without an authenticated caller, in live mode. Over it, requests of that address are refused with 429 before their token is verified, unless it was verified before; 0 for no limit.',
   ),
   ...CONSOLE_SETTINGS,
+  ...ALERT_SETTINGS,
   ...SIGN_IN_SETTINGS,
   BODY_BYTES_MAX: whole(65_536, 1_024, 16_777_216, 'Largest request body in bytes.'),
   HEADER_BYTES_MAX: whole(16_384, 4_096, 131_072, 'Largest header block in bytes.'),
@@ -285,11 +287,8 @@ export function readConfig(environment: Environment): Config {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   if (config.RAIL_CLIENT_CA_FILE !== undefined && config.TLS_CERT_FILE === undefined)
     faults.push('RAIL_CLIENT_CA_FILE needs TLS_CERT_FILE and TLS_KEY_FILE: the service itself must speak TLS')
-  if (config.OIDC_ISSUER !== undefined)
-    for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'])
-      if (!isGiven(environment, name)) faults.push(`${name} is needed with OIDC_ISSUER`)
-  if (config.CONSOLE_PASSWORDS === 'off' && config.OIDC_ISSUER === undefined)
-    faults.push('CONSOLE_PASSWORDS must be on without OIDC_ISSUER: operators could not sign in')
+  const isSet = (name: string) => isGiven(environment, name)
+  faults.push(...signInFaults(config, isSet), ...alertFaults(config, isSet))
   if (faults.length > 0) throw new ConfigError(faults)
   const dataDir = config.DATA_DIR
   return Object.freeze({ ...config, DATA_DIR: isAbsolute(dataDir) ? dataDir : resolve(dataDir) })

@@ -6,6 +6,9 @@ import { type RandomBytes, sortableId, timeOfId } from '@svc/kernel/ids'
  */
 export const ID_KINDS = {
   acc: { of: 'card account', fields: ['cardAccountId'] },
+  alm: { of: 'message about an alert', fields: [] },
+  alp: { of: 'process that watches for alerts', fields: [] },
+  alr: { of: 'alert', fields: ['alertId'] },
   apv: { of: 'approval of a posting', fields: ['approvalId'] },
   bat: { of: 'batch of commands', fields: [] },
   bcr: { of: 'bank transfer to a card account', fields: ['creditId'] },

@@ -2,6 +2,18 @@ import { type FailureKind, kind } from './failure-kind.ts'
 
 /** What operators ask for and the service does not have, or not in this state. */
 export const OPERATOR_FAILURES = {
+  alert_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'Alert not found',
+    'List the alerts and use an `alertId` from there.',
+  ),
+  alert_closed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The alert is closed',
+    'Its condition has ended, so there is nothing to acknowledge.',
+  ),
   journal_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -59,3 +59,22 @@ export const SIGN_IN_SETTINGS = {
     'Money moves and changes to operators need a sign-in of at most so many minutes ago; the console asks for the password again. 0: never.',
   ),
 } satisfies Record<string, Setting<unknown, string | undefined>>
+
+/** What is wrong with the settings of the sign-in together; `isSet`: whether a setting was given. */
+export const signInFaults = (
+  {
+    CONSOLE_PASSWORDS: passwords,
+    OIDC_ISSUER: provider,
+  }: {
+    readonly CONSOLE_PASSWORDS: 'on' | 'off'
+    readonly OIDC_ISSUER?: string | undefined
+  },
+  isSet: (name: string) => boolean,
+): string[] =>
+  provider !== undefined
+    ? ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET']
+        .filter((name) => !isSet(name))
+        .map((name) => `${name} is needed with OIDC_ISSUER`)
+    : passwords === 'off'
+      ? ['CONSOLE_PASSWORDS must be on without OIDC_ISSUER: operators could not sign in']
+      : []

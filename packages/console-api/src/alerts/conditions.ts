@@ -1,0 +1,226 @@
+import { statfs } from 'node:fs/promises'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+import type { Services } from '@svc/server/http/operation'
+
+/** Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. */
+const OBJECTS_MAX = 100
+/** Rows that are counted of a queue. */
+const COUNTED_MAX = 10_000
+
+export const SEVERITIES = ['warning', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** Something that lasts and that people must act on. */
+export interface Condition {
+  readonly kind: AlertKind
+  /** What it is of; empty where it is of the whole service. */
+  readonly objectId: string
+  /** The record whose page shows it. */
+  readonly pageId: string | null
+  readonly severity: Severity
+  /** How bad it is, in a unit of its kind; twice as much is worse (decision O8). */
+  readonly value: number
+  readonly detail: string
+}
+
+interface Found {
+  readonly kind: StoredKind
+  readonly object: string
+  readonly page: string | null
+  readonly value: bigint
+  readonly about: string | null
+}
+
+interface StoredCondition {
+  readonly severity: Severity
+  /** Its objects: `object`, `page`, `value` and `about`. `$1` is the time, `$2` the hours of `ALERT_SUSPENSE_HOURS`. */
+  readonly sql: string
+  readonly detail: (found: Found) => string
+}
+
+const counted = (from: string): string =>
+  `select '' as object, null as page, count(*) as value, null as about
+   from (select from ${from} limit ${COUNTED_MAX}) one having count(*) > 0`
+
+/** A credential that was replaced and is still used shortly before its end (decision A15). */
+const expiring = (table: string, id: string, name: string): string =>
+  `select c.${id} as object, c.tenant_id as page, 1 as value, '${name}' as about
+   from ${table} c join credential_uses u on u.tenant_id = c.tenant_id and u.credential_id = c.${id}
+   where c.expires_at > $1 and c.expires_at <= $1::timestamptz + interval '24 hours' and c.revoked_at is null
+     and u.last_used_at > $1::timestamptz - interval '24 hours'`
+
+/** The last check of a kind that came to a result. */
+const lastCheck = (kind: string): string =>
+  `(select c.started_at, c.result from console_checks c where c.kind = '${kind}' and c.result is not null
+    order by c.check_id desc limit 1) last`
+
+const many = (value: bigint, one: string, several: string): string =>
+  value === 1n ? `1 ${one}` : `${value >= COUNTED_MAX ? 'At least ' : ''}${value} ${several}`
+
+const STORED = {
+  rail_signature_rejected: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, sum(count)::bigint as value, null as about from minute_sums
+      where what = 'failure invalid_signature' and minute >= $1::timestamptz - interval '15 minutes' having sum(count) > 0`,
+    detail: ({ value }) =>
+      `${many(value, 'message', 'messages')} of a rail in the last 15 minutes had a wrong signature. Compare the keys with the bank’s; the log names each message.`,
+  },
+  notices_in_quarantine: {
+    severity: 'warning',
+    sql: counted(`rail_notices where status = 'QUARANTINED'`),
+    detail: ({ value }) =>
+      `${many(value, 'bank notice is', 'bank notices are')} in quarantine. Read and assign them.`,
+  },
+  suspense_old: {
+    severity: 'warning',
+    sql: counted(
+      `payments where status = 'SUSPENSE' and created_at < $1::timestamptz - $2 * interval '1 hour'`,
+    ),
+    detail: ({ value }) =>
+      `${many(value, 'credit has', 'credits have')} been in suspense for too long. Assign or return them.`,
+  },
+  payout_failed: {
+    severity: 'warning',
+    // A later payout includes what this one did not pay.
+    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
+      where p.status = 'FAILED' and p.completed_at > $1::timestamptz - interval '30 days' and not exists (
+        select from payouts n where n.merchant_id = p.merchant_id and n.created_at > p.created_at
+          and n.status in ('SENT', 'PAID'))`,
+    detail: ({ about }) =>
+      `The bank did not pay a payout to ${about}. Correct the account of the merchant and prepare the payout again.`,
+  },
+  webhook_endpoint_disabled: {
+    severity: 'warning',
+    sql: `select e.endpoint_id as object, e.endpoint_id as page, 1 as value, e.tenant_id as about from webhook_endpoints e
+      where not e.enabled and e.disabled_reason = 'gone'`,
+    detail: ({ about }) =>
+      `The webhook endpoint of ${about} was disabled after status 410. Ask the tenant, then enable or delete it.`,
+  },
+  webhook_endpoint_failing: {
+    severity: 'warning',
+    sql: `select e.endpoint_id as object, e.endpoint_id as page, e.tenant_id as about,
+        greatest(1, floor(extract(epoch from $1::timestamptz - d.started_at) / 3600))::bigint as value
+      from webhook_endpoints e cross join lateral (
+        select q.started_at, q.attempts from webhook_deliveries q
+        where q.tenant_id = e.tenant_id and q.endpoint_id = e.endpoint_id order by q.sequence limit 1) d
+      where e.enabled and d.attempts > 0 and d.started_at <= $1::timestamptz - interval '1 hour'`,
+    detail: ({ about, value }) =>
+      `A webhook endpoint of ${about} has failed for ${many(value, 'hour', 'hours')}. Events are dropped after 72 hours.`,
+  },
+  credential_expiring: {
+    severity: 'warning',
+    sql: `${expiring('api_keys', 'api_key_id', 'API key')} union all ${expiring('oauth_clients', 'client_id', 'OAuth client')}`,
+    detail: ({ about, object, page }) =>
+      `The ${about} ${object} of ${page} was replaced, ends within 24 hours and is still used. Remind the tenant.`,
+  },
+  events_delayed: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, extract(epoch from $1::timestamptz - min(created_at))::bigint as value,
+        null as about from unnumbered_events having min(created_at) < $1::timestamptz - interval '1 minute'`,
+    detail: ({ value }) =>
+      `Events wait for ${value} s to be published. Check that a process runs background work and that the database accepts writes.`,
+  },
+  books_differ: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, null as about,
+        greatest(1, jsonb_array_length(jsonb_path_query_array(last.result, '$.checks[*] ? (@.ok == false)')))::bigint as value
+      from ${lastCheck('ledger')} where last.result @> '{"ok": false}'`,
+    detail: ({ value }) =>
+      `${many(value, 'check of the books finds', 'checks of the books find')} differences. See the reconciliation.`,
+  },
+  books_unchecked: {
+    severity: 'warning',
+    // By the database's clock, as the checks. The platform's tenant is as old as the installation.
+    sql: `select '' as object, null as page, null as about,
+        floor(extract(epoch from clock_timestamp() - since.at) / 3600)::bigint as value
+      from (select greatest(t.created_at, (select last.started_at from ${lastCheck('ledger')})) as at
+        from tenants t where t.tenant_id = 'house') since
+      where since.at < clock_timestamp() - interval '24 hours'`,
+    detail: ({ value }) =>
+      `The books have not been checked for ${value} hours. Start a reconciliation; the log says why it broke off.`,
+  },
+  audit_chain_broken: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, 1 as value, null as about from ${lastCheck('audit')}
+      where last.result @> '{"whole": false}'`,
+    detail: () => 'An audit chain does not verify: entries were changed or removed. See the audit.',
+  },
+  archiving_failed: {
+    severity: 'critical',
+    sql: `select '' as object, null as page, 1 as value, null as about from pg_stat_archiver
+      where current_setting('archive_mode') <> 'off'
+        and last_failed_time > coalesce(last_archived_time, '-infinity')`,
+    detail: () =>
+      'PostgreSQL cannot archive its write-ahead log: the latest changes are in no backup, and its disk fills. See its log.',
+  },
+} as const satisfies Record<string, StoredCondition>
+type StoredKind = keyof typeof STORED
+
+/** What is found outside the database. */
+const MEASURED = ['disk_low', 'service_warning'] as const
+
+export type AlertKind = StoredKind | (typeof MEASURED)[number]
+export const ALERT_KINDS = [...(Object.keys(STORED) as StoredKind[]), ...MEASURED] as readonly AlertKind[]
+
+const READ = statement<Found>(
+  'alert_conditions',
+  Object.entries(STORED)
+    .map(
+      ([kind, { sql }]) =>
+        `(select '${kind}' as kind, c.object, c.page, c.value::bigint as value, c.about from (${sql}) c
+          order by c.object limit ${OBJECTS_MAX})`,
+    )
+    .join('\nunion all\n'),
+)
+
+/** The conditions that the database shows. */
+export async function storedConditions(tx: Tx, now: Date, suspenseHours: number): Promise<Condition[]> {
+  const found = await tx.query(READ, [now, suspenseHours])
+  return found.map((row) => {
+    const { detail, severity }: StoredCondition = STORED[row.kind]
+    return {
+      kind: row.kind,
+      objectId: row.object,
+      pageId: row.page,
+      severity,
+      value: Number(row.value),
+      detail: detail(row),
+    }
+  })
+}
+
+const DISK_WARNING = 0.1
+const DISK_CRITICAL = 0.02
+const WARNINGS_CHARS_MAX = 900
+
+type Measured = Pick<Services, 'config' | 'database' | 'warnings'>
+
+/** The conditions that this process sees outside the database. */
+export async function measuredConditions({ config, database, warnings }: Measured): Promise<Condition[]> {
+  const whole = { objectId: '', pageId: null }
+  const conditions: Condition[] = []
+  // A PostgreSQL of its own has a disk of its own, which its monitoring watches.
+  if ('host' in database.address) {
+    const { bavail, blocks } = await statfs(config.DATA_DIR)
+    const free = bavail / blocks
+    if (free < DISK_WARNING)
+      conditions.push({
+        ...whole,
+        kind: 'disk_low',
+        severity: free < DISK_CRITICAL ? 'critical' : 'warning',
+        value: Math.round(100 * (1 - free)),
+        detail: `${Math.round(100 * free)} % of the disk of DATA_DIR is free. Make room before writes fail.`,
+      })
+  }
+  const warned = warnings()
+  if (warned.length > 0)
+    conditions.push({
+      ...whole,
+      kind: 'service_warning',
+      severity: 'warning',
+      value: warned.length,
+      detail: warned.join('; ').slice(0, WARNINGS_CHARS_MAX),
+    })
+  return conditions
+}
