@@ -1,6 +1,7 @@
-import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import type { RailAdapter } from '@svc/contract/rail-adapters'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
+import { repeatsKey } from '@svc/kernel/strict-json'
 import { parseRfc3339 } from '@svc/kernel/time'
 
 /** What a notice says of a credit, in our terms. */
@@ -34,6 +35,7 @@ export type NoticeFlag =
 export type QuarantineReason =
   | 'not_json'
   | 'not_a_credit'
+  | 'unknown_bank'
   | 'reference_unreadable'
   | 'amount_unreadable'
   | 'contradicts_earlier_notice'
@@ -59,15 +61,19 @@ const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 255
 
-/** Reads the body of a signed notice. Total: whatever the bytes are, it returns a credit or why they are none. */
+/**
+ * Reads the body of a signed notice. Total: whatever the bytes are, it returns a credit or why they are none. Without an
+ * adapter the notice is of a bank that the settings do not know, and so is the unit of its amount.
+ */
 export function readCreditNotice(
   body: Uint8Array,
   now: Date,
   isFresh: boolean,
-  adapter: RailAdapter = OWN_ADAPTER,
+  adapter: RailAdapter | undefined,
 ): ReadNotice {
   const notice = parseObject(body)
   if (!notice) return { unreadable: 'not_json' }
+  if (!adapter) return { unreadable: 'unknown_bank' }
   const { amountUnit, fields, only } = adapter
   const at = (path: string | undefined) => (path === undefined ? undefined : valueAt(notice, path))
   if (only && textOf(at(only.field)) !== only.equals) return { unreadable: 'not_a_credit' }
@@ -104,10 +110,12 @@ export function contradicts(
   )
 }
 
+/** An object that has a key twice is none: which of two amounts the bank means is for people to find out. */
 export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    const text = Buffer.from(body).toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !repeatsKey(text)
       ? (value as Record<string, unknown>)
       : undefined
   } catch {

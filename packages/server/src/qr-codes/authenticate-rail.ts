@@ -11,10 +11,10 @@ export function railKeys({ config, keyring }: Services): string[] {
   return config.SVC_MODE === 'sandbox' ? [keyring.newest('upi_rail').bytes.toString('base64url')] : []
 }
 
-/** The adapter of the bank that the query names. */
+/** The adapter of the bank that the query names; `undefined` where the settings know no such bank. */
 export function adapterOf({ config }: Pick<Services, 'config'>, query: unknown): RailAdapter | undefined {
   const { bank } = query as { readonly bank?: unknown }
-  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : undefined
+  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : OWN_ADAPTER
 }
 
 /** What it sends belongs to no tenant yet. */
