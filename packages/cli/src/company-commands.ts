@@ -22,6 +22,7 @@ import { cliActor, withInstallation } from './context.ts'
 import { fund, shownAccount } from './fund-account.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -116,7 +117,7 @@ export function addUserCommands(program: Command): void {
     .description(
       'erase the personal data of a user for good; cards must be ended and empty, and no coins left',
     )
-    .requiredOption('--reason <text>', 'why; kept in the audit')
+    .requiredOption('--reason <text>', 'why; kept in the audit', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin user erase usr_… --reason "asked by letter of 2026-11-02"')
     .action(erase)
@@ -210,7 +211,7 @@ export function addCardAccountCommands(program: Command): void {
     .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
     .option('--json', 'print JSON')
     .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
-    .requiredOption('--reason <text>', 'why, for the books')
+    .requiredOption('--reason <text>', 'why, for the books', readReason)
     .addHelpText(
       'after',
       '\nExample:\n  svc admin card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',

@@ -8,7 +8,6 @@ import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
-import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -45,7 +44,6 @@ export async function fund(
     )
   if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
-  requireName(reason, '--reason')
   const { funded, waiting } = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)

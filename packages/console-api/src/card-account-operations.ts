@@ -34,6 +34,7 @@ import {
   listQuery,
   Name,
   oneOf,
+  reasonText,
   record,
   rupeesText,
   Total,
@@ -241,7 +242,7 @@ export const fundCardAccountInConsole = query({
       'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
       description: 'The bank’s reference of the payment, such as its UTR',
     }),
-    reason: Name,
+    reason: reasonText(),
   }),
   result: record('Funding', {
     cardAccountId: text(),
