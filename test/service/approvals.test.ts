@@ -89,9 +89,11 @@ test('what was rejected or withdrawn is not posted, and may be requested again',
 test('an approval that has expired approves nothing', async () => {
   const partner = await newEmptyPartner()
   const { approvalId } = (await fund(asha, partner, '5000.00')).json
-  await sql(`update approvals set expires_at = now() - interval '1 second' where approval_id = $1`, [
-    approvalId,
-  ])
+  // Without the trigger that keeps what was requested.
+  await sql(
+    `set session_replication_role = replica;
+     update approvals set expires_at = now() - interval '1 second' where approval_id = '${approvalId}'`,
+  )
   expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
   const { data } = (await asha.get('/approvals?status=ALL')).json
   expect(data.find((row: Json) => row.approvalId === approvalId).status).toBe('EXPIRED')
@@ -137,6 +139,64 @@ test('the database takes no posting above the limit without its approval, whoeve
   await expect(own).rejects.toMatchObject({ constraint: 'approved_by_another_person' })
   const posted = sql(`update approvals set journal_id = 'jrn_x' where approval_id = $1`, [approvalId])
   await expect(posted).rejects.toMatchObject({ constraint: 'posted_when_approved' })
+})
+
+test('a funding whose legs call themselves otherwise is not taken above the limit', async () => {
+  const { cardAccountId, partnerId } = await newEmptyPartner()
+  const disguised = (journal: string, leg: string) =>
+    sql(
+      `begin; set local role svc_service; set local svc.tenants = '${tenantSet([partnerId])}';
+       insert into journals (tenant_id, journal_id, kind, effective_date, legs, at)
+         values ('${partnerId}', 'jrn_other', '${journal}', current_date, 1, now());
+       insert into ledger_transfers values ('trf_other', '${partnerId}', 'jrn_other', 1, '${leg}',
+         'funding_clearing:${partnerId}', 'card_funding:${cardAccountId}', 900000, 'INR', '${cardAccountId}', now());
+       rollback`,
+    )
+  for (const [journal, leg] of [
+    ['card_funding', 'card_load'],
+    ['card_load', 'card_funding'],
+  ] as const)
+    await expect(disguised(journal, leg)).rejects.toMatchObject({ constraint: 'journals_are_whole' })
+})
+
+test.each([
+  ['its journal is taken away', `journal_id = null`, ['svc_service', 'svc_operator']],
+  ['it is given to another journal', `journal_id = 'jrn_other'`, ['svc_service', 'svc_operator']],
+  ['its amount changes', `amount_paise = 1`, ['svc_operator']],
+  ['its reference changes', `reference = 'HDFC99999999'`, ['svc_operator']],
+  ['who requested it changes', `requested_by = 'operator nobody'`, ['svc_operator']],
+  ['it is rejected afterwards', `outcome = 'REJECTED'`, ['svc_operator']],
+])('an approval that was used approves nothing else: %s', async (_, change, roles) => {
+  const partner = await newEmptyPartner()
+  const { approvalId } = (await fund(asha, partner, '5000.00')).json
+  expect((await approve(ravi, approvalId)).json.status).toBe('POSTED')
+  for (const role of roles)
+    await expect(
+      sql(
+        `begin; set local role ${role}; set local svc.tenants = '${tenantSet([partner.partnerId])}';
+         update approvals set ${change} where approval_id = '${approvalId}'; commit`,
+      ),
+    ).rejects.toMatchObject({ constraint: 'approvals_are_final' })
+})
+
+test('what was approved and cannot be posted is rejected after all, and never posted', async () => {
+  const partner = await newEmptyPartner()
+  const reference = newReference()
+  const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
+  // Meanwhile the reference was entered with what fits under the limit.
+  expect((await fund(asha, partner, '500.00', reference)).status).toBe(200)
+  expect((await approve(ravi, approvalId)).status).toBe(409)
+  const open = async () => {
+    const { data } = (await ravi.get('/approvals')).json
+    return data.filter((row: Json) => row.approvalId === approvalId).map(({ status }: Json) => status)
+  }
+  expect(await open()).toEqual(['APPROVED'])
+  const rejected = await ravi.post(`/approvals/${approvalId}/reject`, {})
+  expect(rejected.json).toMatchObject({ status: 'REJECTED', decidedBy: expect.stringMatching(/^operator /) })
+  expect(await open()).toEqual([])
+  expect((await approve(asha, approvalId)).status).toBe(403)
+  expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
+  expect(await balanceOf(partner)).toBe('50000')
 })
 
 test('a wrong funding is reversed once by a mirrored journal with a reason, and its reference may be entered again', async () => {
@@ -259,4 +319,15 @@ test('on the command line the same holds: a funding waits, its operator cannot a
 
 test('the limit of the settings is what the database checks by', async () => {
   expect(await sql('select above_paise from approval_limit')).toEqual([{ above_paise: '100000' }])
+})
+
+test('a change of the limit is in the audit, whoever makes it', async () => {
+  const last = `select actor, target, content::jsonb -> 'details' as details from audit_log
+    where action = 'approval_limit.changed' order by sequence desc limit 1`
+  expect(await sql(last)).toMatchObject([{ target: 'postings', details: { above_paise: 100000 } }])
+  await sql(`begin; set local role svc_operator; update approval_limit set above_paise = null; commit`)
+  const [entry] = await sql<Json>(last)
+  expect(entry!.actor).toMatch(/^role /)
+  expect(entry!.details).toEqual({})
+  await sql('update approval_limit set above_paise = 100000')
 })

@@ -262,6 +262,15 @@ test('the service’s login changes no rule of retention', async () => {
   )
 })
 
+test('a change of a rule of retention is in the audit, whoever makes it', async () => {
+  await rowsOf(`update retention set keep = keep + interval '1 day' where what = 'events'`)
+  const [entry] = await rowsOf(
+    `select target, content::jsonb -> 'details' ->> 'keep' as keep from audit_log
+     where action = 'retention.changed' order by sequence desc limit 1`,
+  )
+  expect(entry).toEqual({ target: 'events', keep: expect.stringMatching(/ days$/) })
+})
+
 test('the service’s login appends no entry to the audit', async () => {
   await as('svc_service', (db) =>
     expect(

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { openService, type TestService, tokenOf } from '../harness/service.ts'
+import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
 let client: Client
@@ -180,6 +180,47 @@ test.each([
 ])('a request that does not arrive in time is 408 and ends the connection: %s', async (_, text) => {
   const { status, error } = await responseTo(text())
   expect([status, error]).toEqual([408, 'request_timeout'])
+})
+
+test.each([
+  ['headers that never end', 'GET /livez HTTP/1.1\r\nHost: a\r\nx: '],
+  ['nothing at all', ''],
+  ['garbage', 'garbage\r\n\r\n'],
+  ['a body that never comes', post(JSON_TYPE, 'Content-Length: 2')],
+])('a caller who keeps its half of a refused connection open does not keep ours: %s', async (_, text) => {
+  const { hostname, port } = new URL(service.baseUrl)
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+  socket.on('error', () => undefined).resume()
+  socket.write(text)
+  await once(socket, 'end')
+  // What arrives at a connection that is closed on both sides is answered with a reset.
+  const insisting = setInterval(() => socket.write(' '), 20)
+  onTestFinished(() => {
+    clearInterval(insisting)
+    socket.destroy()
+  })
+  // What it writes meets a closed connection: an error, which `once` would throw.
+  await new Promise((resolve) => socket.once('close', resolve))
+})
+
+test('a request whose caller has hung up is logged with the address that it came from', async () => {
+  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
+  await asSuperuser(service.db.database, async (db) => {
+    const rows = async (sql: string) => (await db.query(sql)).rows
+    await db.query('begin')
+    await db.query('select from qr_codes where qr_code_id = $1 for update', [qrCodeId])
+    const path = `/api/v0/qr-code/${qrCodeId}/cancel`
+    const socket = await say(
+      `PATCH ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: 0\r\n\r\n`,
+    )
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await expect.poll(() => rows(waiting), { interval: 5, timeout: 20_000 }).not.toEqual([])
+    socket.resetAndDestroy()
+    await once(socket, 'close')
+    await db.query('commit')
+    const logged = () => rows(`select address from request_log where operation = 'cancelQrCode'`)
+    await expect.poll(logged, { timeout: 20_000 }).toEqual([{ address: '127.0.0.1' }])
+  })
 })
 
 /** How often reading a request's body broke off. */

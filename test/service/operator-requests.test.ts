@@ -285,3 +285,15 @@ test('tenants list their own requests alone, by every filter, page by page, with
   expect((await tenant.get('/api/v0/requests?status=3xx')).status).toBe(400)
   expect((await list('', stranger)).data).toEqual([])
 })
+
+test('an entry that the database refuses takes no other entry with it', async () => {
+  const merchant = await service.newMerchant()
+  const client = await service.as(merchant)
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`alter table request_log add constraint no_poison check (path !~ 'poison') not valid`),
+  )
+  const paths = ['a', 'poison', 'b', 'c', 'poison', 'd']
+  const responses = await Promise.all(paths.map((name) => client.get(`/api/v0/qr-code/${name}`)))
+  for (const [i, name] of paths.entries())
+    if (name !== 'poison') expect((await shown(idOf(responses[i]!))).path).toBe(`/api/v0/qr-code/${name}`)
+})

@@ -100,3 +100,14 @@ test('a bank that has no adapter must sign as the service’s own notices are si
   const { tr } = await newCode(service, shop)
   expect((await send('unknown', BANKS['gateway']!(newUtr(), tr))).error).toBe('invalid_signature')
 })
+
+test.each(['gatway', 'constructor', ''])(
+  'a notice of a bank that the settings do not know goes to quarantine, since its unit is not known: “%s”',
+  async (bank) => {
+    const { tr } = await newCode(service, shop)
+    const text = JSON.stringify({ utr: newUtr(), tr, amount: 24950 })
+    const signature = signNotice(Buffer.from(text), RAIL_KEY, service.clock.now())
+    const kept = await send(bank, [text, { 'x-rail-signature': signature }])
+    expect([kept.status, kept.json.payload.reason]).toEqual([202, 'unknown_bank'])
+  },
+)

@@ -34,6 +34,16 @@ const send = (text: string, type?: string): Promise<ApiResponse> =>
   })
 const notify = async (notice: object) => payloadOf(await send(JSON.stringify(notice), 'application/json'))
 
+test('a notice with two amounts is quarantined: which one the bank means is not guessed', async () => {
+  const credit = creditOf((await newCode(service, shop)).tr)
+  const text = JSON.stringify(credit).replace(/}$/, ',"amount":99999}')
+  const response = await send(text, 'application/json')
+  expect([response.status, payloadOf(response)]).toMatchObject([202, { reason: 'not_json' }])
+  const escaped = await send(text.replace('"amount":99999', '"\\u0061mount":99999'), 'application/json')
+  expect(payloadOf(escaped)).toMatchObject({ reason: 'not_json' })
+  expect(await notify(credit)).toMatchObject({ status: 'ACCEPTED', amount: credit.amount })
+})
+
 test.each<[string, (credit: Json) => object]>([
   ['with fields that nobody asked for', (c) => ({ ...c, rrn: 123456789012345, remarks: { deep: [1] } })],
   ['with its amount as a text', (c) => ({ ...c, amount: '10.00' })],

@@ -134,7 +134,37 @@ test('assigned to two merchants, returned and refunded at once, in two processes
     ])
     // The bank may confirm what was to be returned; what was assigned it cannot take back.
     expect(outcomes.slice(0, 3).filter((outcome) => outcome === 'none').length).toBeLessThanOrEqual(1)
+    expect(['200', '409']).toContain(outcomes[3])
   }
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a refund notice that finds its credit assigned while it waits takes nothing, least of all from another credit', async () => {
+  const credit = await stray()
+  // Another credit of the platform goes back: its money is in the account that refunds are taken from.
+  const returning = await stray()
+  await resolve(returning, null)
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query('begin')
+    await db.query(`update payments set status = 'ASSIGNED', resolved_at = now() where payment_id = $1`, [
+      credit.paymentId,
+    ])
+    const refunded = notifyRefund(service, { utr: credit.utr })
+    // It has looked the credit up, in suspense still, and waits for its row.
+    const waiting = async () =>
+      (
+        await db.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        )
+      ).rowCount
+    await expect.poll(waiting, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0)
+    await db.query('commit')
+    expect(await refunded).toMatchObject({ status: 409, error: 'refund_not_due' })
+    await db.query(`update payments set status = 'SUSPENSE', resolved_at = null where payment_id = $1`, [
+      credit.paymentId,
+    ])
+  })
+  for (const { utr } of [credit, returning]) payloadOf(await notifyRefund(service, { utr }))
   expect(await brokenIn(service)).toEqual([])
 })
 

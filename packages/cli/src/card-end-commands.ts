@@ -10,6 +10,7 @@ import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -48,7 +49,7 @@ export function addEndCommands(card: Command): void {
   card
     .command('replace <svcCardId>')
     .description('replace a lost, stolen or expired card by a new one, which gets its balance')
-    .requiredOption('--reason <text>', 'why; kept in the history')
+    .requiredOption('--reason <text>', 'why; kept in the history', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin cards replace card_… --reason "reported stolen"')
     .action((svcCardId: string, options: Json & { readonly reason: string }) => replace(svcCardId, options))
@@ -75,7 +76,7 @@ export function addEndCommands(card: Command): void {
   card
     .command('reverse-return <returnId>')
     .description('put money on its way back to a card account back on the card, as long as it waits')
-    .requiredOption('--reason <text>', 'why')
+    .requiredOption('--reason <text>', 'why', readReason)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -23,6 +23,7 @@ import { fund, shownAccount, withdraw } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -117,7 +118,7 @@ export function addUserCommands(program: Command): void {
     .description(
       'erase the personal data of a user for good; cards must be ended and empty, and no coins left',
     )
-    .requiredOption('--reason <text>', 'why; kept in the audit')
+    .requiredOption('--reason <text>', 'why; kept in the audit', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin user erase usr_… --reason "asked by letter of 2026-11-02"')
     .action(erase)
@@ -211,7 +212,7 @@ export function addCardAccountCommands(program: Command): void {
     .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
     .option('--json', 'print JSON')
     .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
-    .requiredOption('--reason <text>', 'why, for the books')
+    .requiredOption('--reason <text>', 'why, for the books', readReason)
     .option('--notice <noticeId>', 'the notice in quarantine that reports it')
     .addHelpText(
       'after',
@@ -224,7 +225,7 @@ export function addCardAccountCommands(program: Command): void {
     .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
     .option('--json', 'print JSON')
     .requiredOption('--reference <reference>', 'the bank’s reference of the outgoing transfer: entered once')
-    .requiredOption('--reason <text>', 'why, for the books')
+    .requiredOption('--reason <text>', 'why, for the books', readReason)
     .addHelpText(
       'after',
       '\nExample:\n  svc admin card-account withdraw acc_… --amount 1500.00 --reference AXISR0000000042 --reason "contract ended"',

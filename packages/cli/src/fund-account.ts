@@ -11,7 +11,6 @@ import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { printWaiting } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
-import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -61,7 +60,6 @@ async function move(
     )
   if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
-  requireName(reason, '--reason')
   const { moved, waiting } = await withInstallation(async (context) => {
     const { database } = context
     const actor = await moneyActor(context)

@@ -11,6 +11,7 @@ import { printWaiting } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
 import { printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Options {
@@ -34,7 +35,7 @@ export function addJournalCommands(program: Command): void {
     .description(
       'take a journal back by a mirrored one, once; above APPROVAL_ABOVE_RUPEES a second person approves',
     )
-    .requiredOption('--reason <text>', 'why; it is in the journal')
+    .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

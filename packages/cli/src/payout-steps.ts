@@ -7,6 +7,7 @@ import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { noPayout, readDay, shownPayout } from './payout-print.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -29,7 +30,7 @@ export function addPayoutStepCommands(payout: Command): void {
   payout
     .command('cancel <payoutId>')
     .description('cancel a payout that was not sent: its money is payable again')
-    .requiredOption('--reason <text>', 'why')
+    .requiredOption('--reason <text>', 'why', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin payout cancel pyo_… --reason "wrong account"')
     .action((payoutId: string, { reason, json }: Json & { reason: string }) =>
@@ -47,7 +48,7 @@ export function addPayoutStepCommands(payout: Command): void {
   payout
     .command('fail <payoutId>')
     .description('record that the bank could not pay a payout: its money is payable again')
-    .requiredOption('--reason <text>', 'why')
+    .requiredOption('--reason <text>', 'why', readReason)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin payout fail pyo_… --reason "account closed"')
     .action((payoutId: string, { reason, json }: Json & { reason: string }) =>

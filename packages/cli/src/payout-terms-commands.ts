@@ -1,3 +1,4 @@
+import type { Config } from '@svc/contract/config'
 import {
   FEE_BASIS_POINTS_MAX,
   FEE_FIXED_MAX_PAISE,
@@ -15,6 +16,7 @@ import { calendarDay } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { readDay } from './payout-print.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -56,6 +58,13 @@ async function requireMerchant(tx: Tx, merchantId: string): Promise<void> {
     throw new UsageError(`There is no merchant ${merchantId}. See them all with: svc admin merchant list`)
 }
 
+/** Where the money of a merchant goes and what it costs is changed as money is moved: in an operator's name. */
+const inNameOf = <T>(isChange: boolean, work: (tx: Tx, config: Config) => Promise<T>): Promise<T> =>
+  withInstallation(async (context) => {
+    const by = isChange ? { actor: await moneyActor(context) } : undefined
+    return context.database.operate((tx) => work(tx, context.config), 'read committed', by)
+  })
+
 interface AccountOptions extends Json {
   readonly holder?: string | undefined
   readonly number?: string | undefined
@@ -68,13 +77,11 @@ async function account(
   { holder, number, ifsc, gstState, json = false }: AccountOptions,
 ): Promise<void> {
   const isSet = [holder, number, ifsc, gstState].some((given) => given !== undefined)
-  const details = await withInstallation(({ database }) =>
-    database.operate(async (tx) => {
-      await requireMerchant(tx, merchantId)
-      if (isSet) await setPayoutDetails(tx, { merchantId, ...checked({ holder, number, ifsc, gstState }) })
-      return findPayoutDetails(tx, merchantId)
-    }),
-  )
+  const details = await inNameOf(isSet, async (tx) => {
+    await requireMerchant(tx, merchantId)
+    if (isSet) await setPayoutDetails(tx, { merchantId, ...checked({ holder, number, ifsc, gstState }) })
+    return findPayoutDetails(tx, merchantId)
+  })
   if (!details) throw new UsageError('The merchant has no bank account. Give --holder, --number and --ifsc.')
   const { accountHolder, accountNumber, gstState: state, updatedAt } = details
   printRecord(
@@ -122,22 +129,21 @@ interface FeeOptions extends Json {
 }
 
 async function fee(merchantId: string, { percent, fixed, from, json = false }: FeeOptions): Promise<void> {
-  const fees = await withInstallation(({ config, database }) =>
-    database.operate(async (tx) => {
-      await requireMerchant(tx, merchantId)
-      const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
-      if (from !== undefined && from < today)
-        throw new UsageError('--from must not be in the past: what is charged for a payment never changes.')
-      if (percent !== undefined || fixed !== undefined)
-        await setMerchantFee(tx, {
-          merchantId,
-          validFrom: from ?? today,
-          basisPoints: percent ?? 0,
-          fixedPaise: fixed ?? paise(0n),
-        })
-      return listMerchantFees(tx, merchantId)
-    }),
-  )
+  const isSet = percent !== undefined || fixed !== undefined
+  const fees = await inNameOf(isSet, async (tx, config) => {
+    await requireMerchant(tx, merchantId)
+    const today = calendarDay(new Date(), config.BUSINESS_TIME_ZONE)
+    if (from !== undefined && from < today)
+      throw new UsageError('--from must not be in the past: what is charged for a payment never changes.')
+    if (isSet)
+      await setMerchantFee(tx, {
+        merchantId,
+        validFrom: from ?? today,
+        basisPoints: percent ?? 0,
+        fixedPaise: fixed ?? paise(0n),
+      })
+    return listMerchantFees(tx, merchantId)
+  })
   printRows(
     fees.map(({ validFrom, basisPoints, fixedPaise }) => ({
       merchantId,

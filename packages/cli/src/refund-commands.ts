@@ -10,6 +10,7 @@ import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { addRefundFileCommands } from './refund-file.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -88,7 +89,7 @@ export function addRefundCommands(program: Command): void {
   refund
     .command('fail <refundId>')
     .description('record that the bank cannot make a refund: its money is payable to the merchant again')
-    .requiredOption('--reason <text>', 'why')
+    .requiredOption('--reason <text>', 'why', readReason)
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin refund fail rfd_… --reason "account closed"')

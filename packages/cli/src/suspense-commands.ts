@@ -11,6 +11,7 @@ import { withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
 import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -28,7 +29,7 @@ const shown = ({ paymentId, merchantId, utr, tr, amountPaise, payerVpa, status, 
   createdAt,
 })
 
-const REASON = ['--reason <text>', 'why; it is in the journal'] as const
+const REASON = ['--reason <text>', 'why; it is in the journal', readReason] as const
 
 export function addSuspenseCommands(program: Command): void {
   const suspense = program

@@ -1,8 +1,8 @@
 import { findClosing, leftOpen, listClosings, startClosing } from '@svc/console-api/tenant-closing'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
-import { requireName } from './partner-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What ends it, where a command does; the guide has the others. */
@@ -23,7 +23,7 @@ export function addTenantCommands(program: Command): void {
     .description(
       'disable a tenant for good, revoke its keys, cancel its codes, and close it once nothing is open',
     )
-    .requiredOption('--reason <text>', 'why; kept in the audit')
+    .requiredOption('--reason <text>', 'why; kept in the audit', readReason)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -48,7 +48,6 @@ const noTenant = (tenantId: string): never => {
 }
 
 async function close(tenantId: string, { reason, json = false }: Json & { readonly reason: string }) {
-  requireName(reason, '--reason')
   await withInstallation(({ database }) =>
     database.operate(async (tx) => (await startClosing(tx, tenantId, reason)) || noTenant(tenantId)),
   )

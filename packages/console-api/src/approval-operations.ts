@@ -34,7 +34,7 @@ export const ApprovalRecord = record('Approval', {
     'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`',
   ),
   status: Type.Enum([...STATUSES], {
-    description: '`APPROVED` is to be posted; approve it again after a failure',
+    description: '`APPROVED` is to be posted; approve it again after a failure, or reject it',
   }),
   amount: rupeesText,
   reference: text(

@@ -34,7 +34,7 @@ const movementFields = {
     'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
     description: 'The bank’s reference of the payment, such as its UTR',
   }),
-  reason: Name,
+  reason: reasonText(),
 }
 
 const moved = {

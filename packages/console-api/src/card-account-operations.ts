@@ -28,6 +28,7 @@ import {
   listQuery,
   Name,
   oneOf,
+  reasonText,
   record,
   rupeesText,
   Total,

@@ -11,6 +11,7 @@ import {
   consoleOperation,
   idParam,
   instant,
+  reasonText,
   record,
   rupeesText,
 } from './console-schema.ts'
@@ -73,7 +74,7 @@ export const closeTenant = query({
     'Disables it for good, revokes its credentials, and in the background cancels its codes; once nothing is open any more it is closed (decision A14). Enabling it ends the closing.',
   permission: 'administer',
   params,
-  body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
+  body: closed({ reason: reasonText() }),
   result: ClosingRecord,
   errors: ['tenant_not_found'],
   mount(services) {

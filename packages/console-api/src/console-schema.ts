@@ -55,6 +55,16 @@ export const Name = Type.String({
   'x-rule': 'must have 1 to 100 characters, not only spaces',
 })
 
+/** Why an operator does something: what the books and the audit keep of it must say something to a reader. */
+export const reasonText = (description?: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '[\\p{L}\\p{N}]',
+    'x-rule': 'must have 1 to 255 characters, with a letter or a digit among them',
+    ...(description !== undefined && { description }),
+  })
+
 export const Total = record('Total', {
   count: Type.Integer({ description: 'Rows that the filters find' }),
   exact: Type.Boolean({ description: 'False: about so many; say “about”' }),

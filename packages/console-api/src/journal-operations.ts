@@ -17,6 +17,7 @@ import {
   idParam,
   instant,
   maybe,
+  reasonText,
   record,
   text,
 } from './console-schema.ts'
@@ -88,7 +89,7 @@ export const reverseJournalInConsole = query({
   permission: 'finance',
   params: idParam('journalId'),
   body: closed({
-    reason: Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' }),
+    reason: reasonText('Why; it is in the journal'),
   }),
   result: JournalDetail,
   accepted: ApprovalRecord,

@@ -14,6 +14,7 @@ import {
   exact,
   idParam,
   maybe,
+  reasonText,
   record,
   rupeesText,
   text,
@@ -166,7 +167,7 @@ export const cancelPayout = query({
   description: 'What it was made of is payable again.',
   permission: 'finance',
   params: idParam('payoutId'),
-  body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
+  body: closed({ reason: reasonText() }),
   result: PayoutState,
   errors: ['payout_not_found', 'payout_state'],
   mount(services) {
@@ -195,9 +196,7 @@ export const completePayout = query({
         description: 'The bank’s own reference; required of a paid one',
       }),
     ),
-    reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Why it failed; required then' }),
-    ),
+    reason: Type.Optional(reasonText('Why it failed; required then')),
   }),
   result: PayoutState,
   errors: ['payout_not_found', 'payout_state', 'utr_conflict'],

@@ -28,6 +28,7 @@ import {
   listQuery,
   maybe,
   oneOf,
+  reasonText,
   record,
   text,
 } from './console-schema.ts'
@@ -167,9 +168,7 @@ export const completeRefundByOperator = query({
   body: closed({
     status: Type.Enum(['REFUNDED', 'FAILED']),
     utr: Type.Optional(Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s own reference' })),
-    reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Why it failed; required then' }),
-    ),
+    reason: Type.Optional(reasonText('Why it failed; required then')),
     noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
   }),
   result: RefundRecord,

@@ -1,5 +1,6 @@
 import type { Failure } from '@svc/contract/errors'
 import { DecryptionFailed, type JweErrorReason } from '@svc/jwe/jwe-error'
+import { isUnavailable } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { Loop } from '@svc/platform/loop'
 import type { Operation, Services } from '@svc/server/http/operation'
@@ -174,20 +175,32 @@ export class RequestLog {
     this.#waiting = []
     this.#waitingBytes = 0
     let failure: unknown
-    for (let i = 0; i < entries.length; i += ROWS_A_WRITE) {
-      const some = entries.slice(i, i + ROWS_A_WRITE)
-      try {
-        await this.#services.database.writeAside(
-          some.map(({ tenantId }) => tenantId),
-          (tx) => tx.query(INSERT, rowsOf(some)),
-        )
-      } catch (error) {
-        this.dropped += some.length
-        this.#services.metrics.requestLogDropped.inc(some.length)
-        failure = error
-      }
-    }
+    for (let i = 0; i < entries.length; i += ROWS_A_WRITE)
+      failure = (await this.#write(entries.slice(i, i + ROWS_A_WRITE))) ?? failure
     if (failure) throw failure
+  }
+
+  /**
+   * Returns what failed. Entries that the database refuses are parted until the culprits fail alone: no request hides
+   * others.
+   */
+  async #write(entries: readonly Entry[]): Promise<unknown> {
+    try {
+      await this.#services.database.writeAside(
+        entries.map(({ tenantId }) => tenantId),
+        (tx) => tx.query(INSERT, rowsOf(entries)),
+      )
+      return undefined
+    } catch (error) {
+      if (entries.length > 1 && !isUnavailable(error)) {
+        const half = Math.ceil(entries.length / 2)
+        const first = await this.#write(entries.slice(0, half))
+        return (await this.#write(entries.slice(half))) ?? first
+      }
+      this.dropped += entries.length
+      this.#services.metrics.requestLogDropped.inc(entries.length)
+      return error
+    }
   }
 }
 

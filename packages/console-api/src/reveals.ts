@@ -6,7 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, Name, record, text } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, reasonText, record, text } from './console-schema.ts'
 
 const REVEALED_MINUTES = 15
 const REVEALED_MS = REVEALED_MINUTES * 60_000
@@ -52,7 +52,7 @@ export const revealPersonalData = query({
   permission: 'reveal',
   body: closed({
     objectId: Type.String({ minLength: 1, maxLength: 128 }),
-    reason: Name,
+    reason: reasonText(),
   }),
   result: record('Reveal', { objectId: text(), until: text('RFC 3339 with milliseconds and zone offset') }),
   errors: [],

@@ -8,12 +8,12 @@ import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, record, text } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, reasonText, record, text } from './console-schema.ts'
 import { askApproval, suspensePosting } from './postings.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/payments/:paymentId`
-const Reason = Type.String({ minLength: 1, maxLength: 255, description: 'Why; it is in the journal' })
+const Reason = reasonText('Why; it is in the journal')
 const Resolved = record('ResolvedPayment', { payment: PaymentResponse, merchantId: text() })
 
 interface Input {

@@ -19,6 +19,7 @@ import {
   listQuery,
   Name,
   personal,
+  reasonText,
   record,
   text,
 } from './console-schema.ts'
@@ -221,7 +222,7 @@ export const eraseUserInConsole = query({
   description: 'For good (decision C23): in the record, on cards, in their history and events.',
   permission: 'administer',
   params: idParam('userId'),
-  body: closed({ reason: Type.String({ minLength: 1, maxLength: 255 }) }),
+  body: closed({ reason: reasonText() }),
   result: UserRecord,
   errors: ['user_not_found', 'user_in_use'],
   mount(services) {

@@ -36,6 +36,27 @@ export function parseStrictJson(body: Buffer): unknown {
   return fault ? reject(fault.description) : value
 }
 
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/gs
+
+/** Whether an object of a JSON text has the same key twice: readers differ on which of its values counts (RFC 8259 section 4). */
+export function repeatsKey(json: string): boolean {
+  const scopes: (Set<unknown> | undefined)[] = []
+  let string: string | undefined
+  for (const [token] of json.matchAll(TOKEN)) {
+    if (token === '{') scopes.push(new Set())
+    else if (token === '[') scopes.push(undefined)
+    else if (token === '}' || token === ']') scopes.pop()
+    else if (token === ':' && string !== undefined) {
+      const keys = scopes.at(-1)
+      const key = decode(string) ?? string
+      if (keys?.has(key)) return true
+      keys?.add(key)
+    }
+    string = token.startsWith('"') ? token : undefined
+  }
+  return false
+}
+
 interface Fault {
   readonly description: string
   /** True when the text must not even be parsed. */

@@ -1,4 +1,4 @@
-import { JsonRejected, parseStrictJson } from '@svc/kernel/strict-json'
+import { JsonRejected, parseStrictJson, repeatsKey } from '@svc/kernel/strict-json'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -170,3 +170,19 @@ test('500 fields and elements are accepted, of one more nothing behind it is rea
     expect(refusal(`{"a":${text(501)},"b":1,"b":2}`)).toMatch(/more than 500/)
   }
 })
+
+test.each([
+  ['{"a":1,"a":2}', true],
+  ['{"a":1,"\\u0061":2}', true],
+  ['{"x":{"a":1,"b":[{"a":2}]},"a":3}', false],
+  ['{"x":[{"a":1},{"a":1}]}', false],
+  ['{"a":"\\",\\"a\\":2"}', false],
+  ['{"x":{"a":1, "a" : 1}}', true],
+  ['["a","a"]', false],
+  [`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`, false],
+])(
+  'finds out whether an object has a key twice, however it is written and wherever it is: %.60s',
+  (json, repeats) => {
+    expect(repeatsKey(json)).toBe(repeats)
+  },
+)

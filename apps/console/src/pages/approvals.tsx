@@ -71,7 +71,7 @@ export function Decision({ row }: { readonly row: Row }) {
           {row.requestedBy}: “{row.reason}”. It is posted at once, in your name too.
         </ConfirmAction>
       )}
-      {row.status === 'PENDING' && (
+      {(row.status === 'PENDING' || row.status === 'APPROVED') && (
         <ConfirmAction
           label={isOwn ? 'Withdraw' : 'Reject'}
           confirm={isOwn ? 'Withdraw it' : 'Reject it'}

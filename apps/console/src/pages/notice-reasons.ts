@@ -11,10 +11,14 @@ const ENTER = 'Read the body, ask the bank if necessary, then enter the payment 
 
 /** Why a notice is in quarantine, and what to do about it (decision Q11). */
 export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Meaning>> = {
-  not_json: { title: 'Not JSON', toDo: ENTER },
+  not_json: { title: 'Not JSON, or a field twice', toDo: ENTER },
   not_a_credit: {
     title: 'Not a credit',
     toDo: 'The bank sent something else here. Read it; if it reports no payment, ask the bank not to send such notices to this address.',
+  },
+  unknown_bank: {
+    title: 'Unknown bank',
+    toDo: 'The address that the bank sends to names a bank that is not in RAIL_ADAPTERS: correct the one or the other, then enter the payment that the notice reports.',
   },
   reference_unreadable: { title: 'Reference not readable', toDo: ENTER },
   amount_unreadable: { title: 'Amount not readable', toDo: ENTER },

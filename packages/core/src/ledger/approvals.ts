@@ -84,7 +84,8 @@ const INSERT = statement<Approval>(
 const DECIDE = statement<Approval>(
   'approval_decide',
   `update approvals p set outcome = $3, decided_by = $4, decided_at = clock_timestamp()
-   where p.tenant_id = $1 and p.approval_id = $2 and p.outcome is null and p.expires_at > clock_timestamp()
+   where p.tenant_id = $1 and p.approval_id = $2 and (p.outcome is null and p.expires_at > clock_timestamp()
+     or $3 = 'REJECTED' and p.outcome = 'APPROVED' and p.journal_id is null)
    returning ${approvals.columns}`,
 )
 const FIND = statement<Approval>(
@@ -162,8 +163,8 @@ export const listApprovals = (tx: Tx, open: boolean, limit: number): Promise<App
   tx.query(LIST, [open, limit])
 
 /**
- * Decides a request. Approving what was approved before returns it again, so that it can be posted. Who requested
- * it does not approve it, but may reject it.
+ * Decides a request. Approving what was approved before returns it again, so that it can be posted; what was approved
+ * and cannot be posted may be rejected after all. Who requested it does not approve it, but may reject it.
  */
 export async function decideApproval(
   tx: Tx,

@@ -82,7 +82,8 @@ export const confirmRefund = command({
   decide(ofTenant, refund, now): Confirmed {
     const payment = ofTenant.get(refund.utr) ?? fail('payment_not_found')
     if (payment.status === 'REFUNDED') return { payment, transfer: undefined, command: refund }
-    if (payment.status === 'ACCEPTED') fail('refund_not_due')
+    // Also one that was assigned between its lookup and its lock: the money is payable to its merchant.
+    if (payment.status !== 'SUSPENSE' && payment.status !== 'REFUND_PENDING') return fail('refund_not_due')
     const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
     return {
       payment: { ...payment, status: 'REFUNDED', refundedAt: now },

@@ -22,7 +22,7 @@ export function readCreditNotice(
   body: Uint8Array,
   now: Date,
   isFresh: boolean,
-  adapter?: RailAdapter,
+  adapter: RailAdapter | undefined,
 ): ReadNotice {
   const read = readReceivedMoney(body, now, isFresh, adapter)
   if ('unreadable' in read) return read

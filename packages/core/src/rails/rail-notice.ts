@@ -144,6 +144,7 @@ export const KeptNotice = Type.Object(
       Type.Enum([
         'not_json',
         'not_a_credit',
+        'unknown_bank',
         'reference_unreadable',
         'amount_unreadable',
         'contradicts_earlier_notice',

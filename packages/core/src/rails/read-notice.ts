@@ -1,6 +1,7 @@
-import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
+import type { RailAdapter } from '@svc/contract/rail-adapters'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
+import { repeatsKey } from '@svc/kernel/strict-json'
 import { parseRfc3339 } from '@svc/kernel/time'
 
 /** What an operator may want to look at; none of it rejects a notice. */
@@ -20,6 +21,7 @@ export type NoticeFlag =
 export type QuarantineReason =
   | 'not_json'
   | 'not_a_credit'
+  | 'unknown_bank'
   | 'reference_unreadable'
   | 'amount_unreadable'
   | 'contradicts_earlier_notice'
@@ -58,15 +60,19 @@ const LONG_AGO_MS = 24 * 3_600_000
 const AMOUNT_MAX = paise(10n ** 12n)
 const TEXT_MAX = 255
 
-/** Reads the body of a signed notice of received money (decision Q11). Total: whatever the bytes are, it returns what they say. */
+/**
+ * Reads the body of a signed notice of received money (decision Q11). Total: it returns a result for any bytes. Without an
+ * adapter the notice is of a bank that the settings do not know, and so is the unit of its amount.
+ */
 export function readReceivedMoney(
   body: Uint8Array,
   now: Date,
   isFresh: boolean,
-  adapter: RailAdapter = OWN_ADAPTER,
+  adapter: RailAdapter | undefined,
 ): { readonly money: ReceivedMoney; readonly textAt: TextField } | UnreadableNotice {
   const notice = parseObject(body)
   if (!notice) return { unreadable: 'not_json' }
+  if (!adapter) return { unreadable: 'unknown_bank' }
   const { amountUnit, fields, only } = adapter
   const at = (path: string | undefined) => (path === undefined ? undefined : valueAt(notice, path))
   if (only && textOf(at(only.field)) !== only.equals) return { unreadable: 'not_a_credit' }
@@ -87,10 +93,12 @@ export function readReceivedMoney(
   }
 }
 
+/** An object with a duplicate key is rejected: which of two amounts the bank means is decided by hand. */
 export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    const text = Buffer.from(body).toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !repeatsKey(text)
       ? (value as Record<string, unknown>)
       : undefined
   } catch {

@@ -31,12 +31,26 @@ const newest = new WeakMap<Socket, Exchange>()
 /** Connections whose end is decided: the parser complains again of every byte that still comes. */
 const ending = new WeakSet<Socket>()
 
+/** How long a caller may take to close its side of a connection that was refused. */
+const CLOSING_MS = 2_000
+
 /** Sees every request, to know what is under way when a connection breaks. */
 export const followExchanges = (server: Server): void =>
   void server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const former = newest.get(request.socket)?.response
     newest.set(request.socket, { request, response, former: isOpen(former) ? former : undefined })
   })
+
+/**
+ * Makes each connection keep its caller's address, which Node reads from the connection itself, and no longer once that
+ * is closed: requests of a caller who has hung up are counted, limited and logged as all others.
+ */
+export function keepAddresses(server: Server): void {
+  for (const event of ['connection', 'secureConnection'])
+    server.prependListener(event, (socket: Socket) => {
+      if (socket.remoteAddress === undefined) socket.destroy()
+    })
+}
 
 /**
  * Returns what never became a request (bad framing, headers too large, too slow) in the same envelope, and hangs up.
@@ -76,6 +90,9 @@ function refuse(
     timeZone: config.BUSINESS_TIME_ZONE,
   })
   metrics.failures.inc({ operation: 'none', error: failure.word })
+  // Half a connection would stay open for as long as its caller likes. Closed at once, it might lose the response.
+  const closing = setTimeout(() => socket.destroy(), CLOSING_MS).unref()
+  socket.once('close', () => clearTimeout(closing))
   socket.end(
     `HTTP/1.1 ${failure.status} ${REASONS[failure.status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,

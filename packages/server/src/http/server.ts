@@ -16,7 +16,7 @@ import fastify, {
 } from 'fastify'
 import type { Admitted } from './admission.ts'
 import { readBodies } from './bodies.ts'
-import { followExchanges, respondToClientErrors } from './client-error.ts'
+import { followExchanges, keepAddresses, respondToClientErrors } from './client-error.ts'
 import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import { observe } from './observe.ts'
 import type { Caller, Services } from './operation.ts'
@@ -162,6 +162,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // An expectation that we do not know is none of our business; Node would respond with 417 without the envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   followExchanges(app.server)
+  keepAddresses(app.server)
   // No proxy: without a listener Node hangs up on CONNECT and says nothing.
   const respondToClientError = respondToClientErrors(options.services)
   app.server.on('connect', (_, socket: Socket) => respondToClientError(new Error('CONNECT'), socket))

@@ -36,10 +36,10 @@ export function railKeys({ config, keyring }: Services, rail: Rail): string[] {
   return config.SVC_MODE === 'sandbox' ? [keyring.newest(purpose).bytes.toString('base64url')] : []
 }
 
-/** The adapter of the bank that the query names. */
+/** The adapter of the bank that the query names; `undefined` where the settings know no such bank. */
 export function adapterOf({ config }: Pick<Services, 'config'>, query: unknown): RailAdapter | undefined {
   const { bank } = query as { readonly bank?: unknown }
-  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : undefined
+  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : OWN_ADAPTER
 }
 
 /** Whether a notice was signed a few minutes ago at most; one without a time is. */
