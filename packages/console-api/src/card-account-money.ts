@@ -14,7 +14,7 @@ import {
   closed,
   consoleOperation,
   idParam,
-  Name,
+  reasonText,
   record,
   rupeesText,
   text,

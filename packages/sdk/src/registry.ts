@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'request_not_encrypted'
   | 'not_acceptable'
   | 'insufficient_scope'
+  | 'address_not_allowed'
   | 'partner_mismatch'
   | 'access_key_mismatch'
   | 'route_not_found'
@@ -39,7 +40,6 @@ export type ErrorCode =
   | 'card_account_not_found'
   | 'user_not_found'
   | 'card_not_found'
-  | 'coin_config_not_found'
   | 'bulk_job_not_found'
   | 'already_exists'
   | 'last_administrator'
@@ -67,6 +67,8 @@ export type ErrorCode =
   | 'approval_closed'
   | 'approval_same_person'
   | 'approval_open'
+  | 'opening_balance_entered'
+  | 'effective_date_not_open'
   | 'journal_not_reversible'
   | 'operator_not_found'
   | 'tenant_not_found'
@@ -79,12 +81,13 @@ export type ErrorCode =
   | 'user_erased'
   | 'user_in_use'
   | 'utr_conflict'
-  | 'coin_config_overlaps'
   | 'request_id_conflict'
   | 'revision_mismatch'
   | 'revision_required'
   | 'insufficient_funds'
   | 'load_over_limit'
+  | 'withdrawal_reference_used'
+  | 'funding_not_set_up'
   | 'card_not_usable'
   | 'channel_not_allowed'
   | 'card_not_ended'
@@ -93,17 +96,24 @@ export type ErrorCode =
   | 'return_waiting'
   | 'return_not_found'
   | 'return_closed'
+  | 'coin_config_not_found'
+  | 'coin_allocation_not_found'
+  | 'coin_config_overlaps'
+  | 'coin_allocation_voided'
+  | 'coin_allocation_not_awaiting_confirmation'
+  | 'no_coin_config'
+  | 'coin_daily_limit_reached'
+  | 'insufficient_coins'
   | 'refund_over_payment'
   | 'payable_too_low'
   | 'refund_over_spent'
   | 'mcc_not_allowed'
-  | 'no_coin_config'
-  | 'coin_daily_limit_reached'
-  | 'insufficient_coins'
   | 'idempotency_key_reused'
   | 'too_many_failed_attempts'
   | 'rate_limited'
   | 'webhook_endpoint_not_found'
+  | 'alert_not_found'
+  | 'alert_closed'
   | 'journal_not_found'
   | 'card_exception_not_found'
   | 'notice_not_found'
@@ -213,6 +223,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',
   'POST /api/v0/svc-coins/allocate',
+  'POST /api/v0/svc-coins/allocations/{allocationId}/confirm',
+  'POST /api/v0/svc-coins/allocations/{allocationId}/void',
   'POST /api/v0/svc-coins/redeem',
   'POST /api/v0/webhook-endpoints',
   'PATCH /api/v0/webhook-endpoints/{endpointId}',
@@ -229,6 +241,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /rails/cards/refunds',
   'POST /rails/cards/advices',
   'POST /rails/cards/balance-inquiries',
+  'POST /rails/bank/credits',
   'POST /sandbox/cards/{svcCardId}/spend',
   'POST /sandbox/cards/{svcCardId}/refund',
 ])

@@ -1,8 +1,8 @@
+import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { Type } from 'typebox'
 import { record, text } from '../console-schema.ts'
 import { IssuedRecord, issuedToWire } from '../credential-records.ts'
 import type { HandedOver } from './handover-store.ts'
-import { kindOf } from './member-sessions.ts'
 
 const SharedKeyRecord = record('HandedSharedKey', {
   kty: text(),
@@ -36,7 +36,7 @@ const GUIDES = {
 const TOKEN = { partner: '/oauth/token', merchant: '/api/v0/merchant/token' } as const
 
 export function handoverSheet(baseUrl: string, tenantId: string, { credential, sharedKey }: HandedOver) {
-  const kind = kindOf(tenantId)
+  const kind = kindOfTenant(tenantId)
   return {
     tenantId,
     kind,

@@ -96,7 +96,7 @@ export async function openHandover(tx: Tx, maker: KeyMaker, member: Member): Pro
   const waiting = await waitingHandover(tx, member)
   if (!waiting) return undefined
   const { tenantId, memberId, name } = member
-  const credential = await issueCredential(tx, maker, tenantId, `handed over to ${name}`)
+  const credential = await issueCredential(tx, maker, { tenantId, name: `handed over to ${name}` })
   const sharedKey = waiting.sharedKey ? await issueSharedKey(tx, maker, tenantId) : undefined
   await tx.query(OPEN, [tenantId, memberId, credential.credentialId, sharedKey?.kid])
   return { credential, sharedKey }
