@@ -78,6 +78,16 @@ export default defineConfig({
         },
       },
       {
+        // deploy/Containerfile, built and run.
+        extends: true,
+        test: {
+          name: 'image',
+          include: ['test/image/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
         extends: true,
         test: {
           name: 'console',

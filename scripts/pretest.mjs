@@ -39,6 +39,11 @@ if (process.env.CI)
       isThere: () => works('redis-server', '--version') || works('valkey-server', '--version'),
       without: 'the tests of rate limits that processes share will be skipped',
     },
+    ...['podman', 'crun', 'mmdebstrap'].map((name) => ({
+      name,
+      isThere: () => works(name, '--version'),
+      without: 'the image of deploy/Containerfile is not built and run',
+    })),
     {
       name: 'jose',
       isThere: () => works('jose', 'alg'),
@@ -70,7 +75,9 @@ if (
   const apt = (...args) =>
     spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
   apt('update')
-  for (const name of names) apt('install', '-y', '--no-install-recommends', name)
+  // All at once, for the seconds that each call takes; one by one where a package is not to be had.
+  apt('install', '-y', '--no-install-recommends', ...names)
+  for (const { name } of missing()) apt('install', '-y', '--no-install-recommends', name)
 }
 for (const { name, without } of missing())
   console.log(

@@ -1,7 +1,6 @@
 // Installs the packed SDK into empty projects and runs a typed program on every runtime that npm packages offer, against
 // a sandbox of the built program: npm run test:runtimes [-- --write]. `--write` puts the table into the SDK's README.
 import { execFile, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { build } from 'esbuild'
 import { packSdk } from '../../test/harness/packed-sdk.ts'
 import { freePort, startProcess } from '../../test/harness/processes.ts'
 import { ROOT } from '../../test/harness/sources.ts'
+import { installRuntime, NODE_VERSIONS, nodePackage } from './node.ts'
 
 const run = promisify(execFile)
 const EXPECTED = 'payment, events, webhook, cancel, list, encrypted order, streamed search, typed error'
@@ -27,16 +27,14 @@ interface Runtime {
   readonly ways: readonly { readonly as: string; readonly args: readonly string[]; readonly file: string }[]
 }
 
-const PLATFORM = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 const BUILT = { as: 'ES module', args: [], file: 'program.js' }
 const COMMON_JS = { as: 'CommonJS', args: [], file: 'program.cjs' }
 const TYPESCRIPT = { as: 'TypeScript', args: [], file: 'program.ts' }
 
 const node = (version: string, ...more: Runtime['ways']): Runtime => ({
   name: 'Node',
-  packageName: `node-${PLATFORM}`,
+  ...nodePackage,
   version,
-  binary: 'bin/node',
   ways: [BUILT, COMMON_JS, ...more],
 })
 const denoWay = (way: Runtime['ways'][number]) => ({
@@ -45,10 +43,7 @@ const denoWay = (way: Runtime['ways'][number]) => ({
 })
 
 const RUNTIMES: readonly Runtime[] = [
-  node('20.20.2'),
-  node('22.23.3', TYPESCRIPT),
-  node('24.21.0', TYPESCRIPT),
-  node('26.10.0', TYPESCRIPT),
+  ...NODE_VERSIONS.map((version) => (version.startsWith('20.') ? node(version) : node(version, TYPESCRIPT))),
   {
     name: 'Bun',
     packageName: `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`,
@@ -64,18 +59,6 @@ const RUNTIMES: readonly Runtime[] = [
     ways: [denoWay(BUILT), denoWay(COMMON_JS), denoWay(TYPESCRIPT)],
   },
 ]
-
-/** The runtime's program, installed beside those of earlier runs. */
-async function install({ packageName, version, binary }: Runtime): Promise<string> {
-  const folder = join(ROOT, 'node_modules/.cache/svc-runtimes', `${packageName.replace('/', '-')}-${version}`)
-  const program = join(folder, 'node_modules', packageName, binary)
-  if (existsSync(program)) return program
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'package.json'), '{"private":true}')
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', `${packageName}@${version}`]
-  await run('npm', args, { cwd: folder })
-  return program
-}
 
 /** An empty project with the packed SDK, and the program compiled in it with the strictest types. */
 async function newProject(folder: string): Promise<string> {
@@ -143,7 +126,7 @@ async function runOnWorkerd(project: string, dataDir: string): Promise<Result> {
   const packageName = `@cloudflare/workerd-${process.platform}-${process.arch === 'x64' ? '64' : process.arch}`
   let child: ReturnType<typeof spawn> | undefined
   try {
-    const binary = await install({
+    const binary = await installRuntime({
       name: 'workerd',
       packageName,
       version: WORKERD_VERSION,
@@ -198,7 +181,7 @@ async function runOn(runtime: Runtime, project: string, dataDir: string): Promis
   const results: Result[] = []
   let program: string
   try {
-    program = await install(runtime)
+    program = await installRuntime(runtime)
   } catch (error) {
     return [{ runtime: name, as: '', outcome: `not installed: ${firstLine(error)}` }]
   }

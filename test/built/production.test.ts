@@ -1,6 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+} from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -17,10 +26,36 @@ let tree: string
 beforeAll(async () => {
   tree = await mkdtemp(join(tmpdir(), 'svc-production-'))
   for (const part of PARTS.split(' '))
-    await cp(join(ROOT, part), join(tree, part), { recursive: true, verbatimSymlinks: true })
+    if (part !== 'node_modules')
+      await cp(join(ROOT, part), join(tree, part), { recursive: true, verbatimSymlinks: true })
+  linkTree(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
   await run('npm', ['prune', '--omit=dev', '--offline', '--no-audit', '--no-fund'], { cwd: tree })
 })
 afterAll(() => rm(tree, { recursive: true, force: true, maxRetries: 10 }))
+
+/** npm writes this file in place, and with a link it would be the checkout's that changes. */
+const NPM_WRITES = '.package-lock.json'
+
+/** The same files under other names: npm removes packages, which takes nothing from the first ones. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { recursive: true })
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) linkTree(source, target)
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
+    else if (entry.name === NPM_WRITES) copyFileSync(source, target)
+    else linkOrCopy(source, target)
+  }
+}
+
+function linkOrCopy(source: string, target: string): void {
+  try {
+    linkSync(source, target)
+  } catch {
+    // The temporary directory is on another file system.
+    copyFileSync(source, target, constants.COPYFILE_FICLONE)
+  }
+}
 
 /** Runs `npm start` until it is ready, then ends it; resolves to what it wrote. */
 async function start(): Promise<string> {

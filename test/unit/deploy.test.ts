@@ -70,6 +70,14 @@ test('every setting that a file of deploy/ gives exists, and only secrets are gi
   }
 })
 
+test.each(['.gitignore', '.dockerignore'])('%s leaves out what holds secrets of an installation', (file) => {
+  const left = textOf(`../${file}`)
+    .split('\n')
+    .map((line) => line.replace(/\/$/, ''))
+  // The data directory, and the folder that deploy/README.md fills.
+  expect(left).toEqual(expect.arrayContaining(['data', 'deploy/secrets']))
+})
+
 test('the dashboard is JSON whose panels all have a query', () => {
   const { panels } = JSON.parse(textOf('grafana/svc.json')) as { panels: { targets: { expr: string }[] }[] }
   for (const { targets } of panels) expect(targets.every(({ expr }) => expr.length > 0)).toBe(true)
