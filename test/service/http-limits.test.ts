@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { asSuperuser, openService, type TestService, tokenOf } from '../harness/service.ts'
+import { openService, type TestService, tokenOf } from '../harness/service.ts'
 
 let service: TestService
 let client: Client
@@ -203,24 +203,22 @@ test.each([
   await new Promise((resolve) => socket.once('close', resolve))
 })
 
-test('a request whose caller has hung up is logged with the address that it came from', async () => {
-  const { qrCodeId } = payloadOf(await client.post('/api/v0/qr-code', {}))
-  await asSuperuser(service.db.database, async (db) => {
-    const rows = async (sql: string) => (await db.query(sql)).rows
-    await db.query('begin')
-    await db.query('select from qr_codes where qr_code_id = $1 for update', [qrCodeId])
-    const path = `/api/v0/qr-code/${qrCodeId}/cancel`
-    const socket = await say(
-      `PATCH ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: 0\r\n\r\n`,
+test('a wrong key counts as one also when its caller hangs up before it is looked at', async () => {
+  const failures = async () => {
+    const { text } = await client.get('/metrics')
+    const lines = text.matchAll(
+      /^svc_failures_total\{operation="issueMerchantToken",error="(\w+)"\} (\d+)$/gm,
     )
-    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    await expect.poll(() => rows(waiting), { interval: 5, timeout: 20_000 }).not.toEqual([])
-    socket.resetAndDestroy()
-    await once(socket, 'close')
-    await db.query('commit')
-    const logged = () => rows(`select address from request_log where operation = 'cancelQrCode'`)
-    await expect.poll(logged, { timeout: 20_000 }).toEqual([{ address: '127.0.0.1' }])
-  })
+    return new Map([...lines].map(([, word, count]) => [word!, Number(count)]))
+  }
+  const before = await failures()
+  service.app.http.server.prependOnceListener('request', (request) => void request.socket.destroy())
+  const socket = await say(post('API-Key: svc_test_wrongkey', 'Content-Length: 0'))
+  await once(socket, 'close')
+  const counted = async (word: string) => ((await failures()).get(word) ?? 0) - (before.get(word) ?? 0)
+  await expect.poll(() => counted('invalid_api_key'), { timeout: 20_000 }).toBe(1)
+  expect(await counted('internal_error')).toBe(0)
+  expect(service.logged()).not.toContain('a request failed')
 })
 
 /** How often reading a request's body broke off. */

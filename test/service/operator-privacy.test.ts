@@ -191,6 +191,26 @@ test('a reveal needs a reason, an object that can be revealed, and a role that p
     browser.post('/personal-data/reveals', { objectId, reason })
   expect((await reveal(viewer, 'usr_x', 'asked')).error).toBe('role_too_low')
   expect((await reveal(support, 'usr_x', ' ')).error).toBe('validation_failed')
+  // Characters without a width are no reason either.
+  expect((await reveal(support, 'usr_x', '\u200b\u2060\u00a0')).error).toBe('validation_failed')
   const { status, text } = await reveal(support, 'mer_x', 'asked')
   expect([status, text]).toEqual([400, expect.stringContaining('objectId')])
+})
+
+test.each([
+  ['/payments/pay_x/return', {}],
+  ['/payments/pay_x/assign', { merchantId: 'mer_x' }],
+  ['/ledger/journals/jrn_x/reverse', {}],
+  ['/payouts/pyo_x/cancel', {}],
+  ['/payouts/pyo_x/complete', { status: 'FAILED' }],
+  ['/refunds/rfd_x/complete', { status: 'FAILED' }],
+  ['/card-accounts/acc_x/funds', { amount: '1.00', reference: 'HDFC00000001' }],
+  ['/tenants/mer_x/closing', {}],
+  ['/users/usr_x/erase', {}],
+])('%s needs a reason that somebody can read', async (path, rest) => {
+  const admin = await signedIn(service, 'admin')
+  for (const reason of ['  ', '\u200b\u200b', '…']) {
+    const { error, text } = await admin.post(path, { ...rest, reason })
+    expect([error, text]).toEqual(['validation_failed', expect.stringContaining('reason')])
+  }
 })

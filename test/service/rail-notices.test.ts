@@ -38,9 +38,9 @@ test('a notice with two amounts is quarantined: which one the bank means is not 
   const credit = creditOf((await newCode(service, shop)).tr)
   const text = JSON.stringify(credit).replace(/}$/, ',"amount":99999}')
   const response = await send(text, 'application/json')
-  expect([response.status, payloadOf(response)]).toMatchObject([202, { reason: 'not_json' }])
+  expect([response.status, response.json.payload.reason]).toEqual([202, 'not_json'])
   const escaped = await send(text.replace('"amount":99999', '"\\u0061mount":99999'), 'application/json')
-  expect(payloadOf(escaped)).toMatchObject({ reason: 'not_json' })
+  expect(escaped.json.payload.reason).toBe('not_json')
   expect(await notify(credit)).toMatchObject({ status: 'ACCEPTED', amount: credit.amount })
 })
 
