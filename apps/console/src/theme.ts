@@ -1,4 +1,11 @@
-import { Button, type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import {
+  Button,
+  type CSSVariablesResolver,
+  createTheme,
+  type MantineColorsTuple,
+  Modal,
+  Notification,
+} from '@mantine/core'
 
 const brand: MantineColorsTuple = [
   '#edf2ff',
@@ -31,7 +38,10 @@ export const theme = createTheme({
   components: {
     // Beside a long text, the text gives way: the label of a button is never clipped.
     Button: Button.extend({ styles: { root: { flexShrink: 0 } } }),
-    // Its cross has no words.
+    // Their crosses have no words.
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close notification' } },
+    }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
   },
 })
