@@ -4,10 +4,12 @@ import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../password.ts'
+import { OptionalCode, PROOF_FAILURES } from '../prove-operator.ts'
 import { NewPassword } from '../session-operations.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
 import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
+import { checkMemberCode } from './prove-member.ts'
 import { beginMemberSession, MemberSessionRecord } from './session-operations.ts'
 
 const TAG = 'Session'
@@ -55,26 +57,31 @@ export const useMemberLink = query({
   path: `${PORTAL_API}/link/password`,
   tag: TAG,
   summary: 'Choose a password by a link',
-  description: 'Uses the link up and signs in. All sessions that the member had before end.',
+  description:
+    'Uses the link up and signs in. All sessions that the member had before end. A member with a second factor needs a code of it: a link replaces the password alone.',
   auth: 'none',
   envelope: 'problem',
-  body: closed({ token: Token, password: NewPassword }),
+  body: closed({ token: Token, password: NewPassword, code: OptionalCode }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['invitation_not_found', 'invitation_expired', 'overloaded'],
+  errors: ['invitation_not_found', 'invitation_expired', ...PROOF_FAILURES],
   mount(services: PortalServices) {
-    const { database } = services
-    return async ({ address, body: { token, password }, headers, requestId }) => {
+    const { database, memberGate } = services
+    return async ({ address, body: { token, password, code }, headers, requestId }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
       // Before the password is hashed, which is slow on purpose.
-      const { name } = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const offered = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const { name } = offered
+      await memberGate.enter(address, name)
+      const factors = await checkMemberCode(services, offered, { address, requestId }, code)
       const passwordHash = await hashPassword(password)
       const member = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
         const invited = await memberOfLink(tx, toolsOf(services), token, true)
         await setMemberPassword(tx, invited, passwordHash)
         return invited
       })
-      return beginMemberSession(services, member, { address, headers, requestId })
+      const asked = { address, headers, requestId }
+      return beginMemberSession(services, member, asked, ['password', ...factors])
     }
   },
 })

@@ -6,15 +6,17 @@ import { kindOfTenant } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordActs } from '@svc/platform/audit'
 import { VERSION } from '@svc/platform/package'
-import { type Caller, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
+import type { Factor } from '../proof-age.ts'
+import { PasswordAndCode, PROOF_FAILURES } from '../prove-operator.ts'
 import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import type { MemberSession } from './member-sessions.ts'
-import { MEMBERS_NAMED, passwordOfMember, setMemberPassword } from './member-store.ts'
+import { MEMBERS_NAMED, setMemberPassword } from './member-store.ts'
 import {
   asMember,
   memberOperation,
@@ -22,6 +24,7 @@ import {
   type PortalServices,
   writeAsMember,
 } from './portal-services.ts'
+import { checkMemberCode, type MemberName, requirePassword } from './prove-member.ts'
 
 const TAG = 'Session'
 
@@ -34,11 +37,14 @@ export const MemberSessionRecord = record('MemberSession', {
   }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+  secondFactorNeeded: Type.Boolean({
+    description: 'Whether nothing else works before a second factor is set up',
+  }),
 })
 
-async function sessionToWire(
-  session: Omit<MemberSession, 'digest'>,
-  { config, database }: PortalServices,
+export async function memberSessionToWire(
+  session: MemberSession,
+  { config, database, members }: PortalServices,
 ): Promise<string> {
   const { tenantId, memberId, name, role, expiresAt } = session
   const kind = kindOfTenant(tenantId)
@@ -50,6 +56,7 @@ async function sessionToWire(
     tenant: { tenantId, kind, name: tenant?.name ?? tenantId },
     expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: idleMinutes(config) * 60,
+    secondFactorNeeded: members.needsSecondFactor(session),
   })
 }
 
@@ -62,19 +69,20 @@ interface Asked {
 /** Signs a member in. */
 export async function beginMemberSession(
   services: PortalServices,
-  who: { readonly tenantId: string; readonly memberId: string; readonly name: string },
+  who: MemberName,
   { address, headers, requestId }: Asked,
+  factors: readonly Factor[],
 ) {
   const { database, members } = services
   const { tenantId, memberId, name } = who
   const cookie = await writeAsMember(database, tenantId, { member: name, requestId }, async (tx) => {
-    const made = await members.begin(tx, who, { address, headers })
+    const made = await members.begin(tx, who, { address, headers }, factors)
     const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
-    recordActs(tx, [{ ...act, details: { address } }])
+    recordActs(tx, [{ ...act, details: { address, factors: factors.join(' ') } }])
     return made
   })
   const session = await members.current({ headers: { cookie: cookie.split(';')[0] } })
-  return { headers: { 'set-cookie': cookie }, body: await sessionToWire(session, services) }
+  return { headers: { 'set-cookie': cookie }, body: await memberSessionToWire(session, services) }
 }
 
 export const showPortal = query({
@@ -114,15 +122,15 @@ export const signInMember = query({
   envelope: 'problem',
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    password: Type.String({ minLength: 1, maxLength: 256 }),
+    ...PasswordAndCode,
     tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: [...PROOF_FAILURES],
   mount(services: PortalServices) {
     const { database, failedMemberSignIns, memberGate } = services
-    return async ({ address, body: { name, password, tenantId }, headers, requestId }) => {
+    return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {
       await memberGate.enter(address, name)
       const named = await database.directory(MEMBERS_NAMED, [[name]])
       const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
@@ -130,8 +138,10 @@ export const signInMember = query({
       if (found.length === 0) await isPassword(null, password)
       for (const { tenant_id, member_id, password_hash } of found) {
         const who = { tenantId: tenant_id, memberId: member_id, name }
-        if (await isPassword(password_hash, password))
-          return beginMemberSession(services, who, { address, headers, requestId })
+        if (!(await isPassword(password_hash, password))) continue
+        const asked = { address, headers, requestId }
+        const factors = await checkMemberCode(services, who, asked, code)
+        return beginMemberSession(services, who, asked, ['password', ...factors])
       }
       for (const { tenant_id, member_id } of found)
         await failedMemberSignIns.record({
@@ -150,6 +160,7 @@ export const signInMember = query({
 export const showMemberSession = query({
   ...memberOperation,
   id: 'portal.showSession',
+  beforeSecondFactor: true,
   method: 'GET',
   path: `${PORTAL_API}/session`,
   tag: TAG,
@@ -159,7 +170,7 @@ export const showMemberSession = query({
   errors: [],
   mount(services: PortalServices) {
     return async ({ headers }) => ({
-      body: await sessionToWire(await services.members.current({ headers }), services),
+      body: await memberSessionToWire(await services.members.current({ headers }), services),
     })
   },
 })
@@ -167,6 +178,7 @@ export const showMemberSession = query({
 export const signOutMember = query({
   ...memberOperation,
   id: 'portal.signOut',
+  beforeSecondFactor: true,
   method: 'DELETE',
   path: `${PORTAL_API}/session`,
   tag: TAG,
@@ -183,27 +195,10 @@ export const signOutMember = query({
   },
 })
 
-/** Throws `wrong_password`, and counts it. */
-export async function requirePassword(
-  services: PortalServices,
-  { address, caller, requestId }: { address: string; caller: Caller; requestId: string },
-  password: string | undefined,
-): Promise<void> {
-  const { config, database, failedMemberSignIns, memberGate } = services
-  const { tenantId, member = '', actor } = caller
-  await memberGate.enter(address, member)
-  const hash = await database.read([tenantId], (tx) => passwordOfMember(tx, tenantId, actor!.actorId))
-  // Who entered the sandbox by a click has none.
-  if (hash === null && config.SVC_MODE === 'sandbox') return
-  if (await isPassword(hash, password ?? '')) return
-  await failedMemberSignIns.record({ tenantId, memberId: actor!.actorId, name: member, address, requestId })
-  await memberGate.failed(address, member)
-  fail('wrong_password')
-}
-
 export const changeMemberPassword = query({
   ...memberOperation,
   id: 'portal.changePassword',
+  beforeSecondFactor: true,
   method: 'POST',
   path: `${PORTAL_API}/session/password`,
   tag: TAG,
