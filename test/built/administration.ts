@@ -36,6 +36,26 @@ export async function administerMerchants(
   await svc(['admin', 'merchant', 'list'])
   const [{ apiKeyId }] = await svc(['admin', 'key', 'list', merchantId])
   await svc(['admin', 'key', 'roll', merchantId, apiKeyId, '--hours', '2'])
+  const scopes = ['--scope', 'payments:read', 'payouts:read']
+  expect(
+    await svc([
+      'admin',
+      'key',
+      'limit',
+      merchantId,
+      apiKeyId,
+      '--address',
+      '203.0.113.0/24',
+      '::1',
+      ...scopes,
+    ]),
+  ).toMatchObject({ addresses: '203.0.113.0/24 ::1', scopes: 'payments:read payouts:read' })
+  expect(
+    await svc(['admin', 'key', 'limit', merchantId, apiKeyId, '--any-address', '--all-scopes']),
+  ).toMatchObject({
+    addresses: '',
+    scopes: '',
+  })
   await svc(['admin', 'merchant', 'link', merchantId])
   await svc(['admin', 'merchant', 'disable', merchantId])
   await svc(['admin', 'merchant', 'enable', merchantId])
@@ -61,6 +81,9 @@ export async function administerPartners({ svc, folder }: Live, partner: LivePar
   const { clientId } = await svc(['admin', 'partner', 'client', 'issue', partnerId, '--name', 'batch jobs'])
   expect(await svc(['admin', 'partner', 'client', 'list', partnerId])).toHaveLength(2)
   const rolled = await svc(['admin', 'partner', 'client', 'roll', partnerId, clientId])
+  expect(
+    await svc(['admin', 'partner', 'client', 'limit', partnerId, rolled.clientId, '--scope', 'cards:read']),
+  ).toMatchObject({ scopes: 'cards:read' })
   await svc(['admin', 'partner', 'client', 'revoke', rolled.clientId])
   const jwk = { ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }
   const file = join(folder, 'public.jwk')

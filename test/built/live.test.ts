@@ -5,6 +5,7 @@ import { Client } from '../harness/client.ts'
 import { drawTrace } from '../harness/collector.ts'
 import { Browser, PORTAL_API } from '../harness/console.ts'
 import { ELSEWHERE, type Live, METRICS_TOKEN, openLive, RAIL_KEY } from '../harness/live.ts'
+import { codeOf } from '../harness/one-time-codes.ts'
 import { errorsIn, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { REDIS } from '../harness/redis.ts'
 import {
@@ -145,9 +146,29 @@ test('a member of the merchant joins the portal by the link of the command line,
   expect(member.cookie).toMatch(/^__Host-svc_portal=/)
   expect((await member.get('/payments')).json.payload.recordsCount).toBeGreaterThan(0)
   expect((await member.post('/qr-code', { multipleUse: true })).status).toBe(200)
-  expect((await member.post('/credentials', { name: 'till', password: PASSWORD })).json.secret).toMatch(
-    /^svc_live_/,
+  const { secret } = (await member.post('/session/second-factor')).json
+  const setUp = await member.post('/session/second-factor/confirm', { code: codeOf(secret) })
+  expect(setUp.json.recoveryCodes).toHaveLength(10)
+  const [recovery] = setUp.json.recoveryCodes
+  const proof = { password: PASSWORD, code: recovery }
+  expect((await member.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
+  const key = (await member.post('/credentials', { name: 'till', addresses: ['203.0.113.0/24'] })).json
+  expect(key.secret).toMatch(/^svc_live_/)
+  const ask = (address: string) =>
+    client.send('POST', '/api/v0/merchant/token', undefined, {
+      'api-key': key.secret,
+      'x-forwarded-for': address,
+    })
+  expect([(await ask('203.0.113.7')).status, (await ask('198.51.100.9')).error]).toEqual([
+    200,
+    'address_not_allowed',
+  ])
+  const limits = { addresses: [], scopes: ['payments:read'] }
+  expect((await member.send('PUT', `/credentials/${key.credentialId}/limits`, limits)).json).toMatchObject(
+    limits,
   )
+  const reset = ['admin', 'member', 'reset-second-factor', merchant.merchantId, 'ravi@shop.example']
+  expect(await live.svc(reset)).toMatchObject({ reset: true, secondFactor: false })
   const page = await fetch(`${service.baseUrl}/portal/`)
   expect([page.status, await page.text()]).toEqual([
     200,

@@ -14,6 +14,7 @@ import { emptyPages, everyPage } from './pages.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { people } from './people.ts'
 import { portalOfMerchants, portalOfPartners, portalOfViewers } from './portal.ts'
+import { secondFactorsOfMembers } from './portal-second-factor.ts'
 import { resilience } from './resilience.ts'
 import { secondFactors } from './second-factor.ts'
 import { signInWays } from './sign-in-ways.ts'
@@ -49,6 +50,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     portalOfMerchants(bed)
     portalOfPartners(bed)
     portalOfViewers(bed)
+    secondFactorsOfMembers(bed)
     signInWays(bed)
     secondFactors(bed)
     ownSessions(bed)

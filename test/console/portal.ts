@@ -9,9 +9,9 @@ import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { type Bed, look, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 
-const dialog = (page: Page) => page.getByRole('dialog')
+export const dialog = (page: Page) => page.getByRole('dialog')
 
-async function goTo(page: Page, path: string): Promise<void> {
+export async function goTo(page: Page, path: string): Promise<void> {
   await page.goto(`/portal${path}`, { waitUntil: 'domcontentloaded' })
   await settled(page)
 }
@@ -26,7 +26,7 @@ export async function memberOf(
   const page = await bed.visit({
     as: null,
     at: '/sign-in',
-    expected: [...NOT_SIGNED_IN, /40[14] .*\/portal/],
+    expected: [...NOT_SIGNED_IN, /40[134] .*\/portal/],
   })
   await goTo(page, `/link#${token}`)
   await page.getByLabel('Choose a password').fill(PASSWORD)
@@ -93,11 +93,17 @@ export function portalOfMerchants(bed: Bed): void {
     await goTo(page, '/credentials')
     await page.getByRole('button', { name: 'Issue API key' }).click()
     await dialog(page).getByLabel('Name').fill('till 2')
-    await dialog(page).getByLabel('Your password').fill(PASSWORD)
+    await dialog(page).getByLabel('Addresses').fill('203.0.113.0/24\n2001:db8::/32')
     await dialog(page).getByRole('button', { name: 'Issue', exact: true }).click()
     expect(await page.getByTestId('secret').textContent()).toMatch(/^svc_test_/)
     await page.getByRole('button', { name: 'I have kept it' }).click()
-    await page.getByRole('row', { name: 'till 2' }).waitFor()
+    await page.getByRole('row', { name: /till 2.*203\.0\.113\.0\/24, 2001:db8::\/32/ }).waitFor()
+    await page.getByRole('button', { name: 'Limit till 2' }).click()
+    await dialog(page).getByLabel('Scopes').click()
+    await page.getByRole('option', { name: 'payments:read' }).click()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog(page).getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
     await lookAtAll(page, [...MERCHANT, ...BOTH])
   })
 }

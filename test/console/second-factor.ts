@@ -1,14 +1,11 @@
-import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
+import { codeOf } from '../harness/one-time-codes.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
-
-const codeOf = (secret: string, periods = 0): string =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + periods * 30_000 })
 
 async function signIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name)
@@ -16,7 +13,8 @@ async function signIn(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-const clean = async (page: Page) => {
+/** The page has no serious fault, on a desk in light and on a phone in dark colours. */
+export const clean = async (page: Page) => {
   expect(await accessibilityFaults(page)).toEqual([])
   await look(page, 'phone', 'dark')
   expect(await accessibilityFaults(page)).toEqual([])

@@ -161,6 +161,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   SVC_OPERATOR_PASSWORD: 'correct horse battery staple',
   SVC_OPERATOR_CODE: '123456',
   CONSOLE_SECOND_FACTOR: 'optional',
+  PORTAL_SECOND_FACTOR: 'optional',
   CONSOLE_STEP_UP_MINUTES: '10',
   ACCESS_KEY_ALONE: 'accept',
   COIN_CLAWBACK: 'wallet',

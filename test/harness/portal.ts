@@ -1,7 +1,7 @@
 import type { MemberRole } from '@svc/console-api/portal/member-roles'
 import { inviteMember } from '@svc/console-api/portal/member-store'
 import { Browser, PASSWORD, PORTAL_API } from './console.ts'
-import type { TestService } from './service.ts'
+import { asSuperuser, type TestService } from './service.ts'
 
 let members = 0
 
@@ -32,3 +32,12 @@ export async function memberBrowser(
   if (response.status !== 200) throw new Error(`not signed in: ${response.text}`)
   return Object.assign(browser, { memberName: name, memberId })
 }
+
+/** Their sign-in was so long ago. */
+export const ageMember = ({ db }: TestService, memberId: string, minutes = 6) =>
+  asSuperuser(db.database, (admin) =>
+    admin.query(
+      `update member_sessions set authenticated_at = authenticated_at - $2 * interval '1 minute' where member_id = $1`,
+      [memberId, minutes],
+    ),
+  )

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiResponse, Json } from '../harness/client.ts'
 import { type Browser, PASSWORD, signedIn } from '../harness/console.ts'
 import { FORM, newPartner } from '../harness/partner.ts'
-import { memberBrowser } from '../harness/portal.ts'
+import { ageMember, memberBrowser } from '../harness/portal.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 /** Documentation addresses (RFC 5737, RFC 3849), which the proxy on loopback reports. */
@@ -292,17 +292,19 @@ test.each(KINDS)(
   },
 )
 
-test('an administrator of the portal sets the limits with the own password; others do not', async () => {
+test('an administrator of the portal sets the limits with a recent sign-in; others do not', async () => {
   const own = await merchantPrograms()
   const member = await memberBrowser(service, own.tenantId)
   const path = `/credentials/${own.credentialId}/limits`
   const limits = { addresses: ['203.0.113.0/24'], scopes: ['payments:read'] }
-  const set = (by: Browser, body: object) => by.send('PUT', path, { ...limits, ...body })
-  expect((await set(member, { password: 'not the password' })).error).toBe('wrong_password')
+  const set = (by: Browser) => by.send('PUT', path, limits)
+  await ageMember(service, member.memberId)
+  expect((await set(member)).error).toBe('step_up_required')
+  await member.post('/session/step-up', { password: PASSWORD })
   const operator = await memberBrowser(service, own.tenantId, 'operator')
-  expect((await set(operator, { password: PASSWORD })).error).toBe('role_too_low')
-  expect((await set(member, { password: PASSWORD })).json).toMatchObject(limits)
-  const issued = (await member.post('/credentials', { name: 'till', password: PASSWORD, ...limits })).json
+  expect((await set(operator)).error).toBe('role_too_low')
+  expect((await set(member)).json).toMatchObject(limits)
+  const issued = (await member.post('/credentials', { name: 'till', ...limits })).json
   const [, created] = (await member.get('/credentials')).json.data
   expect([created.credentialId, created.addresses]).toEqual([issued.credentialId, limits.addresses])
   const { data } = (await operations.get(`/audit?tenantId=${own.tenantId}&action=credential_limits.created`))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { type Browser, PASSWORD, signedIn } from '../harness/console.ts'
 import { newPartner, partnerToken } from '../harness/partner.ts'
-import { memberBrowser } from '../harness/portal.ts'
+import { ageMember, memberBrowser } from '../harness/portal.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -137,13 +137,15 @@ test('a credential is replaced for its own tenant alone, and the hours are 1 to 
     ])
 })
 
-test('an administrator of the portal replaces a credential with the own password; the audit names the member', async () => {
+test('an administrator of the portal replaces a credential with a recent sign-in; the audit names the member', async () => {
   const { tenantId, ask } = await merchantPrograms()
   const member = await memberBrowser(service, tenantId)
   const [{ credentialId }] = (await member.get('/credentials')).json.data
   const path = `/credentials/${credentialId}/roll`
-  expect((await member.post(path, { password: 'not the password' })).error).toBe('wrong_password')
-  const issued = (await member.post(path, { password: PASSWORD })).json
+  await ageMember(service, member.memberId)
+  expect((await member.post(path, {})).error).toBe('step_up_required')
+  await member.post('/session/step-up', { password: PASSWORD })
+  const issued = (await member.post(path, {})).json
   expect((await ask(service, issued)).status).toBe(200)
   const { data } = (await operations.get(`/audit?tenantId=${tenantId}&action=api_key.changed`)).json
   expect(data.map(({ actor, target }: Json) => [actor, target])).toEqual([

@@ -1,7 +1,8 @@
 import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
-import { Secret, TOTP } from 'otpauth'
+import { Secret } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { API, Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
+import { codeOf } from '../harness/one-time-codes.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -14,9 +15,6 @@ afterAll(async () => {
   await other.close()
   await service.close()
 })
-
-const codeOf = (secret: string, periods = 0): string =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + periods * 30_000 })
 
 /** An operator who has set up an app; the code of the period before was used for it. */
 async function withApp(role: 'viewer' | 'operator' | 'admin' = 'operator') {

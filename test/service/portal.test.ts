@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { newPartner, type TestPartner } from '../harness/partner.ts'
-import { invite, memberBrowser } from '../harness/portal.ts'
+import { ageMember, invite, memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
 
@@ -117,7 +117,7 @@ test('roles: a viewer changes nothing, an operator no keys, webhooks or members'
   for (const browser of [viewer, operator])
     for (const [method, path, body] of [
       ['POST', '/webhook-endpoints', { url: 'https://example.com/x' }],
-      ['POST', '/credentials', { name: 'x', password: PASSWORD }],
+      ['POST', '/credentials', { name: 'x' }],
       ['DELETE', `/credentials/${merchant.apiKeyId}`, undefined],
       ['POST', '/members', { name: 'x.y', role: 'admin' }],
     ] as const)
@@ -151,12 +151,15 @@ test('what a member does is what the API does, and is in the audit under the mem
   ).toContain('portal.createRefund')
 })
 
-test('keys: issued with the password, shown once, used, revoked; never those of another tenant', async () => {
+test('keys: issued with a recent sign-in, shown once, used, revoked; never those of another tenant', async () => {
   const browser = await memberBrowser(service, merchant.merchantId)
-  expect((await browser.post('/credentials', { name: 'till 2', password: 'wrong password' })).error).toBe(
+  await ageMember(service, browser.memberId)
+  expect((await browser.post('/credentials', { name: 'till 2' })).error).toBe('step_up_required')
+  expect((await browser.post('/session/step-up', { password: 'wrong password' })).error).toBe(
     'wrong_password',
   )
-  const issued = await browser.post('/credentials', { name: 'till 2', password: PASSWORD })
+  expect((await browser.post('/session/step-up', { password: PASSWORD })).status).toBe(200)
+  const issued = await browser.post('/credentials', { name: 'till 2' })
   const { credentialId, secret } = issued.json
   const token = () => service.client.post('/api/v0/merchant/token', undefined, { 'api-key': secret })
   expect((await token()).status).toBe(200)
@@ -168,7 +171,7 @@ test('keys: issued with the password, shown once, used, revoked; never those of 
   expect((await browser.send('DELETE', `/credentials/${credentialId}`)).json.revokedOn).toBeDefined()
   await expect.poll(async () => (await token()).status).toBe(401)
   const rewards = await memberBrowser(service, partner.partnerId)
-  const client = (await rewards.post('/credentials', { name: 'batch', password: PASSWORD })).json
+  const client = (await rewards.post('/credentials', { name: 'batch' })).json
   expect((await rewards.get('/credentials')).text).toContain(client.credentialId)
 })
 
@@ -253,7 +256,7 @@ test('requests of the portal run as the service, which sees one tenant: never as
       expect((await browser.get(path)).status, path).toBe(200)
     await browser.post('/qr-code', {})
     await browser.post('/members', { name: 'one.more@shop.example', role: 'viewer' })
-    await browser.post('/credentials', { name: 'another', password: PASSWORD })
+    await browser.post('/credentials', { name: 'another' })
   } finally {
     database.operate = operate
   }
@@ -276,14 +279,12 @@ test('one click enters the sandbox for a tenant, from this machine alone, and is
   const tenants = (await browser.get('/session/sandbox')).json.data
   expect(tenants).toContainEqual(expect.objectContaining({ tenantId: merchant.merchantId, kind: 'merchant' }))
   expect((await browser.post('/session/sandbox', { tenantId: 'mer_none' })).error).toBe('tenant_not_found')
-  expect(
-    (await browser.post('/session/sandbox', { tenantId: merchant.merchantId })).json.member,
-  ).toMatchObject({ name: 'sandbox', role: 'admin' })
+  const { member } = (await browser.post('/session/sandbox', { tenantId: merchant.merchantId })).json
+  expect(member).toMatchObject({ name: 'sandbox', role: 'admin' })
+  await ageMember(service, member.memberId, 60)
   expect((await browser.post('/credentials', { name: 'by a click' })).json.secret).toMatch(/^svc_test_/)
   for (const headers of [{ 'x-forwarded-for': '203.0.113.7' }, { host: 'sandbox.example' }])
     expect((await stranger().get('/session/sandbox', headers)).status).toBe(404)
   const asName = await stranger().post('/session', { name: 'sandbox', password: 'any password at all' })
   expect(asName.error).toBe('wrong_password')
-  const member = await memberBrowser(service, merchant.merchantId)
-  expect((await member.post('/credentials', { name: 'no password' })).error).toBe('wrong_password')
 })

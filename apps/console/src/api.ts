@@ -1,4 +1,4 @@
-import createClient from 'openapi-fetch'
+import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
@@ -27,7 +27,8 @@ export const api = createClient<Api>({
 export const stepUp = { ask: (): Promise<boolean> => Promise.resolve(false) }
 
 const copies = new WeakMap<Request, Request>()
-api.use({
+/** Of console and portal. */
+export const afterStepUp: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'GET') copies.set(request, request.clone())
   },
@@ -38,7 +39,8 @@ api.use({
     const { error } = (await response.clone().json()) as { error?: string }
     return error === 'step_up_required' && (await stepUp.ask()) ? fetch(copy) : undefined
   },
-})
+}
+api.use(afterStepUp)
 
 /** Called when a call finds that the session has ended. */
 export const onSignedOut = new Set<() => void>()

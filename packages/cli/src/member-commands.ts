@@ -12,6 +12,7 @@ import {
   type MemberChange,
   memberStatus,
   renewLink,
+  resetMemberFactor,
 } from '@svc/console-api/portal/member-store'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
@@ -81,6 +82,7 @@ Example:
     .addHelpText('after', '\nExample:\n  svc admin member list mer_01jqzyxk5n9b4w2m7t3v8c6d0f')
     .action(list)
   addChanges(member)
+  addReset(member)
 }
 
 function addChanges(member: Command): void {
@@ -117,6 +119,20 @@ function addChanges(member: Command): void {
     )
 }
 
+function addReset(member: Command): void {
+  member
+    .command('reset-second-factor')
+    .argument('<tenantId>', TENANT)
+    .argument('<name>', 'name or id of the member')
+    .description('the authenticator app of a member is asked no more; sessions end at once in every process')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin member reset-second-factor mer_01jqzyxk5n9b4w2m7t3v8c6d0f asha@shop.example',
+    )
+    .action(resetSecondFactor)
+}
+
 const shown = (member: Member) => ({
   memberId: member.memberId,
   name: member.name,
@@ -126,6 +142,7 @@ const shown = (member: Member) => ({
   createdBy: member.createdBy,
   lastSignInAt: member.lastSignInAt,
   linkExpiresAt: member.linkExpiresAt,
+  secondFactor: member.hasSecondFactor,
 })
 
 const toolsOf = ({ keyMaker: { keyring, random } }: CommandContext) => ({ keyring, random, now: new Date() })
@@ -200,4 +217,12 @@ async function change(tenantId: string, who: string, what: MemberChange, json: b
     database.operate((tx) => changeMember(tx, tenantId, who, what)),
   )
   printRecord(shown(changed ?? noSuch(tenantId, who)), json)
+}
+
+async function resetSecondFactor(tenantId: string, who: string, { json = false }: Json): Promise<void> {
+  const reset = await withInstallation(({ database }) =>
+    database.operate((tx) => resetMemberFactor(tx, tenantId, who)),
+  )
+  const { member, removed } = reset ?? noSuch(tenantId, who)
+  printRecord({ ...shown(member), reset: removed }, json)
 }

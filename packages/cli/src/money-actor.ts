@@ -35,7 +35,8 @@ async function requireCode(
   { name, operatorId }: OperatorAccount,
 ): Promise<void> {
   const { SecondFactor } = await import('@svc/console-api/second-factor')
-  const factor = new SecondFactor({ clock: systemClock, keyring, random })
+  const { OPERATOR_FACTORS } = await import('@svc/console-api/second-factor-store')
+  const factor = new SecondFactor({ clock: systemClock, keyring, random }, OPERATOR_FACTORS)
   const code = config.SVC_OPERATOR_CODE?.reveal()
   try {
     const checked = await database.operate((tx) => factor.check(tx, operatorId, code))

@@ -12,7 +12,7 @@ import {
 } from '@svc/console-api/operator-store'
 import { removeAllPasskeys } from '@svc/console-api/passkey-store'
 import { ROLES, type Role } from '@svc/console-api/permissions'
-import { removeSecondFactor } from '@svc/console-api/second-factor'
+import { OPERATOR_FACTORS } from '@svc/console-api/second-factor-store'
 import { Failure } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
 import { recordAudit } from '@svc/platform/audit'
@@ -221,7 +221,7 @@ async function resetSecondFactor(who: string, { json = false }: Json): Promise<v
   const { operator, reset } = await operate(async (tx) => {
     const found = await requireOperator(tx, who)
     await endSessions(tx, found.operatorId)
-    return { operator: found, reset: await removeSecondFactor(tx, found.operatorId) }
+    return { operator: found, reset: await OPERATOR_FACTORS.remove(tx, found.operatorId) }
   })
   printRecord({ ...shown(operator), reset }, json)
 }

@@ -211,6 +211,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   members.inviteTenantMember,
   members.changeTenantMember,
   members.renewTenantMemberLink,
+  members.resetMemberSecondFactor,
   invitations.listInvitations,
   invitations.inviteOperator,
   invitations.revokeInvitation,

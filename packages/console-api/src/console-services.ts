@@ -9,6 +9,7 @@ import { IdentityProvider } from './identity-provider.ts'
 import { Passkeys } from './passkeys.ts'
 import { ledgerChecks } from './reconciliations.ts'
 import { SecondFactor } from './second-factor.ts'
+import { OPERATOR_FACTORS } from './second-factor-store.ts'
 import { Sessions } from './sessions.ts'
 import { SignInGate } from './sign-in-gate.ts'
 
@@ -20,7 +21,7 @@ export interface ConsoleServices extends Services {
   readonly challenges: Challenges
   readonly identityProvider: IdentityProvider
   readonly passkeys: Passkeys
-  readonly secondFactor: SecondFactor
+  readonly secondFactor: SecondFactor<string>
   readonly auditChecks: BackgroundCheck<Verdict>
   readonly ledgerChecks: BackgroundCheck<Reconciliation>
 }
@@ -35,7 +36,7 @@ export function consoleServices(services: Services): ConsoleServices {
     failedSignIns: new FailedSignIns(services),
     challenges,
     passkeys: new Passkeys({ ...services, challenges }),
-    secondFactor: new SecondFactor(services),
+    secondFactor: new SecondFactor(services, OPERATOR_FACTORS),
     identityProvider: new IdentityProvider(services),
     auditChecks: auditChecks(services),
     ledgerChecks: ledgerChecks(services),

@@ -4,7 +4,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from './as-operator.ts'
-import { CONSOLE_API, consoleOperation, idParam, listOf } from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, listOf } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import {
   ChangeBody,
@@ -14,7 +14,14 @@ import {
   MemberRecord,
   memberToWire,
 } from './portal/member-records.ts'
-import { changeMember, inviteMember, LINK_HOURS, listMembersOf, renewLink } from './portal/member-store.ts'
+import {
+  changeMember,
+  inviteMember,
+  LINK_HOURS,
+  listMembersOf,
+  renewLink,
+  resetMemberFactor,
+} from './portal/member-store.ts'
 
 const TAG = 'Members of tenants'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/members`
@@ -139,6 +146,29 @@ export const renewTenantMemberLink = query({
       const renewed = await asOperator(services, input, (tx) => renewLink(tx, toolsOf(services), asked))
       const { member, link } = renewed ?? fail('member_not_found')
       return { body: JSON.stringify({ ...memberToWire(member, services.config.BUSINESS_TIME_ZONE), link }) }
+    }
+  },
+})
+
+export const resetMemberSecondFactor = query({
+  ...consoleOperation,
+  id: 'console.resetMemberSecondFactor',
+  stepUp: true,
+  method: 'DELETE',
+  path: `${PATH}/:memberId/second-factor`,
+  tag: TAG,
+  summary: 'Reset the second factor of a member',
+  description: 'For one who has lost the device. Ends all sessions of the member.',
+  permission: 'operations',
+  params: ofMember,
+  result: closed({ removed: Type.Boolean() }),
+  errors: ['member_not_found', 'second_factor_not_found'],
+  mount(services: ConsoleServices) {
+    return async (input) => {
+      const { tenantId, memberId } = input.params
+      const reset = await asOperator(services, input, (tx) => resetMemberFactor(tx, tenantId, memberId))
+      const { removed } = reset ?? fail('member_not_found')
+      return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
     }
   },
 })

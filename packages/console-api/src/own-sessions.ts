@@ -1,6 +1,7 @@
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import type { Factor, Session } from './sessions.ts'
+import type { Factor } from './proof-age.ts'
+import type { Session } from './sessions.ts'
 
 /** A session as its operator sees it. */
 export interface OwnSession {

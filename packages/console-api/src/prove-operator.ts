@@ -4,18 +4,21 @@ import type { ConsoleServices } from './console-services.ts'
 import type { SignInAttempt } from './failed-sign-ins.ts'
 import { findCredentials, type OperatorAccount } from './operator-store.ts'
 import { isPassword } from './password.ts'
-import type { Factor } from './sessions.ts'
+import type { Factor } from './proof-age.ts'
 
-/** What operators send to prove who they are. */
+/** Of a second factor, where there is one. */
+export const OptionalCode = Type.Optional(
+  Type.String({
+    minLength: 6,
+    maxLength: 11,
+    description: 'Of the second factor: six digits of the authenticator app, or a recovery code',
+  }),
+)
+
+/** What operators and members send to prove who they are. */
 export const PasswordAndCode = {
   password: Type.String({ minLength: 1, maxLength: 256 }),
-  code: Type.Optional(
-    Type.String({
-      minLength: 6,
-      maxLength: 11,
-      description: 'Of the second factor: six digits of the authenticator app, or a recovery code',
-    }),
-  ),
+  code: OptionalCode,
 }
 
 /** How a proof fails. */

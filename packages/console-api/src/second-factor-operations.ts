@@ -1,39 +1,27 @@
 import { fail } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
-import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
-import { qrPng } from '@svc/upi-qr/qr-image'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from './as-operator.ts'
-import {
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  idParam,
-  maybeInstant,
-  record,
-  text,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { endSessions, findOperator } from './operator-store.ts'
 import { PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
-import { RECOVERY_CODES, removeSecondFactor } from './second-factor.ts'
+import {
+  FirstCode,
+  labelOf,
+  RecoveryCodes,
+  SecondFactorRecord,
+  SecondFactorStart,
+  startToWire,
+  stateToWire,
+} from './second-factor-records.ts'
+import { OPERATOR_FACTORS } from './second-factor-store.ts'
 import { SessionRecord, sessionToWire } from './session-operations.ts'
 
 const TAG = 'Second factor'
 const PATH = `${CONSOLE_API}/session/second-factor`
-
-const SecondFactorRecord = record('SecondFactor', {
-  isOn: Type.Boolean({ description: 'Whether a code is asked for' }),
-  since: maybeInstant,
-  recoveryCodesLeft: Type.Integer(),
-})
-const RecoveryCodes = record('RecoveryCodes', {
-  recoveryCodes: Type.Array(text(), {
-    description: `${RECOVERY_CODES} codes, shown once; each works once, instead of a code of the app`,
-  }),
-})
 
 export const showSecondFactor = query({
   ...consoleOperation,
@@ -49,11 +37,8 @@ export const showSecondFactor = query({
   mount({ config, database, secondFactor }: ConsoleServices) {
     return async ({ caller }) => {
       const { actorId } = required(caller.actor, 'operators call')
-      const { confirmedAt, recoveryCodesLeft } = await database.operate((tx) =>
-        secondFactor.state(tx, actorId),
-      )
-      const since = confirmedAt && rfc3339(confirmedAt, config.BUSINESS_TIME_ZONE)
-      return { body: JSON.stringify({ isOn: confirmedAt !== undefined, since, recoveryCodesLeft }) }
+      const state = await database.operate((tx) => secondFactor.state(tx, actorId))
+      return { body: stateToWire(state, config.BUSINESS_TIME_ZONE) }
     }
   },
 })
@@ -69,19 +54,14 @@ export const startSecondFactor = query({
   summary: 'Begin to set up an authenticator app',
   description: 'It counts once `confirm` has taken a code of the app; until then this can be called again.',
   permission: 'view',
-  result: record('SecondFactorStart', {
-    secret: text('Base32, to be typed where nothing can be scanned'),
-    uri: text('`otpauth:` URI'),
-    qrCodeBase64: text('The URI as a QR code, PNG in base64'),
-  }),
+  result: SecondFactorStart,
   errors: ['second_factor_is_on'],
   mount(services: ConsoleServices) {
     return async (input) => {
       const { actorId, name } = required(input.caller.actor, 'operators call')
-      const label = { issuer: `svc ${new URL(services.publicUrl()).host}`, name }
+      const label = labelOf(services.publicUrl(), name)
       const begun = await asOperator(services, input, (tx) => services.secondFactor.begin(tx, actorId, label))
-      const qrCodeBase64 = qrPng(begun.uri).toString('base64')
-      return { body: JSON.stringify({ ...begun, qrCodeBase64 }) }
+      return { body: startToWire(begun) }
     }
   },
 })
@@ -95,7 +75,7 @@ export const confirmSecondFactor = query({
   tag: TAG,
   summary: 'Confirm an authenticator app by its first code',
   permission: 'view',
-  body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', 'x-rule': 'must be six digits' }) }),
+  body: FirstCode,
   result: RecoveryCodes,
   errors: ['second_factor_not_found', 'second_factor_is_on', 'wrong_code', 'second_factor_locked'],
   mount(services: ConsoleServices) {
@@ -155,7 +135,7 @@ export const removeOwnSecondFactor = query({
   mount(services: ConsoleServices) {
     return async (input) => {
       const { actorId } = required(input.caller.actor, 'operators call')
-      const removed = await asOperator(services, input, (tx) => removeSecondFactor(tx, actorId))
+      const removed = await asOperator(services, input, (tx) => OPERATOR_FACTORS.remove(tx, actorId))
       return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
     }
   },
@@ -181,7 +161,7 @@ export const resetSecondFactor = query({
         const found = await findOperator(tx, operatorId)
         if (found?.operatorId !== operatorId) return fail('operator_not_found')
         await endSessions(tx, operatorId)
-        return removeSecondFactor(tx, operatorId)
+        return OPERATOR_FACTORS.remove(tx, operatorId)
       })
       return { body: JSON.stringify({ removed: removed || fail('second_factor_not_found') }) }
     }

@@ -11,9 +11,10 @@ import type { ConsoleServices } from './console-services.ts'
 import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
 import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
+import type { Factor } from './proof-age.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
-import type { Factor, Session } from './sessions.ts'
+import type { Session } from './sessions.ts'
 
 const TAG = 'Session'
 

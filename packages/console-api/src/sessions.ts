@@ -8,6 +8,7 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import type { OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, rolesWith } from './permissions.ts'
+import { type Factor, isFactorMissing, isProofStale } from './proof-age.ts'
 
 /** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
 const SEEN_EVERY_MS = 60_000
@@ -53,9 +54,6 @@ const RENEW = statement(
   'update operator_sessions set authenticated_at = $2, factors = $3 where digest = $1',
 )
 const END = statement('operator_session_end', 'delete from operator_sessions where digest = $1')
-
-/** With what a person proves who they are; `none` for the sandbox's click. A passkey counts as two. */
-export type Factor = 'password' | 'totp' | 'recovery' | 'passkey' | 'oidc' | 'none'
 
 /** From where a person signs in. */
 export interface SignInPlace {
@@ -181,16 +179,7 @@ export class Sessions {
   /** Whether the operator's role needs a second factor with which the session did not begin. */
   needsSecondFactor({ operator: { role }, factors }: Session): boolean {
     const { CONSOLE_SECOND_FACTOR: needed } = this.#services.config
-    const isNeeded = needed === 'all' || (needed === 'money' && permits(role, 'finance'))
-    return isNeeded && factors.every((factor) => factor === 'password')
-  }
-
-  /** Whether the person proved long ago who they are. The sandbox's click proves nothing, and cannot be repeated. */
-  #needsStepUp({ authenticatedAt, factors }: Session): boolean {
-    const { clock, config } = this.#services
-    const { CONSOLE_STEP_UP_MINUTES: minutes } = config
-    if (minutes === 0 || factors.includes('none')) return false
-    return authenticatedAt.getTime() < clock.now() - minutes * 60_000
+    return isFactorMissing(needed, permits(role, 'finance'), factors)
   }
 
   /** The session of a request. Throws `not_signed_in`. */
@@ -210,7 +199,7 @@ export class Sessions {
         description: `This needs one of the roles ${rolesWith(needed).join(', ')}; yours is ${role}`,
       })
     if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
-    if (stepUp && this.#needsStepUp(session)) fail('step_up_required')
+    if (stepUp && isProofStale(this.#services, session)) fail('step_up_required')
     return { tenantId: 'house', actor: session.operator }
   }
 }

@@ -52,11 +52,16 @@ export const SIGN_IN_SETTINGS = {
     'optional',
     'Who must have a second factor in the console besides a password: `optional`: each operator decides; `money`: those whose role may move money; `all`: everyone. Who has set one up is always asked for it. Passkeys and the identity provider count as two factors. Set `money` in production.',
   ),
+  PORTAL_SECOND_FACTOR: oneOf(
+    ['optional', 'money', 'all'],
+    'optional',
+    'The same of members in the portal of tenants: `money` are operators and administrators, who refund. Members have authenticator apps, no passkeys and no identity provider.',
+  ),
   CONSOLE_STEP_UP_MINUTES: whole(
     5,
     0,
     60,
-    'Money moves and changes to operators need a sign-in of at most so many minutes ago; the console asks for the password again. 0: never.',
+    'Money moves, keys and changes to operators and members need a sign-in of at most so many minutes ago; console and portal ask for the password again. 0: never.',
   ),
 } satisfies Record<string, Setting<unknown, string | undefined>>
 

@@ -6,11 +6,20 @@ import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { aboutQuery, useSession } from '../session.ts'
+import { type FactorCalls, SecondFactor } from '../parts/second-factor.tsx'
+import { aboutQuery, sessionQuery, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { OwnSessions } from './own-sessions.tsx'
 import { Passkeys } from './passkeys.tsx'
-import { SecondFactor } from './second-factor.tsx'
+
+const FACTOR_CALLS: FactorCalls = {
+  show: () => responseOf(api.GET('/session/second-factor')),
+  start: () => responseOf(api.POST('/session/second-factor')),
+  confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
+  renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
+  remove: () => responseOf(api.DELETE('/session/second-factor')),
+  sessionKey: sessionQuery.queryKey,
+}
 
 export function Account() {
   const { name, role, secondFactorNeeded, mode, version, timeZone } = useSession()
@@ -38,7 +47,7 @@ export function Account() {
           <ChangePassword />
         </Section>
       )}
-      {about.data?.passwords !== false && <SecondFactor />}
+      {about.data?.passwords !== false && <SecondFactor calls={FACTOR_CALLS} />}
       <Passkeys />
       <OwnSessions />
     </Page>

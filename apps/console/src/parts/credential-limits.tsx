@@ -1,6 +1,5 @@
 import { MultiSelect, Text, Textarea } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import type { ReactNode } from 'react'
 import type { Schemas } from '../api.ts'
 import { FormDialog } from './form-dialog.tsx'
 import { Instant } from './instant.tsx'
@@ -78,16 +77,14 @@ export function LimitsCell({ credential }: { readonly credential: Credential }) 
 interface LimitProps {
   readonly credential: Credential
   readonly scopes: readonly string[]
-  readonly password: (form: UseFormReturnType<LimitValues & { password: string }>) => ReactNode
-  readonly limit: (body: Limits & { password: string }) => Promise<unknown>
+  readonly limit: (body: Limits) => Promise<unknown>
 }
 
-export function Limit({ credential, scopes, password, limit }: LimitProps) {
+export function Limit({ credential, scopes, limit }: LimitProps) {
   const { name } = credential
   const initial = {
     addresses: credential.addresses.join('\n'),
     scopes: credential.scopes as string[],
-    password: '',
   }
   return (
     <FormDialog
@@ -100,10 +97,9 @@ export function Limit({ credential, scopes, password, limit }: LimitProps) {
         <>
           <Text size="sm">Within a second this holds for every program that uses it.</Text>
           <LimitInputs form={form} scopes={scopes} />
-          {password(form)}
         </>
       )}
-      submit={({ password: typed, ...values }) => limit({ ...limitsOf(values), password: typed })}
+      submit={(values) => limit(limitsOf(values))}
     />
   )
 }

@@ -1,7 +1,6 @@
-import { Group, NumberInput, PasswordInput, Text, TextInput } from '@mantine/core'
+import { Group, NumberInput, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../api.ts'
-import { useSession } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { Limit, LimitInputs, type Limits, LimitsCell, limitsOf, NO_LIMITS } from './credential-limits.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -15,14 +14,12 @@ import { Id } from './thing-link.tsx'
 type Credential = Schemas['Credential']
 type Issued = Schemas['IssuedCredential']
 
-/** What may be done; `password` is typed where it is asked for. */
+/** What may be done. */
 export interface CredentialActions {
-  readonly issue: (body: Limits & { name: string; password?: string }) => Promise<Issued>
-  readonly limit: (credentialId: string, body: Limits & { password?: string }) => Promise<unknown>
-  readonly roll: (credentialId: string, body: { hours: number; password?: string }) => Promise<Issued>
+  readonly issue: (body: Limits & { name: string }) => Promise<Issued>
+  readonly limit: (credentialId: string, body: Limits) => Promise<unknown>
+  readonly roll: (credentialId: string, body: { hours: number }) => Promise<Issued>
   readonly revoke: (credentialId: string) => Promise<unknown>
-  /** Whether the person types the own password for a new secret. */
-  readonly asksPassword?: boolean
 }
 
 interface CredentialListProps {
@@ -91,9 +88,6 @@ export function CredentialList({ what, credentials, scopes, actions, empty }: Cr
             <Limit
               credential={credential}
               scopes={scopes}
-              password={(form) => (
-                <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
-              )}
               limit={(body) => actions.limit(credential.credentialId, body)}
             />
             {credential.expiresOn === undefined && (
@@ -134,26 +128,13 @@ interface NewProps {
   readonly onIssued: (issued: Issued) => void
 }
 
-function OwnPassword({ asked, ...props }: { readonly asked: boolean | undefined }) {
-  const { mode } = useSession()
-  if (!asked) return undefined
-  return (
-    <PasswordInput
-      label="Your password"
-      description={mode === 'sandbox' ? 'Empty if you entered the sandbox by a click' : undefined}
-      autoComplete="current-password"
-      {...props}
-    />
-  )
-}
-
 function Issue({ what, scopes, actions, onIssued }: NewProps & { readonly scopes: readonly string[] }) {
   return (
     <FormDialog
       label={`Issue ${what}`}
       send="Issue"
       variant="default"
-      initial={{ name: '', ...NO_LIMITS, password: '' }}
+      initial={{ name: '', ...NO_LIMITS }}
       rules={{ name: needed }}
       fields={(form) => (
         <>
@@ -164,12 +145,9 @@ function Issue({ what, scopes, actions, onIssued }: NewProps & { readonly scopes
             {...form.getInputProps('name')}
           />
           <LimitInputs form={form} scopes={scopes} />
-          <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
         </>
       )}
-      submit={async ({ name, password, ...limits }) =>
-        onIssued(await actions.issue({ name, password, ...limitsOf(limits) }))
-      }
+      submit={async ({ name, ...limits }) => onIssued(await actions.issue({ name, ...limitsOf(limits) }))}
     />
   )
 }
@@ -182,7 +160,7 @@ function Roll({ what, credential, actions, onIssued }: NewProps & { readonly cre
       send="Replace"
       compact="Replace"
       variant="default"
-      initial={{ hours: OVERLAP_HOURS, password: '' }}
+      initial={{ hours: OVERLAP_HOURS }}
       fields={(form) => (
         <>
           <Text size="sm">
@@ -197,7 +175,6 @@ function Roll({ what, credential, actions, onIssued }: NewProps & { readonly cre
             data-autofocus
             {...form.getInputProps('hours')}
           />
-          <OwnPassword asked={actions.asksPassword} {...form.getInputProps('password')} />
         </>
       )}
       submit={async (body) => onIssued(await actions.roll(credentialId, body))}

@@ -16,6 +16,7 @@ export interface MemberRow {
   readonly createdOn: string
   readonly lastSignInOn?: string
   readonly linkExpiresOn?: string
+  readonly hasSecondFactor: boolean
 }
 
 type Role = MemberRow['role']
@@ -25,6 +26,7 @@ export interface MemberActions {
   readonly invite: (member: { name: string; role: Role }) => Promise<{ link: string }>
   readonly change: (memberId: string, change: { role?: Role; disabled?: boolean }) => Promise<unknown>
   readonly renew: (memberId: string) => Promise<{ link: string }>
+  readonly resetSecondFactor: (memberId: string) => Promise<unknown>
 }
 
 const ROLES = [
@@ -60,6 +62,7 @@ export function MemberList({ members, actions, self }: MemberListProps) {
         </>
       ),
     },
+    { title: 'Second factor', cell: ({ hasSecondFactor }) => (hasSecondFactor ? 'On' : '–') },
     { title: 'Last sign-in', cell: ({ lastSignInOn }) => <Instant at={lastSignInOn} /> },
     {
       title: 'What to do',
@@ -96,7 +99,11 @@ interface ActionsProps {
   readonly onLink: (link: string) => void
 }
 
-function Actions({ member: { memberId, name, role, status }, actions, onLink }: ActionsProps) {
+function Actions({
+  member: { hasSecondFactor, memberId, name, role, status },
+  actions,
+  onLink,
+}: ActionsProps) {
   const disabled = status === 'disabled'
   return (
     <Group gap={4}>
@@ -122,6 +129,18 @@ function Actions({ member: { memberId, name, role, status }, actions, onLink }: 
         >
           With it <b>{name}</b> chooses another password; then all sessions end. The link before stops
           working.
+        </ConfirmAction>
+      )}
+      {hasSecondFactor && (
+        <ConfirmAction
+          label="Reset second factor"
+          confirm="Reset"
+          danger
+          compact
+          run={() => actions.resetSecondFactor(memberId)}
+        >
+          <b>{name}</b> is signed out everywhere, and signs in with the password alone until another app is
+          set up. Make sure that it is really {name} who asks.
         </ConfirmAction>
       )}
       <ConfirmAction

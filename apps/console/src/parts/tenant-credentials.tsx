@@ -12,9 +12,9 @@ const actionsOf = (tenantId: string): CredentialActions => {
     return result
   }
   return {
-    issue: ({ password: _, ...body }) =>
+    issue: (body) =>
       then(responseOf(api.POST('/tenants/{tenantId}/credentials', { params: { path: { tenantId } }, body }))),
-    limit: (credentialId, { password: _, ...body }) =>
+    limit: (credentialId, body) =>
       then(
         responseOf(
           api.PUT('/tenants/{tenantId}/credentials/{credentialId}/limits', {

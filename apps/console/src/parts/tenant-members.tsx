@@ -33,6 +33,14 @@ const actionsOf = (tenantId: string): MemberActions => {
           }),
         ),
       ),
+    resetSecondFactor: (memberId) =>
+      then(
+        responseOf(
+          api.DELETE('/tenants/{tenantId}/members/{memberId}/second-factor', {
+            params: { path: { ...path, memberId } },
+          }),
+        ),
+      ),
   }
 }
 

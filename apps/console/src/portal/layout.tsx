@@ -1,6 +1,6 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import {
   AccountIcon,
@@ -21,6 +21,7 @@ import { useSession } from '../session.ts'
 import { Notices } from '../shell/notices.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
 import { signOut, useMember } from './session.ts'
+import { StepUp } from './step-up.tsx'
 
 /** The places of the portal; those of one kind of tenant say which. */
 const PLACES = [
@@ -77,12 +78,20 @@ export function Layout() {
         <Box maw={1200} mx="auto">
           <Notices />
           <Suspense fallback={<Waiting />}>
-            <Outlet />
+            <Inside />
           </Suspense>
         </Box>
+        <StepUp />
       </AppShell.Main>
     </AppShell>
   )
+}
+
+/** Who must set up a second factor does that first. */
+function Inside() {
+  const { secondFactorNeeded } = useMember()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  return secondFactorNeeded && path !== '/account' ? <Navigate to={'/account' as string} /> : <Outlet />
 }
 
 function Tenant() {

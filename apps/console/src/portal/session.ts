@@ -37,6 +37,8 @@ export function useMember() {
     tenantId: data?.tenant.tenantId ?? '',
     tenantName: data?.tenant.name ?? '',
     kind: data?.tenant.kind ?? 'merchant',
+    /** Whether nothing but the own account works before a second factor is set up. */
+    secondFactorNeeded: data?.secondFactorNeeded ?? false,
     /** Whether the member has this role or a higher one. */
     can: (wanted: Role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted),
   }

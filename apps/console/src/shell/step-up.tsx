@@ -1,8 +1,8 @@
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { api, responseOf, type Schemas, stepUp } from '../api.ts'
+import { useState } from 'react'
+import { api, responseOf, type Schemas } from '../api.ts'
 import { asCallFailed, CallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
@@ -10,31 +10,10 @@ import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
 import { aboutQuery, queryClient, sessionQuery, useSession } from '../session.ts'
+import { type ProofProps, StepUpDialog } from './step-up-dialog.tsx'
 
-/** Over other dialogs, whose request waits for it. */
-const Z_INDEX = 400
-
-/** Asks for the password again when something needs a recent sign-in; what was asked for then goes on. */
-export function StepUp() {
-  const [resolve, setResolve] = useState<(confirmed: boolean) => void>()
-  useEffect(() => {
-    stepUp.ask = () => new Promise<boolean>((settle) => setResolve(() => settle))
-  }, [])
-  const end = (confirmed: boolean) => {
-    resolve?.(confirmed)
-    setResolve(undefined)
-  }
-  return (
-    <Modal
-      opened={resolve !== undefined}
-      onClose={() => end(false)}
-      title="Confirm that it is you"
-      zIndex={Z_INDEX}
-    >
-      <Proof confirmed={() => end(true)} cancelled={() => end(false)} />
-    </Modal>
-  )
-}
+/** The operator proves it in one of the ways to sign in. */
+export const StepUp = () => <StepUpDialog Proof={Proof} />
 
 /** Inside the console, to come back to. */
 const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
@@ -45,11 +24,6 @@ async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
   if (session.operator.name === name) return session
   window.location.reload()
   throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${session.operator.name}.`)
-}
-
-interface ProofProps {
-  readonly confirmed: () => void
-  readonly cancelled: () => void
 }
 
 function Proof({ confirmed, cancelled }: ProofProps) {

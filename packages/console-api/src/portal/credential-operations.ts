@@ -7,7 +7,6 @@ import {
   rollCredential,
 } from '@svc/core/tenants/credentials'
 import { query } from '@svc/server/http/operation'
-import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, idParam, Name } from '../console-schema.ts'
 import {
@@ -25,15 +24,9 @@ import {
   ROLL_DESCRIPTION,
 } from '../credential-records.ts'
 import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
-import { requirePassword } from './session-operations.ts'
 
 const TAG = 'Credentials'
 const PATH = `${PORTAL_API}/credentials`
-const Password = Type.Optional(
-  Type.String({ maxLength: 256, description: 'Yours; in the sandbox, who entered by a click has none' }),
-)
-const PASSWORD_ERRORS = ['wrong_password', 'too_many_failed_attempts', 'overloaded'] as const
-
 export const listOwnCredentials = query({
   ...memberOperation,
   id: 'portal.listCredentials',
@@ -55,21 +48,21 @@ export const listOwnCredentials = query({
 export const issueOwnCredential = query({
   ...memberOperation,
   id: 'portal.issueCredential',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
   summary: 'Issue an API key or OAuth client',
-  description: 'The secret is in this response and never again. Needs your password.',
+  description: 'The secret is in this response and never again.',
   role: 'admin',
-  body: closed({ name: Name, ...NewLimits, password: Password }),
+  body: closed({ name: Name, ...NewLimits }),
   result: IssuedRecord,
-  errors: [...PASSWORD_ERRORS],
+  errors: [],
   mount(services: PortalServices) {
     return async (input) => {
-      const { name, password, ...body } = input.body
+      const { name, ...body } = input.body
       const { tenantId } = input.caller
       const limits = limitsOfBody(tenantId, body)
-      await requirePassword(services, input, password)
       const issued = await asMember(services, input, (tx) =>
         issueCredential(tx, keyMakerOf(services), { tenantId, name, limits }),
       )
@@ -81,22 +74,21 @@ export const issueOwnCredential = query({
 export const limitOwnCredential = query({
   ...memberOperation,
   id: 'portal.limitCredential',
+  stepUp: true,
   method: 'PUT',
   path: `${PATH}/:credentialId/limits`,
   tag: TAG,
   summary: 'Limit an API key or OAuth client to addresses and scopes',
-  description: `${LIMITS_DESCRIPTION} Needs your password.`,
+  description: LIMITS_DESCRIPTION,
   role: 'admin',
   params: idParam('credentialId'),
-  body: closed({ ...LimitFields, password: Password }),
+  body: closed(LimitFields),
   result: CredentialRecord,
-  errors: ['credential_not_found', 'credential_ended', ...PASSWORD_ERRORS],
+  errors: ['credential_not_found', 'credential_ended'],
   mount(services: PortalServices) {
     return async (input) => {
-      const { password, ...body } = input.body
       const { tenantId } = input.caller
-      const limits = limitsOfBody(tenantId, body)
-      await requirePassword(services, input, password)
+      const limits = limitsOfBody(tenantId, input.body)
       const wanted = { tenantId, credentialId: input.params.credentialId }
       const limited = await asMember(services, input, (tx) => limitCredential(tx, wanted, limits))
       return { body: JSON.stringify(credentialToWire(limited, services.config.BUSINESS_TIME_ZONE)) }
@@ -107,20 +99,20 @@ export const limitOwnCredential = query({
 export const rollOwnCredential = query({
   ...memberOperation,
   id: 'portal.rollCredential',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:credentialId/roll`,
   tag: TAG,
   summary: 'Replace an API key or OAuth client',
-  description: `${ROLL_DESCRIPTION} Needs your password.`,
+  description: ROLL_DESCRIPTION,
   role: 'admin',
   params: idParam('credentialId'),
-  body: closed({ hours: Hours, password: Password }),
+  body: closed({ hours: Hours }),
   result: IssuedRecord,
-  errors: ['credential_not_found', 'credential_ended', ...PASSWORD_ERRORS],
+  errors: ['credential_not_found', 'credential_ended'],
   mount(services: PortalServices) {
     return async (input) => {
-      const { hours = OVERLAP_HOURS, password } = input.body
-      await requirePassword(services, input, password)
+      const { hours = OVERLAP_HOURS } = input.body
       const wanted = { tenantId: input.caller.tenantId, credentialId: input.params.credentialId, hours }
       const { issued } = await asMember(services, input, (tx) =>
         rollCredential(tx, keyMakerOf(services), wanted),

@@ -11,9 +11,11 @@ export interface FailedSignIn {
   readonly name: string
   readonly address: string
   readonly requestId: string
+  /** What was wrong where it was not the password. */
+  readonly reason?: 'wrong_code'
 }
 
-/** Audits wrong passwords of members, each in the chain of the tenant (decision O3). */
+/** Audits wrong passwords and codes of members, each in the chain of the tenant (decision O3). */
 export class FailedMemberSignIns {
   readonly #database: Services['database']
   readonly #ofMember = new RateLimiterMemory({ points: ENTRIES_PER_HOUR, duration: 3_600 })
@@ -22,10 +24,12 @@ export class FailedMemberSignIns {
     this.#database = database
   }
 
-  async record({ tenantId, memberId, name, address, requestId }: FailedSignIn): Promise<void> {
+  async record({ tenantId, memberId, name, address, requestId, reason }: FailedSignIn): Promise<void> {
     if (!(await this.#mayEnter(memberId))) return
     const act = { action: 'member.sign_in_failed', target: memberId, member: name, tenantId, requestId }
-    await this.#database.write([tenantId], async (tx) => recordActs(tx, [{ ...act, details: { address } }]))
+    await this.#database.write([tenantId], async (tx) =>
+      recordActs(tx, [{ ...act, details: { address, ...(reason && { reason }) } }]),
+    )
   }
 
   async #mayEnter(memberId: string): Promise<boolean> {

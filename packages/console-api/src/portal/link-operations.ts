@@ -5,12 +5,14 @@ import { Type } from 'typebox'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, instant, record, text } from '../console-schema.ts'
 import { hashPassword } from '../password.ts'
+import { OptionalCode, PROOF_FAILURES } from '../prove-operator.ts'
 import { NewPassword } from '../session-operations.ts'
 import { handoverSheet } from './handover-sheet.ts'
 import { openHandover, waitingHandover } from './handover-store.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import { memberOfLink, setMemberPassword, tenantOfLink } from './member-store.ts'
 import { PORTAL_API, type PortalServices, writeAsMember } from './portal-services.ts'
+import { checkMemberCode } from './prove-member.ts'
 import { enterAsMember, OpenedLinkRecord, sessionReply } from './session-operations.ts'
 
 const TAG = 'Session'
@@ -64,20 +66,24 @@ export const useMemberLink = query({
   tag: TAG,
   summary: 'Choose a password by a link',
   description:
-    'Uses the link up and signs in. All sessions that the member had before end. Where the link hands over credentials, they are issued now: their secrets are in this response and never again.',
+    'Uses the link up and signs in. All sessions that the member had before end. A member with a second factor needs a code of it: a link replaces the password alone. Where the link hands over credentials, they are issued now: their secrets are in this response and never again.',
   auth: 'none',
   envelope: 'problem',
-  body: closed({ token: Token, password: NewPassword }),
+  body: closed({ token: Token, password: NewPassword, code: OptionalCode }),
   result: OpenedLinkRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['invitation_not_found', 'invitation_expired', 'tenant_closing', 'overloaded'],
+  errors: ['invitation_not_found', 'invitation_expired', 'tenant_closing', ...PROOF_FAILURES],
   mount(services: PortalServices) {
-    const { database } = services
-    return async ({ address, body: { token, password }, headers, requestId }) => {
+    const { database, memberGate } = services
+    return async ({ address, body: { token, password, code }, headers, requestId }) => {
       const tenantId = tenantOfLink(token) ?? fail('invitation_not_found')
       // Before the password is hashed, which is slow on purpose.
-      const { name } = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const offered = await database.read([tenantId], (tx) => memberOfLink(tx, toolsOf(services), token))
+      const { name } = offered
+      await memberGate.enter(address, name)
+      const factors = await checkMemberCode(services, offered, { address, requestId }, code)
       const passwordHash = await hashPassword(password)
+      const proved = ['password', ...factors] as const
       const asked = { address, headers, requestId }
       // One transaction: a link that is used up has signed in and handed over.
       const { cookie, handed } = await writeAsMember(
@@ -88,7 +94,7 @@ export const useMemberLink = query({
           const invited = await memberOfLink(tx, toolsOf(services), token, true)
           await setMemberPassword(tx, invited, passwordHash)
           const handed = await openHandover(tx, keyMakerOf(services), invited)
-          return { handed, cookie: await enterAsMember(services, tx, invited, asked) }
+          return { handed, cookie: await enterAsMember(services, tx, invited, asked, proved) }
         },
       )
       const { headers: set, body } = await sessionReply(services, cookie)

@@ -43,6 +43,7 @@ export const listOwnMembers = query({
 export const inviteOwnMember = query({
   ...memberOperation,
   id: 'portal.inviteMember',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
@@ -69,6 +70,7 @@ export const inviteOwnMember = query({
 export const changeOwnMember = query({
   ...memberOperation,
   id: 'portal.changeMember',
+  stepUp: true,
   method: 'PATCH',
   path: `${PATH}/:memberId`,
   tag: TAG,
@@ -96,6 +98,7 @@ export const changeOwnMember = query({
 export const renewOwnMemberLink = query({
   ...memberOperation,
   id: 'portal.renewMemberLink',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:memberId/link`,
   tag: TAG,

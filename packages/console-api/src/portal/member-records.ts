@@ -20,6 +20,7 @@ const fields = {
   createdBy: text('Who invited, as the audit names them'),
   lastSignInOn: maybeInstant,
   linkExpiresOn: maybeInstant,
+  hasSecondFactor: Type.Boolean({ description: 'Whether signing in asks for a code too' }),
 }
 export const MemberRecord = record('Member', fields)
 export const InvitedMember = record('InvitedMember', {
@@ -58,4 +59,5 @@ export const memberToWire = (member: Member, timeZone: string) => ({
   createdBy: member.createdBy,
   lastSignInOn: maybe(member.lastSignInAt, timeZone),
   linkExpiresOn: maybe(member.linkExpiresAt, timeZone),
+  hasSecondFactor: member.hasSecondFactor,
 })

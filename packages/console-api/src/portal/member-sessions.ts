@@ -6,6 +6,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { type Factor, isFactorMissing, isProofStale } from '../proof-age.ts'
 import { MEMBER_ROLES, type MemberRole } from './member-roles.ts'
 import type { Member } from './member-store.ts'
 
@@ -21,11 +22,14 @@ interface SessionRow {
   role: MemberRole
   expires_at: Date
   seen_at: Date
+  authenticated_at: Date
+  factors: Factor[]
 }
 
 const FIND = statement<SessionRow>(
   'member_session_find',
-  `select m.member_id, m.name, m.role, s.expires_at, s.seen_at
+  `select m.member_id, m.name, m.role, s.expires_at, s.seen_at,
+     coalesce(s.authenticated_at, s.created_at) as authenticated_at, s.factors
    from member_sessions s
      join members m on m.tenant_id = s.tenant_id and m.member_id = s.member_id
      join tenants t on t.tenant_id = s.tenant_id
@@ -38,8 +42,9 @@ const SEEN = statement(
 )
 const INSERT = statement(
   'member_session_insert',
-  `insert into member_sessions (tenant_id, digest, member_id, created_at, seen_at, expires_at, address, user_agent)
-   values ($1, $2, $3, $4, $4, $5, $6, $7)`,
+  `insert into member_sessions 
+     (tenant_id, digest, member_id, created_at, seen_at, authenticated_at, expires_at, address, user_agent, factors)
+   values ($1, $2, $3, $4, $4, $4, $5, $6, $7, $8)`,
 )
 const SIGNED_IN = statement(
   'member_signed_in',
@@ -49,6 +54,10 @@ const FORGET = statement(
   'member_sessions_forget',
   `delete from member_sessions where tenant_id = $1 and (expires_at <= $2 or digest in (
      select digest from member_sessions where tenant_id = $1 and member_id = $3 order by created_at desc offset $4))`,
+)
+const RENEW = statement(
+  'member_session_renew',
+  'update member_sessions set authenticated_at = $3, factors = $4 where tenant_id = $1 and digest = $2',
 )
 const END = statement(
   'member_session_end',
@@ -62,6 +71,9 @@ export interface MemberSession {
   readonly role: MemberRole
   readonly expiresAt: Date
   readonly digest: Buffer
+  /** When the person last proved who they are, and with what. */
+  readonly authenticatedAt: Date
+  readonly factors: readonly Factor[]
 }
 
 interface Headers {
@@ -118,6 +130,7 @@ export class MemberSessions {
     tx: Tx,
     { tenantId, memberId }: Pick<Member, 'tenantId' | 'memberId'>,
     { address, headers }: Headers & { readonly address: string },
+    factors: readonly Factor[],
   ): Promise<string> {
     const { clock, config, random } = this.#services
     const now = new Date(clock.now())
@@ -134,6 +147,7 @@ export class MemberSessions {
       new Date(now.getTime() + lifeMs),
       address,
       agent.slice(0, USER_AGENT_MAX),
+      factors,
     ])
     await tx.query(SIGNED_IN, [tenantId, memberId, now])
     await tx.query(FORGET, [tenantId, now, memberId, SESSIONS_MAX])
@@ -157,18 +171,34 @@ export class MemberSessions {
     if (!row) return fail('not_signed_in')
     if (row.seen_at.getTime() < nowMs - SEEN_EVERY_MS)
       await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(nowMs)]))
-    const { member_id: memberId, name, role, expires_at: expiresAt } = row
-    return { tenantId, memberId, name, role, expiresAt, digest }
+    const { member_id: memberId, name, role, expires_at: expiresAt, factors } = row
+    const authenticatedAt = row.authenticated_at
+    return { tenantId, memberId, name, role, expiresAt, digest, authenticatedAt, factors }
+  }
+
+  /** The person has proved again who they are. */
+  async renew(tx: Tx, { tenantId, digest }: MemberSession, factors: readonly Factor[]): Promise<void> {
+    await tx.query(RENEW, [tenantId, digest, new Date(this.#services.clock.now()), factors])
+  }
+
+  /** Whether the member's role needs a second factor with which the session did not begin. Viewers move no money. */
+  needsSecondFactor({ role, factors }: Pick<MemberSession, 'role' | 'factors'>): boolean {
+    const { PORTAL_SECOND_FACTOR: needed } = this.#services.config
+    return isFactorMissing(needed, role !== 'viewer', factors)
   }
 
   /** The member who calls, if the operation is for tenants of this kind and the member may do what it needs. */
   authenticator(kind?: TenantKind) {
     return async (request: FastifyRequest): Promise<Caller> => {
-      const { tenantId, memberId: actorId, name, role } = await this.current(request)
-      const least = (request.routeOptions.config.role ?? 'viewer') as MemberRole
+      const session = await this.current(request)
+      const { tenantId, memberId: actorId, name, role } = session
+      const { beforeSecondFactor, role: needed = 'viewer', stepUp } = request.routeOptions.config
+      const least = needed as MemberRole
       if (kind !== undefined && kindOfTenant(tenantId) !== kind) fail('route_not_found')
       if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(least))
         fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
+      if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
+      if (stepUp && isProofStale(this.#services, session)) fail('step_up_required')
       return { tenantId, actor: { actorId, name, role }, member: name }
     }
   }

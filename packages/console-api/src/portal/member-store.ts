@@ -5,6 +5,7 @@ import { required } from '@svc/kernel/invariant'
 import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { MEMBER_FACTORS } from '../second-factor-store.ts'
 import type { MemberRole } from './member-roles.ts'
 
 export const LINK_HOURS = 72
@@ -25,11 +26,15 @@ export interface Member {
   readonly linkExpiresAt: Date | null
   /** Whether the person has chosen a password. */
   readonly hasPassword: boolean
+  /** Whether signing in asks for a code too. */
+  readonly hasSecondFactor: boolean
 }
 
 const COLUMNS = `m.tenant_id as "tenantId", m.member_id as "memberId", m.name, m.role, m.created_at as "createdAt",
   m.created_by as "createdBy", m.disabled_at as "disabledAt", m.last_sign_in_at as "lastSignInAt",
-  m.link_expires_at as "linkExpiresAt", m.password_hash is not null as "hasPassword"`
+  m.link_expires_at as "linkExpiresAt", m.password_hash is not null as "hasPassword",
+  exists (select from member_totp f where f.tenant_id = m.tenant_id and f.member_id = m.member_id
+    and f.confirmed_at is not null) as "hasSecondFactor"`
 
 const LIST = statement<Member>(
   'members_list',
@@ -227,6 +232,19 @@ export async function changeMember(
   const [member] = await tx.query(CHANGE, [tenantId, found.memberId, role, disabled])
   await tx.query(END_SESSIONS, [tenantId, found.memberId, null])
   return member
+}
+
+/** For one who has lost the device, by id or name. Sessions end. `undefined` for none such. */
+export async function resetMemberFactor(
+  tx: Tx,
+  tenantId: string,
+  who: string,
+): Promise<{ member: Member; removed: boolean } | undefined> {
+  const [member] = await tx.query(LOCK, [tenantId, who])
+  if (!member) return undefined
+  const removed = await MEMBER_FACTORS.remove(tx, member)
+  await tx.query(END_SESSIONS, [tenantId, member.memberId, null])
+  return { member: { ...member, hasSecondFactor: false }, removed }
 }
 
 /** The member whom a link invites; fails with what became of the link otherwise. */

@@ -9,6 +9,9 @@ const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSess
 /** What takes what only a program makes (encrypted orders), or holds a connection open. */
 const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEvents'])
 
+/** They move money: the member must have proved who they are a few minutes ago. */
+const STEP_UP = new Set(['createRefund', 'acceptDispute'])
+
 const IRREVERSIBLE = new Set(['acceptDispute', 'eraseUser'])
 
 /** Keys, webhooks and what is lost by a click are for administrators; viewers only read. */
@@ -25,5 +28,10 @@ export const MOUNTED: readonly Operation<ApiServices>[] = OPERATIONS.filter(
   ({ auth, id, sandboxOnly }) => OF_TENANTS.has(auth) && !sandboxOnly && !FOR_PROGRAMS.has(id),
 ).map((operation) => {
   const { encrypted: _, samples: __, headers: ___, scope: ____, ...rest } = operation
-  return { ...rest, path: `${PORTAL}${operation.path}`, role: leastRole(operation) } as Operation<ApiServices>
+  return {
+    ...rest,
+    path: `${PORTAL}${operation.path}`,
+    role: leastRole(operation),
+    ...(STEP_UP.has(operation.id) && { stepUp: true }),
+  } as Operation<ApiServices>
 })

@@ -14,6 +14,7 @@ import { MOUNTED } from './mounted-operations.ts'
 import { showPortalOverview } from './overview-operations.ts'
 import type { PortalServices } from './portal-services.ts'
 import { enterPortalOfSandbox, listSandboxTenants } from './sandbox-operations.ts'
+import * as secondFactor from './second-factor-operations.ts'
 import {
   changeMemberPassword,
   showMemberSession,
@@ -31,6 +32,12 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   showMemberSession,
   signOutMember,
   changeMemberPassword,
+  secondFactor.stepUpMember,
+  secondFactor.showMemberFactor,
+  secondFactor.startMemberFactor,
+  secondFactor.confirmMemberFactor,
+  secondFactor.renewMemberRecoveryCodes,
+  secondFactor.removeOwnMemberFactor,
   showMemberLink,
   useMemberLink,
   showPortalOverview,
@@ -38,6 +45,7 @@ export const PORTAL_OPERATIONS: readonly Operation<PortalServices>[] = [
   inviteOwnMember,
   changeOwnMember,
   renewOwnMemberLink,
+  secondFactor.resetOwnMemberFactor,
   listOwnCredentials,
   issueOwnCredential,
   limitOwnCredential,

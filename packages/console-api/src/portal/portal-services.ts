@@ -1,6 +1,8 @@
 import type { ByMember, Tx } from '@svc/platform/db/database'
 import type { Caller } from '@svc/server/http/operation'
 import type { ApiServices } from '@svc/server/operations'
+import { SecondFactor } from '../second-factor.ts'
+import { MEMBER_FACTORS, type MemberKey } from '../second-factor-store.ts'
 import { SignInGate } from '../sign-in-gate.ts'
 import { FailedMemberSignIns } from './failed-member-sign-ins.ts'
 import { MemberSessions } from './member-sessions.ts'
@@ -9,6 +11,7 @@ import { PORTAL } from './mounted-operations.ts'
 /** What the portal has besides the services of the API. */
 export interface PortalServices extends ApiServices {
   readonly members: MemberSessions
+  readonly memberFactors: SecondFactor<MemberKey>
   readonly memberGate: SignInGate
   readonly failedMemberSignIns: FailedMemberSignIns
 }
@@ -16,6 +19,7 @@ export interface PortalServices extends ApiServices {
 export const portalServices = (services: ApiServices): PortalServices => ({
   ...services,
   members: new MemberSessions(services),
+  memberFactors: new SecondFactor(services, MEMBER_FACTORS),
   failedMemberSignIns: new FailedMemberSignIns(services),
   memberGate: new SignInGate(services.config.SIGN_IN_FAILURES_PER_MINUTE),
 })

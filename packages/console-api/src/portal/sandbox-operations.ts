@@ -71,7 +71,7 @@ export const enterPortalOfSandbox = query({
       const now = new Date(clock.now())
       const member = await database.write([tenantId], (tx) => enterSandbox(tx, { random, now }, tenantId))
       if (member.disabledAt) fail('not_signed_in')
-      return beginMemberSession(services, member, { address, headers, requestId })
+      return beginMemberSession(services, member, { address, headers, requestId }, ['none'])
     }
   },
 })

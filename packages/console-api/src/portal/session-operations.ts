@@ -7,16 +7,18 @@ import { rfc3339 } from '@svc/kernel/time'
 import { recordActs } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { VERSION } from '@svc/platform/package'
-import { type Caller, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
+import type { Factor } from '../proof-age.ts'
+import { PasswordAndCode, PROOF_FAILURES } from '../prove-operator.ts'
 import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
 import { HandoverSheet } from './handover-sheet.ts'
 import { MEMBER_ROLES } from './member-roles.ts'
 import type { MemberSession } from './member-sessions.ts'
-import { MEMBERS_NAMED, type Member, passwordOfMember, setMemberPassword } from './member-store.ts'
+import { MEMBERS_NAMED, setMemberPassword } from './member-store.ts'
 import {
   asMember,
   memberOperation,
@@ -24,6 +26,7 @@ import {
   type PortalServices,
   writeAsMember,
 } from './portal-services.ts'
+import { checkMemberCode, type MemberName, requirePassword } from './prove-member.ts'
 
 const TAG = 'Session'
 
@@ -36,6 +39,9 @@ const sessionFields = {
   }),
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
+  secondFactorNeeded: Type.Boolean({
+    description: 'Whether nothing else works before a second factor is set up',
+  }),
 }
 export const MemberSessionRecord = record('MemberSession', sessionFields)
 /** What a link begins: a session, and what it hands over. */
@@ -44,9 +50,9 @@ export const OpenedLinkRecord = record('OpenedLink', {
   handover: Type.Optional(HandoverSheet),
 })
 
-async function sessionToWire(
-  session: Omit<MemberSession, 'digest'>,
-  { config, database }: PortalServices,
+export async function memberSessionToWire(
+  session: MemberSession,
+  { config, database, members }: PortalServices,
 ): Promise<string> {
   const { tenantId, memberId, name, role, expiresAt } = session
   const kind = kindOfTenant(tenantId)
@@ -58,6 +64,7 @@ async function sessionToWire(
     tenant: { tenantId, kind, name: tenant?.name ?? tenantId },
     expiresOn: rfc3339(expiresAt, config.BUSINESS_TIME_ZONE),
     idleSeconds: idleMinutes(config) * 60,
+    secondFactorNeeded: members.needsSecondFactor(session),
   })
 }
 
@@ -67,33 +74,37 @@ interface Asked {
   readonly requestId: string
 }
 
-type Entering = Pick<Member, 'tenantId' | 'memberId' | 'name'>
-
 /** Creates the session of a member in the member's transaction; returns its cookie. */
 export async function enterAsMember(
   { members }: PortalServices,
   tx: Tx,
-  who: Entering,
+  who: MemberName,
   { address, headers, requestId }: Asked,
+  factors: readonly Factor[],
 ): Promise<string> {
   const { tenantId, memberId, name } = who
-  const cookie = await members.begin(tx, who, { address, headers })
+  const cookie = await members.begin(tx, who, { address, headers }, factors)
   const act = { action: 'member.signed_in', target: memberId, member: name, tenantId, requestId }
-  recordActs(tx, [{ ...act, details: { address } }])
+  recordActs(tx, [{ ...act, details: { address, factors: factors.join(' ') } }])
   return cookie
 }
 
 /** The response that sets the cookie of a new session. */
 export async function sessionReply(services: PortalServices, cookie: string) {
   const session = await services.members.current({ headers: { cookie: cookie.split(';')[0] } })
-  return { headers: { 'set-cookie': cookie }, body: await sessionToWire(session, services) }
+  return { headers: { 'set-cookie': cookie }, body: await memberSessionToWire(session, services) }
 }
 
 /** Signs a member in. */
-export async function beginMemberSession(services: PortalServices, who: Entering, asked: Asked) {
+export async function beginMemberSession(
+  services: PortalServices,
+  who: MemberName,
+  asked: Asked,
+  factors: readonly Factor[],
+) {
   const by = { member: who.name, requestId: asked.requestId }
   const cookie = await writeAsMember(services.database, who.tenantId, by, (tx) =>
-    enterAsMember(services, tx, who, asked),
+    enterAsMember(services, tx, who, asked, factors),
   )
   return sessionReply(services, cookie)
 }
@@ -135,15 +146,15 @@ export const signInMember = query({
   envelope: 'problem',
   body: closed({
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    password: Type.String({ minLength: 1, maxLength: 256 }),
+    ...PasswordAndCode,
     tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   }),
   result: MemberSessionRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: [...PROOF_FAILURES],
   mount(services: PortalServices) {
     const { database, failedMemberSignIns, memberGate } = services
-    return async ({ address, body: { name, password, tenantId }, headers, requestId }) => {
+    return async ({ address, body: { name, password, code, tenantId }, headers, requestId }) => {
       await memberGate.enter(address, name)
       const named = await database.directory(MEMBERS_NAMED, [[name]])
       const found = tenantId === undefined ? named : named.filter((one) => one.tenant_id === tenantId)
@@ -151,8 +162,10 @@ export const signInMember = query({
       if (found.length === 0) await isPassword(null, password)
       for (const { tenant_id, member_id, password_hash } of found) {
         const who = { tenantId: tenant_id, memberId: member_id, name }
-        if (await isPassword(password_hash, password))
-          return beginMemberSession(services, who, { address, headers, requestId })
+        if (!(await isPassword(password_hash, password))) continue
+        const asked = { address, headers, requestId }
+        const factors = await checkMemberCode(services, who, asked, code)
+        return beginMemberSession(services, who, asked, ['password', ...factors])
       }
       for (const { tenant_id, member_id } of found)
         await failedMemberSignIns.record({
@@ -171,6 +184,7 @@ export const signInMember = query({
 export const showMemberSession = query({
   ...memberOperation,
   id: 'portal.showSession',
+  beforeSecondFactor: true,
   method: 'GET',
   path: `${PORTAL_API}/session`,
   tag: TAG,
@@ -180,7 +194,7 @@ export const showMemberSession = query({
   errors: [],
   mount(services: PortalServices) {
     return async ({ headers }) => ({
-      body: await sessionToWire(await services.members.current({ headers }), services),
+      body: await memberSessionToWire(await services.members.current({ headers }), services),
     })
   },
 })
@@ -188,6 +202,7 @@ export const showMemberSession = query({
 export const signOutMember = query({
   ...memberOperation,
   id: 'portal.signOut',
+  beforeSecondFactor: true,
   method: 'DELETE',
   path: `${PORTAL_API}/session`,
   tag: TAG,
@@ -204,27 +219,10 @@ export const signOutMember = query({
   },
 })
 
-/** Throws `wrong_password`, and counts it. */
-export async function requirePassword(
-  services: PortalServices,
-  { address, caller, requestId }: { address: string; caller: Caller; requestId: string },
-  password: string | undefined,
-): Promise<void> {
-  const { config, database, failedMemberSignIns, memberGate } = services
-  const { tenantId, member = '', actor } = caller
-  await memberGate.enter(address, member)
-  const hash = await database.read([tenantId], (tx) => passwordOfMember(tx, tenantId, actor!.actorId))
-  // Who entered the sandbox by a click has none.
-  if (hash === null && config.SVC_MODE === 'sandbox') return
-  if (await isPassword(hash, password ?? '')) return
-  await failedMemberSignIns.record({ tenantId, memberId: actor!.actorId, name: member, address, requestId })
-  await memberGate.failed(address, member)
-  fail('wrong_password')
-}
-
 export const changeMemberPassword = query({
   ...memberOperation,
   id: 'portal.changePassword',
+  beforeSecondFactor: true,
   method: 'POST',
   path: `${PORTAL_API}/session/password`,
   tag: TAG,

@@ -1,17 +1,32 @@
-import { PasswordInput } from '@mantine/core'
+import { Alert, PasswordInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { responseOf } from '../../api.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
 import { Id } from '../../parts/thing-link.tsx'
 import { wordy } from '../../words.ts'
 import { api } from '../api.ts'
-import { useMember } from '../session.ts'
+import { memberQuery, useMember } from '../session.ts'
+
+const FACTOR_CALLS: FactorCalls = {
+  show: () => responseOf(api.GET('/session/second-factor')),
+  start: () => responseOf(api.POST('/session/second-factor')),
+  confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
+  renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
+  remove: () => responseOf(api.DELETE('/session/second-factor')),
+  sessionKey: memberQuery.queryKey,
+}
 
 export function Account() {
-  const { name, role, tenantId, tenantName } = useMember()
+  const { name, role, secondFactorNeeded, tenantId, tenantName } = useMember()
   return (
     <Page title="Your account" actions={<ChangePassword />}>
+      {secondFactorNeeded && (
+        <Alert color="yellow" title="Set up a second factor">
+          Your role may move money, so a password is not enough: add an authenticator app.
+        </Alert>
+      )}
       <Section title="Who you are here">
         <Facts
           facts={[
@@ -22,6 +37,7 @@ export function Account() {
           ]}
         />
       </Section>
+      <SecondFactor calls={FACTOR_CALLS} />
     </Page>
   )
 }

@@ -25,7 +25,6 @@ const ACTIONS: CredentialActions = {
     ),
   revoke: (credentialId) =>
     then(responseOf(api.DELETE('/credentials/{credentialId}', { params: { path: { credentialId } } }))),
-  asksPassword: true,
 }
 
 export function Credentials() {

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { responseOf } from '../../api.ts'
 import { asCallFailed } from '../../failure.ts'
 import { ChoosePassword } from '../../parts/choose-password.tsx'
+import { CodeInput } from '../../parts/code-input.tsx'
 import { WarningIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -15,6 +16,7 @@ import { wordy } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
 import { HandoverSheet } from '../handover-sheet.tsx'
 import { memberQuery } from '../session.ts'
+import { asksCode } from '../step-up.tsx'
 
 const ENDED: Readonly<Record<string, string>> = {
   invitation_not_found:
@@ -27,6 +29,7 @@ export function UseLink() {
   useDocumentTitle('Welcome · svc portal')
   const [token] = useState(() => window.location.hash.slice(1))
   const router = useRouter()
+  const [code, setCode] = useState('')
   const offered = useQuery({
     queryKey: ['link', token],
     queryFn: () => responseOf(api.POST('/link', { body: { token: token || '-' } })),
@@ -34,7 +37,10 @@ export function UseLink() {
     refetchOnWindowFocus: false,
   })
   const use = useMutation({
-    mutationFn: (password: string) => responseOf(api.POST('/link/password', { body: { token, password } })),
+    mutationFn: (password: string) => {
+      const body = { token, password, ...(code.trim() && { code: code.trim() }) }
+      return responseOf(api.POST('/link/password', { body }))
+    },
     onSuccess: ({ handover, ...session }) => {
       queryClient.setQueryData(memberQuery.queryKey, session)
       // The link leaves the address and the history of the browser.
@@ -44,6 +50,7 @@ export function UseLink() {
   })
   if (use.data?.handover)
     return <HandoverSheet sheet={use.data.handover} onDone={() => router.history.replace('/portal/')} />
+  const isFirstStep = asksCode(use.error)
   const ended = offered.error ? ENDED[asCallFailed(offered.error).word] : undefined
   return (
     <Center mih="100dvh" p="md" component="main">
@@ -61,11 +68,18 @@ export function UseLink() {
                 <>
                   <OfferFacts offer={offer} />
                   {offer.handsOver && <CredentialsNote />}
+                  {(isFirstStep || code !== '') && (
+                    <CodeInput
+                      autoFocus
+                      value={code}
+                      onChange={({ currentTarget }) => setCode(currentTarget.value)}
+                    />
+                  )}
                   <ChoosePassword
                     name={offer.name}
                     send="Save and sign in"
                     busy={use.isPending}
-                    failed={use.error}
+                    failed={isFirstStep ? null : use.error}
                     choose={use.mutate}
                   />
                 </>

@@ -20,6 +20,8 @@ const ACTIONS: MemberActions = {
     then(responseOf(api.PATCH('/members/{memberId}', { ...inPath(memberId), body }))),
   renew: (memberId) =>
     then(responseOf(api.POST('/members/{memberId}/link', { ...inPath(memberId), body: {} }))),
+  resetSecondFactor: (memberId) =>
+    then(responseOf(api.DELETE('/members/{memberId}/second-factor', inPath(memberId)))),
 }
 
 export function Members() {

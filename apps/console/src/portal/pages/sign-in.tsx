@@ -19,19 +19,21 @@ import { useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { responseOf } from '../../api.ts'
 import type { Search } from '../../list-search.ts'
+import { CodeInput } from '../../parts/code-input.tsx'
 import { FailureAlert } from '../../parts/failure-alert.tsx'
 import { needed } from '../../parts/form-dialog.tsx'
 import { placeAfter } from '../../place-after.ts'
 import { queryClient } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
 import { memberQuery, portalQuery } from '../session.ts'
+import { asksCode } from '../step-up.tsx'
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc portal')
   const { back } = useSearch({ strict: false }) as Search
   const router = useRouter()
   const form = useForm({
-    initialValues: { name: '', password: '' },
+    initialValues: { name: '', password: '', code: '' },
     validate: { name: needed, password: (value) => (value === '' ? 'Needed' : null) },
   })
   const about = useQuery(portalQuery)
@@ -40,9 +42,13 @@ export function SignIn() {
     router.history.push(`/portal${placeAfter(back)}`)
   }
   const enter = useMutation({
-    mutationFn: (body: { name: string; password: string }) => responseOf(api.POST('/session', { body })),
+    mutationFn: ({ code, ...given }: typeof form.values) => {
+      const body = { ...given, ...(code.trim() && { code: code.trim() }) }
+      return responseOf(api.POST('/session', { body }))
+    },
     onSuccess: (session) => entered(session),
   })
+  const isFirstStep = asksCode(enter.error)
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={420}>
@@ -53,7 +59,7 @@ export function SignIn() {
             </Title>
             <Text c="dimmed">For merchants and partners.</Text>
           </div>
-          {enter.error && <FailureAlert failed={enter.error} />}
+          {enter.error && !isFirstStep && <FailureAlert failed={enter.error} />}
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
           <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
@@ -69,6 +75,9 @@ export function SignIn() {
                 autoComplete="current-password"
                 {...form.getInputProps('password')}
               />
+              {(isFirstStep || form.values.code !== '') && (
+                <CodeInput autoFocus {...form.getInputProps('code')} />
+              )}
               <Button
                 type="submit"
                 loading={enter.isPending}

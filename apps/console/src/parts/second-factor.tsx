@@ -2,29 +2,44 @@ import { Button, Code, Image, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { CodeInput } from '../parts/code-input.tsx'
-import { ConfirmAction } from '../parts/confirm-action.tsx'
-import { FailureAlert } from '../parts/failure-alert.tsx'
-import { needed } from '../parts/form-dialog.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { Loaded } from '../parts/loaded.tsx'
-import { Section } from '../parts/page.tsx'
-import { SecretOnce } from '../parts/secret-once.tsx'
-import { queryClient, sessionQuery } from '../session.ts'
+import type { Schemas } from '../api.ts'
+import { queryClient } from '../session.ts'
+import { CodeInput } from './code-input.tsx'
+import { ConfirmAction } from './confirm-action.tsx'
+import { FailureAlert } from './failure-alert.tsx'
+import { needed } from './form-dialog.tsx'
+import { Instant } from './instant.tsx'
+import { Loaded } from './loaded.tsx'
+import { Section } from './page.tsx'
+import { SecretOnce } from './secret-once.tsx'
 
 const QUERY_KEY = ['second-factor']
-const changed = () =>
-  Promise.all(
-    [QUERY_KEY, sessionQuery.queryKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })),
-  )
 
-/** The authenticator app of the operator who is signed in. */
-export function SecondFactor() {
-  const state = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: () => responseOf(api.GET('/session/second-factor')),
-  })
+interface Codes {
+  readonly recoveryCodes: readonly string[]
+}
+
+/** The operations of console or portal, which both have under the same names. */
+export interface FactorCalls {
+  readonly show: () => Promise<Schemas['SecondFactor']>
+  readonly start: () => Promise<Schemas['SecondFactorStart']>
+  readonly confirm: (code: string) => Promise<Codes>
+  readonly renewCodes: () => Promise<Codes>
+  readonly remove: () => Promise<unknown>
+  /** Whose session it is, which says whether a second factor is missing. */
+  readonly sessionKey: readonly unknown[]
+}
+
+interface Called {
+  readonly calls: FactorCalls
+}
+
+const changed = ({ sessionKey }: FactorCalls) =>
+  Promise.all([QUERY_KEY, sessionKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+
+/** The authenticator app of the person who is signed in. */
+export function SecondFactor({ calls }: Called) {
+  const state = useQuery({ queryKey: QUERY_KEY, queryFn: calls.show })
   const [codes, setCodes] = useState<readonly string[]>()
   return (
     <Section title="Authenticator app">
@@ -36,15 +51,15 @@ export function SecondFactor() {
                 Signing in with your password asks for a code, since <Instant at={since} />. Recovery codes
                 left: {recoveryCodesLeft}.
               </Text>
-              <NewCodes show={setCodes} />
-              <Remove />
+              <NewCodes calls={calls} show={setCodes} />
+              <Remove calls={calls} />
             </Stack>
           ) : (
             <Stack gap="sm" align="flex-start">
               <Text size="sm" c="dimmed">
                 With an authenticator app on your phone, a stolen password alone opens nothing.
               </Text>
-              <SetUp show={setCodes} />
+              <SetUp calls={calls} show={setCodes} />
             </Stack>
           )
         }
@@ -61,8 +76,12 @@ export function SecondFactor() {
 
 type Show = (codes: readonly string[]) => void
 
-function SetUp({ show }: { readonly show: Show }) {
-  const start = useMutation({ mutationFn: () => responseOf(api.POST('/session/second-factor')) })
+interface ShowProps extends Called {
+  readonly show: Show
+}
+
+function SetUp({ calls, show }: ShowProps) {
+  const start = useMutation({ mutationFn: calls.start })
   return (
     <>
       {start.error && <FailureAlert failed={start.error} />}
@@ -72,6 +91,7 @@ function SetUp({ show }: { readonly show: Show }) {
       <Modal opened={start.data !== undefined} onClose={start.reset} title="Set up an authenticator app">
         {start.data && (
           <Enroll
+            calls={calls}
             start={start.data}
             done={(codes) => {
               start.reset()
@@ -84,17 +104,17 @@ function SetUp({ show }: { readonly show: Show }) {
   )
 }
 
-interface EnrollProps {
+interface EnrollProps extends Called {
   readonly start: Schemas['SecondFactorStart']
   readonly done: Show
 }
 
-function Enroll({ start: { qrCodeBase64, secret }, done }: EnrollProps) {
+function Enroll({ calls, start: { qrCodeBase64, secret }, done }: EnrollProps) {
   const form = useForm({ initialValues: { code: '' }, validate: { code: needed } })
   const confirm = useMutation({
-    mutationFn: (code: string) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
+    mutationFn: calls.confirm,
     onSuccess: async ({ recoveryCodes }) => {
-      await changed()
+      await changed(calls)
       done(recoveryCodes)
     },
   })
@@ -127,14 +147,14 @@ function Enroll({ start: { qrCodeBase64, secret }, done }: EnrollProps) {
   )
 }
 
-function NewCodes({ show }: { readonly show: Show }) {
+function NewCodes({ calls, show }: ShowProps) {
   return (
     <ConfirmAction
       label="New recovery codes"
       confirm="Make new ones"
       run={async () => {
-        const { recoveryCodes } = await responseOf(api.POST('/session/second-factor/recovery-codes'))
-        await changed()
+        const { recoveryCodes } = await calls.renewCodes()
+        await changed(calls)
         show(recoveryCodes)
       }}
     >
@@ -143,15 +163,15 @@ function NewCodes({ show }: { readonly show: Show }) {
   )
 }
 
-function Remove() {
+function Remove({ calls }: Called) {
   return (
     <ConfirmAction
       label="Remove"
       confirm="Remove the app"
       danger
       run={async () => {
-        await responseOf(api.DELETE('/session/second-factor'))
-        await changed()
+        await calls.remove()
+        await changed(calls)
       }}
     >
       Your password alone signs you in again. The recovery codes stop working.

@@ -1,0 +1,57 @@
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { responseOf } from '../api.ts'
+import { asCallFailed } from '../failure.ts'
+import { CodeInput } from '../parts/code-input.tsx'
+import { FailureAlert } from '../parts/failure-alert.tsx'
+import { needed } from '../parts/form-dialog.tsx'
+import { queryClient } from '../session.ts'
+import { type ProofProps, StepUpDialog } from '../shell/step-up-dialog.tsx'
+import { api } from './api.ts'
+import { memberQuery } from './session.ts'
+
+/** The member proves it with the password, and a code where there is a second factor. */
+export const StepUp = () => <StepUpDialog Proof={Proof} />
+
+/** Whether a code is asked for, since the service says that the password alone is not enough. */
+export const asksCode = (failed: unknown): boolean =>
+  failed !== null && failed !== undefined && asCallFailed(failed).word === 'second_factor_required'
+
+function Proof({ confirmed, cancelled }: ProofProps) {
+  const form = useForm({ initialValues: { password: '', code: '' }, validate: { password: needed } })
+  const prove = useMutation({
+    mutationFn: ({ password, code }: typeof form.values) =>
+      responseOf(
+        api.POST('/session/step-up', { body: { password, ...(code.trim() && { code: code.trim() }) } }),
+      ),
+    onSuccess: (session) => {
+      queryClient.setQueryData(memberQuery.queryKey, session)
+      confirmed()
+    },
+  })
+  const isFirstStep = asksCode(prove.error)
+  return (
+    <form onSubmit={form.onSubmit((values) => prove.mutate(values))} noValidate>
+      <Stack>
+        <Text size="sm">This needs a sign-in of a few minutes ago. What you typed is kept.</Text>
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          {...form.getInputProps('password')}
+        />
+        {(isFirstStep || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
+        {prove.error && !isFirstStep && <FailureAlert failed={prove.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={cancelled}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={prove.isPending}>
+            Confirm
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

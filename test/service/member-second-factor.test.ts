@@ -1,0 +1,208 @@
+import { PORTAL_OPERATIONS } from '@svc/console-api/portal/portal-operations'
+import { Secret } from 'otpauth'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
+import { codeOf } from '../harness/one-time-codes.ts'
+import { ageMember, invite, memberBrowser } from '../harness/portal.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+let tenantId: string
+beforeAll(async () => {
+  const env = { SIGN_IN_FAILURES_PER_MINUTE: '1000' }
+  service = await openService({ env })
+  other = await openService({ db: service.db, env })
+  tenantId = (await service.newMerchant()).merchantId
+})
+afterAll(async () => {
+  await other.close()
+  await service.close()
+})
+
+/** A member who has set up an app; the code of the period before was used for it. */
+async function withApp(role: 'viewer' | 'operator' | 'admin' = 'admin') {
+  const browser = await memberBrowser(service, tenantId, role)
+  const { secret } = (await browser.post('/session/second-factor')).json
+  const { json, status } = await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  expect(status).toBe(200)
+  const { memberId, memberName: name } = browser
+  return { browser, memberId, name, secret: String(secret), recoveryCodes: json.recoveryCodes as string[] }
+}
+
+const stranger = (at: TestService) => new Browser(at, PORTAL_API)
+const signIn = (at: TestService, name: string, code?: string) =>
+  stranger(at).post('/session', { name, password: PASSWORD, ...(code !== undefined && { code }) })
+
+const wrongCode = (secret: string) => (codeOf(secret) === '000000' ? '111111' : '000000')
+const lockOut = async ({ name, secret }: { name: string; secret: string }) => {
+  for (let tries = 0; tries < 5; tries++)
+    expect((await signIn([service, other][tries % 2]!, name, wrongCode(secret))).error).toBe('wrong_code')
+}
+
+test('with an app set up a password alone is not enough, and each code works once in all processes', async () => {
+  const { memberId, name, secret, recoveryCodes } = await withApp()
+  expect((await signIn(service, name)).error).toBe('second_factor_required')
+  expect((await signIn(service, name, codeOf(secret, -1))).error).toBe('wrong_code')
+  const both = (code: string) => Promise.all([service, other].map((at) => signIn(at, name, code)))
+  for (const code of [codeOf(secret), recoveryCodes[0]!.toUpperCase()])
+    expect((await both(code)).map(({ status }) => status).sort()).toEqual([200, 401])
+  const admin = await signedIn(service, 'admin')
+  const entries = async (action: string): Promise<Json[]> =>
+    (await admin.get(`/audit?action=${action}&target=${memberId}`)).json.data
+  expect((await entries('member.signed_in')).map(({ details }) => details.factors)).toEqual([
+    'password recovery',
+    'password totp',
+    'password',
+  ])
+  expect((await entries('member.sign_in_failed')).map(({ details }) => details.reason)).toEqual(
+    Array<string>(3).fill('wrong_code'),
+  )
+})
+
+test('after five wrong codes in a row even a right one is refused in every process, until an administrator of the tenant resets', async () => {
+  const locked = await withApp()
+  await lockOut(locked)
+  for (const at of [service, other]) {
+    const { error, headers } = await signIn(at, locked.name, codeOf(locked.secret))
+    expect(error).toBe('second_factor_locked')
+    expect(Number(headers['retry-after'])).toBeGreaterThan(800)
+  }
+  const path = `/members/${locked.memberId}/second-factor`
+  const operator = await memberBrowser(service, tenantId, 'operator')
+  expect((await operator.send('DELETE', path)).error).toBe('role_too_low')
+  expect((await locked.browser.send('DELETE', path)).error).toBe('own_membership')
+  const stranger = await memberBrowser(service, (await service.newMerchant()).merchantId)
+  expect((await stranger.send('DELETE', path)).error).toBe('member_not_found')
+  const colleague = await memberBrowser(service, tenantId)
+  const found = async () =>
+    (await colleague.get('/members')).json.data.find((one: Json) => one.memberId === locked.memberId)
+  expect((await found()).hasSecondFactor).toBe(true)
+  expect((await colleague.send('DELETE', path)).json).toEqual({ removed: true })
+  expect((await colleague.send('DELETE', path)).error).toBe('second_factor_not_found')
+  expect((await found()).hasSecondFactor).toBe(false)
+  expect((await locked.browser.get('/session')).error).toBe('not_signed_in')
+  expect((await signIn(service, locked.name)).status).toBe(200)
+})
+
+test('an operator of the console resets the second factor of a member, for whom nobody else can', async () => {
+  const locked = await withApp()
+  await lockOut(locked)
+  const path = `/tenants/${tenantId}/members/${locked.memberId}/second-factor`
+  expect((await (await signedIn(service, 'viewer')).send('DELETE', path)).error).toBe('role_too_low')
+  expect((await (await signedIn(service, 'operations')).send('DELETE', path)).json).toEqual({ removed: true })
+  expect((await signIn(other, locked.name)).status).toBe(200)
+})
+
+test('a link replaces the password, never the second factor', async () => {
+  const { browser, memberId, secret } = await withApp()
+  const colleague = await memberBrowser(service, tenantId)
+  const { link } = (await colleague.post(`/members/${memberId}/link`, {})).json
+  const use = (code?: string) =>
+    stranger(service).post('/link/password', {
+      token: link.split('#')[1],
+      password: PASSWORD,
+      ...(code && { code }),
+    })
+  expect((await use()).error).toBe('second_factor_required')
+  expect((await use(wrongCode(secret))).error).toBe('wrong_code')
+  expect((await browser.get('/session')).status).toBe(200)
+  expect((await use(codeOf(secret))).status).toBe(200)
+  expect((await browser.get('/session')).error).toBe('not_signed_in')
+})
+
+test('new recovery codes replace the old ones, and a removed app is asked no more', async () => {
+  const { name, browser, recoveryCodes } = await withApp('viewer')
+  const renewed = (await browser.post('/session/second-factor/recovery-codes')).json.recoveryCodes as string[]
+  expect(new Set([...recoveryCodes, ...renewed]).size).toBe(20)
+  expect((await signIn(service, name, recoveryCodes[0])).error).toBe('wrong_code')
+  const { json } = await browser.get('/session/second-factor')
+  expect(json).toMatchObject({ isOn: true, recoveryCodesLeft: 10 })
+  expect((await browser.post('/session/second-factor')).error).toBe('second_factor_is_on')
+  expect((await browser.send('DELETE', '/session/second-factor')).json).toEqual({ removed: true })
+  expect((await signIn(service, name)).status).toBe(200)
+})
+
+test('the secret of an app and recovery codes are nowhere in the database in clear', async () => {
+  const { secret, recoveryCodes } = await withApp()
+  const { rows } = await asSuperuser(service.db.database, (admin) =>
+    admin.query<{ text: string }>(
+      `select t::text as text from member_totp t union all select c::text from member_recovery_codes c
+       union all select a::text from audit_log a`,
+    ),
+  )
+  const all = rows.map(({ text }) => text).join('\n')
+  const bytes = Buffer.from(Secret.fromBase32(secret).buffer).toString('hex')
+  for (const hidden of [secret, bytes, ...recoveryCodes]) expect(all).not.toContain(hidden)
+})
+
+/** Every operation of a merchant's member, with some value in each place of its path. */
+const OF_MEMBERS = PORTAL_OPERATIONS.filter(({ auth }) =>
+  ['member', 'merchant', 'tenant'].includes(auth),
+).map((operation) => ({
+  ...operation,
+  at: operation.path.slice(PORTAL_API.length).replaceAll(/:\w+/g, 'none'),
+}))
+
+test('where the role needs a second factor, nothing but the own account works before it is set up', async () => {
+  const strict = await openService({ db: service.db, env: { PORTAL_SECOND_FACTOR: 'money' } })
+  try {
+    for (const role of ['operator', 'admin'] as const) {
+      const browser = stranger(strict)
+      const { token } = await invite(strict, tenantId, role)
+      const begun = await browser.post('/link/password', { token, password: PASSWORD })
+      expect(begun.json.secondFactorNeeded).toBe(true)
+      for (const { id, method, at, beforeSecondFactor, role: least } of OF_MEMBERS) {
+        if (id === 'portal.signOut' || (least === 'admin' && role !== 'admin')) continue
+        const { error } = await browser.send(method, at, method === 'GET' ? undefined : {})
+        expect([id, error === 'second_factor_needed']).toEqual([id, !beforeSecondFactor])
+      }
+      const { secret } = (await browser.post('/session/second-factor')).json
+      await browser.post('/session/second-factor/confirm', { code: codeOf(secret) })
+      expect((await browser.get('/payments')).status).toBe(200)
+    }
+    const { token } = await invite(strict, tenantId, 'viewer')
+    const viewer = stranger(strict)
+    const looking = await viewer.post('/link/password', { token, password: PASSWORD })
+    expect([looking.json.secondFactorNeeded, (await viewer.get('/payments')).status]).toEqual([false, 200])
+  } finally {
+    await strict.close()
+  }
+})
+
+test('what moves money or rights needs a sign-in of the last minutes; the password, with a code, renews it', async () => {
+  const { memberId, browser, secret } = await withApp()
+  await ageMember(service, memberId)
+  for (const { id, method, at, stepUp } of OF_MEMBERS) {
+    if (id === 'portal.signOut') continue
+    const { error } = await browser.send(method, at, method === 'GET' ? undefined : {})
+    expect([id, error === 'step_up_required']).toEqual([id, stepUp === true])
+  }
+  const again = (body: object) => browser.post('/session/step-up', body)
+  expect((await again({ password: 'not this one, surely' })).error).toBe('wrong_password')
+  expect((await again({ password: PASSWORD })).error).toBe('second_factor_required')
+  expect((await again({ password: PASSWORD, code: codeOf(secret) })).status).toBe(200)
+  expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
+})
+
+test('refunds, accepted disputes, new keys and changes of members, keys and second factors need a recent sign-in', () => {
+  expect(
+    PORTAL_OPERATIONS.filter(({ stepUp }) => stepUp)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([
+    'acceptDispute',
+    'createRefund',
+    'portal.changeMember',
+    'portal.inviteMember',
+    'portal.issueCredential',
+    'portal.limitCredential',
+    'portal.removeOwnSecondFactor',
+    'portal.renewMemberLink',
+    'portal.renewRecoveryCodes',
+    'portal.resetSecondFactor',
+    'portal.rollCredential',
+    'portal.startSecondFactor',
+  ])
+})
