@@ -213,7 +213,7 @@ const KNOWN_AS: Readonly<Record<string, string>> = {
   customerId: 'userId',
 }
 const ID_NAMES = new Set(
-  'qrCodeId svcCardId jobId coinConfigId endpointId eventId event utr requestId userId companyId cardAccountId referenceNumber after'.split(
+  'qrCodeId svcCardId jobId coinConfigId allocationId endpointId eventId event utr requestId userId companyId cardAccountId referenceNumber after'.split(
     ' ',
   ),
 )

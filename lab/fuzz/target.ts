@@ -223,7 +223,7 @@ async function makeRecords(call: Call, tenant: Tenant, text: string): Promise<vo
 
 const IDS_KEPT = 200
 const ID_FIELDS = new Set(
-  'qrCodeId svcCardId jobId coinConfigId endpointId eventId event utr paymentId requestId userId companyId cardAccountId referenceNumber next'.split(
+  'qrCodeId svcCardId jobId coinConfigId allocationId endpointId eventId event utr paymentId requestId userId companyId cardAccountId referenceNumber next'.split(
     ' ',
   ),
 )

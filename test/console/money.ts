@@ -111,4 +111,19 @@ export function cards(bed: Bed): void {
     await goTo(page, `/users/${bed.world.userId}`)
     await page.getByRole('row', { name: 'Allocated for referral' }).getByText('+75').waitFor()
   })
+
+  test('the liability is valued in rupees; an allocation is voided with a reason, which history and audit keep', async () => {
+    const page = await bed.visit({ at: '/coins' })
+    await page.getByLabel('Rupees per coin').fill('0.25')
+    const liability = page.getByRole('table', { name: 'Coins that users hold, by partner' })
+    await liability.getByText(/18\.75/).first().waitFor()
+    await goTo(page, `/users/${bed.world.userId}`)
+    await page.getByRole('button', { name: 'Void', exact: true }).click()
+    await dialog(page).getByLabel('Reason').fill('order returned')
+    await dialog(page).getByRole('button', { name: 'Void allocation' }).click()
+    await page.getByRole('row', { name: 'Voided order returned' }).getByText('−75').waitFor()
+    expect(await page.getByRole('button', { name: 'Void', exact: true }).count()).toBe(0)
+    await goTo(page, '/audit')
+    await page.getByRole('row', { name: 'coins.voided' }).getByText(bed.world.operator.name).waitFor()
+  })
 }

@@ -60,9 +60,13 @@ export async function newPartnerTenant(
   await done(client, jobId)
   const [event, requestId] = [`event.${newUtr()}`, `req-${newUtr()}`]
   const { coinConfigId } = payloadOf(await client.post(COINS, { event, amount: 3, title: 'Hello' }))
+  payloadOf(await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }))
   const { allocationId } = payloadOf(
-    await client.post(`${COINS}/allocate`, { requestId, event, userId, companyId }),
+    await client.post(`${COINS}/allocate`, { requestId: `${requestId}/2`, event, userId, companyId }),
   )
+  // An allocation is voided once: whatever is asked of it afterwards is refused for any id of a request.
+  const path = `${COINS}/allocations/${allocationId}/void`
+  payloadOf(await client.post(path, { requestId, reason: 'returned' }))
   const names = { event, requestId, referenceNumber }
   const ids = { companyId, cardAccountId, userId, svcCardId, jobId, coinConfigId, allocationId, ...names }
   return { client, partner, ids: { ...ids, ...(await newHooks(client)) } }

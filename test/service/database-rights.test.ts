@@ -106,6 +106,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   directory_payouts: ['svc_service'],
   directory_users_forgotten: ['svc_service'],
   // Refuses the cards of users who are not erased.
+  erase_coin_reasons: ['svc_service'],
   erase_holders: ['svc_service'],
   directory_qr_codes: ['svc_service'],
   directory_qr_codes_expired: ['svc_service'],

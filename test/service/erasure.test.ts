@@ -255,3 +255,21 @@ test('an administrator erases a user in the console and on the command line, wit
     'asked by mail',
   ])
 })
+
+test('why allocations of an erased user were voided is erased, in the history and in events; pending coins refuse the erasure', async () => {
+  const userId = await newUser({ firstName: 'Latha' })
+  const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
+  const award = { requestId: 'erased-1', event, userId, companyId: partner.companyId }
+  const { allocationId } = payloadOf(await client.post(`${COINS}/allocate`, award))
+  expect(await erase(userId)).toMatchObject({
+    error: 'user_in_use',
+    errorDescription: expect.stringContaining('10 coins'),
+  })
+  const request = { requestId: 'erased-2', reason: 'voidmarker asked for it' }
+  payloadOf(await client.post(`${COINS}/allocations/${allocationId}/void`, request))
+  expect(await tablesWith(['voidmarker'])).toEqual(['coin_voids', 'outbox'])
+  payloadOf(await erase(userId))
+  expect(await tablesWith(['voidmarker'])).toEqual([])
+  const voids = await sql('select lot_id, amount, reason from coin_voids where user_id = $1', [userId])
+  expect(voids).toEqual([{ lot_id: allocationId, amount: '10', reason: '' }])
+})

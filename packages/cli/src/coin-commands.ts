@@ -1,13 +1,13 @@
-import { liabilityToWire, RupeesPerCoin, readCoinLiability } from '@svc/core/coins/coin-liability'
+import { liabilityToWire, RUPEES_PER_COIN, readCoinLiability } from '@svc/core/coins/coin-liability'
 import { systemClock } from '@svc/kernel/time'
 import { type Command, InvalidArgumentError } from 'commander'
 import { withInstallation } from './context.ts'
-import { printRows } from './print.ts'
+import { printJson, printRows } from './print.ts'
 import { flat } from './remote.ts'
 
 /** What a coin is worth, as an option gives it. */
 export function readRupeesPerCoin(text: string): string {
-  if (!new RegExp(RupeesPerCoin.pattern!).test(text))
+  if (!RUPEES_PER_COIN.test(text))
     throw new InvalidArgumentError('must be rupees with at most four decimals, such as 0.25.')
   return text
 }
@@ -34,6 +34,7 @@ export function addCoinCommands(program: Command): void {
         partnerId: row.partnerId,
         ...liabilityToWire(row, rupeesPerCoin),
       }))
-      printRows(json ? rows : rows.map(flat), json)
+      if (json) printJson(rows)
+      else printRows(rows.map(flat), false)
     })
 }

@@ -51,7 +51,8 @@ export async function readCoinLiability(
 
 const NOTHING = { users: 0n, coins: 0n, pending: 0n, within30: 0n, within90: 0n, never: 0n }
 
-const RUPEES_PER_COIN = /^(\d{1,6})(?:\.(\d{1,4}))?$/
+/** A text of `RupeesPerCoin`. */
+export const RUPEES_PER_COIN = /^(\d{1,6})(?:\.(\d{1,4}))?$/
 export const RupeesPerCoin = Type.String({
   pattern: RUPEES_PER_COIN.source,
   'x-rule': 'must be rupees with at most four decimals, such as 0.25',

@@ -43,7 +43,7 @@ function decide({ wallets, targets }: TargetState, asked: PreparedConfirmation, 
 
 /** Makes an award active that waits for confirmation, exactly once (decision K10); its coins last from then on. */
 export const confirmAllocation = command({
-  name: 'confirmAllocation',
+  name: 'confirmCoinAllocation',
 
   prepare:
     ({ clock, config }) =>

@@ -127,7 +127,7 @@ const inOrder = (takes: CoinVoid['takes'], lotId: string): CoinVoid['takes'] => 
 
 /** Takes an allocation back, exactly once for each `requestId`, and an allocation once (decision K12). */
 export const voidAllocation = command({
-  name: 'voidAllocation',
+  name: 'voidCoinAllocation',
 
   prepare:
     ({ clock, config, newId }) =>

@@ -4,6 +4,7 @@ import { invariant, required } from '@svc/kernel/invariant'
 import type { SelfCall, Services } from '../http/operation.ts'
 import type { Examples, LiveReference } from '../http/worked-examples.ts'
 import { readSandboxFile, type SandboxFile } from './demo.ts'
+import { coinRequests, coinsForReference } from './live-coins.ts'
 import { disputeRequests, disputesForReference } from './live-disputes.ts'
 import { partnerForReference, partnerRequests } from './live-partner.ts'
 import { live, type Props, type Request, valuesOf } from './live-values.ts'
@@ -141,11 +142,6 @@ export class LiveExamples {
     )
     const hook = await post('/api/v0/webhook-endpoints', merchant, `reference-hook-${day}`, endpoint)
     const deleted = await post('/api/v0/webhook-endpoints', merchant, `reference-old-hook-${day}`, endpoint)
-    const config = await post('/api/v0/svc-coins', partner, `reference-config-${day}`, {
-      event: `example.${day}`,
-      amount: 10,
-      title: 'Example',
-    })
     return {
       ...(await this.#refundAndPayout(demo, merchant)),
       cancelledCodeId: required(code['qrCodeId'], 'a code'),
@@ -159,7 +155,7 @@ export class LiveExamples {
       endpointId: required(hook['endpointId'], 'an endpoint'),
       deletedEndpointId: required(deleted['endpointId'], 'an endpoint'),
       eventId: await this.#eventId(merchant),
-      otherConfigId: required(config['coinConfigId'], 'a configuration'),
+      ...(await coinsForReference((asked) => this.#call(asked), demo, partner, day)),
     }
   }
 
@@ -266,20 +262,7 @@ export class LiveExamples {
       },
       bulkIssueGiftCards: { body: lines },
       ...partnerRequests(demo, props, now),
-      updateCoinConfig: { headers: { 'If-Match': '*' } },
-      createCoinConfig: {
-        body: { event: `order.${now}`, amount: 100, title: 'Thank you', perUserDailyLimit: 250 },
-      },
-      deactivateCoinConfig: { params: { coinConfigId: props.otherConfigId } },
-      allocateCoins: {
-        body: {
-          requestId: `referral-${now}`,
-          event: 'referral.completed',
-          userId: demo.coinUserId,
-          companyId: demo.incentivePartner.companyId,
-        },
-      },
-      redeemCoins: { body: { requestId: `voucher-${now}`, userId: demo.coinUserId, amount: 1 } },
+      ...coinRequests(demo, props, now),
       listEvents: { query: { after: '0', limit: '10' } },
       streamEvents: { query: { after: '0' } },
       deleteWebhookEndpoint: { params: { endpointId: props.deletedEndpointId } },

@@ -25,6 +25,8 @@ export interface Props {
   readonly deletedEndpointId: string
   readonly eventId: string
   readonly otherConfigId: string
+  readonly allocationId: string
+  readonly voidedAllocationId: string
 }
 
 /** The live value of each kind of id and secret, by its prefix in the recorded examples. */
