@@ -44,6 +44,9 @@ export interface EventData {
   'card_account.low': Schemas['LowCardAccount']
   'user.erased': Schemas['ErasedUser']
   'coins.allocated': Schemas['CoinAllocation']
+  'coins.pending': Schemas['CoinAllocation']
+  'coins.activated': Schemas['CoinActivation']
+  'coins.voided': Schemas['CoinVoid']
   'coins.redeemed': Schemas['CoinRedemption']
   'coins.expiring': {
     readonly userId: string
