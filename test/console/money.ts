@@ -116,7 +116,10 @@ export function cards(bed: Bed): void {
     const page = await bed.visit({ at: '/coins' })
     await page.getByLabel('Rupees per coin').fill('0.25')
     const liability = page.getByRole('table', { name: 'Coins that users hold, by partner' })
-    await liability.getByText(/18\.75/).first().waitFor()
+    await liability
+      .getByText(/18\.75/)
+      .first()
+      .waitFor()
     await goTo(page, `/users/${bed.world.userId}`)
     await page.getByRole('button', { name: 'Void', exact: true }).click()
     await dialog(page).getByLabel('Reason').fill('order returned')

@@ -203,7 +203,14 @@ test('coins are spent first in, first out, all of a redemption or nothing', asyn
   expect(payloadOf(await redeem(15))).toMatchObject({ amount: 15, balance: 15 })
   expectFailure(await redeem(16), 'insufficient_coins')
   payloadOf(await redeem(15))
-  expect(await balanceOf(client, userId)).toEqual({ userId, active: 0, pending: 0, expired: 0, spent: 30, voided: 0 })
+  expect(await balanceOf(client, userId)).toEqual({
+    userId,
+    active: 0,
+    pending: 0,
+    expired: 0,
+    spent: 30,
+    voided: 0,
+  })
   const spent = (await historyOf(client, userId)).filter(({ kind }) => kind === 'REDEEMED')
   expect(spent.map(({ allocations }) => allocations)).toEqual([
     [
@@ -234,7 +241,14 @@ test('coins are gone from their last instant on, before anything has written the
   await pass(2 * DAY - HOUR)
   expect(await active()).toBe(10)
   await pass(Date.parse(made.expiresOn) - service.clock.now())
-  expect(await balanceOf(client, userId)).toEqual({ userId, active: 0, pending: 0, expired: 10, spent: 0, voided: 0 })
+  expect(await balanceOf(client, userId)).toEqual({
+    userId,
+    active: 0,
+    pending: 0,
+    expired: 10,
+    spent: 0,
+    voided: 0,
+  })
   expectFailure(await redeem(1), 'insufficient_coins')
   expect((await historyOf(client, userId)).map(({ kind }) => kind)).toEqual(['ALLOCATED'])
 })
@@ -246,12 +260,26 @@ test('what was spent of a lot does not expire, what remains does so once, whoeve
   payloadOf(await allocate(long.event))
   payloadOf(await redeem(4))
   await pass(DAY + 1_000)
-  expect(await balanceOf(client, userId)).toEqual({ userId, active: 100, pending: 0, expired: 6, spent: 4, voided: 0 })
+  expect(await balanceOf(client, userId)).toEqual({
+    userId,
+    active: 100,
+    pending: 0,
+    expired: 6,
+    spent: 4,
+    voided: 0,
+  })
   // A redemption meets it first; then neither an allocation nor a sweep finds anything more.
   expect(payloadOf(await redeem(30)).balance).toBe(70)
   expect(payloadOf(await allocate(long.event)).balance).toBe(170)
   await expireDueCoins(service.app.services)
-  expect(await balanceOf(client, userId)).toEqual({ userId, active: 170, pending: 0, expired: 6, spent: 34, voided: 0 })
+  expect(await balanceOf(client, userId)).toEqual({
+    userId,
+    active: 170,
+    pending: 0,
+    expired: 6,
+    spent: 34,
+    voided: 0,
+  })
   const expired = (await historyOf(client, userId)).filter(({ kind }) => kind === 'EXPIRED')
   expect(expired).toMatchObject([{ allocationId, amount: 6, balance: 100 }])
 })

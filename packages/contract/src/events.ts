@@ -148,7 +148,10 @@ export const EVENTS = {
     description: 'Coins were awarded to a user and become active later',
     payload: 'The movement of coins',
   },
-  'coins.activated': { description: 'Pending coins of a user became active', payload: 'The allocation that became active' },
+  'coins.activated': {
+    description: 'Pending coins of a user became active',
+    payload: 'The allocation that became active',
+  },
   'coins.voided': {
     description: 'An allocation of coins was voided, wholly or as far as coins were there',
     payload: '`CoinVoid`',

@@ -13,7 +13,8 @@ export async function coinsForReference(call: Call, demo: SandboxFile, token: st
   const post = async (path: string, key: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, partnerid: partnerId, 'idempotency-key': key }
     const asked = { ...headers, 'content-type': 'application/json' }
-    return (await call({ method: 'POST', path, headers: asked, body: Buffer.from(JSON.stringify(body)) })).payload
+    return (await call({ method: 'POST', path, headers: asked, body: Buffer.from(JSON.stringify(body)) }))
+      .payload
   }
   const config = await post(COINS, `reference-config-${day}`, {
     event: `example.${day}`,
