@@ -126,13 +126,7 @@ async function runOnWorkerd(project: string, dataDir: string): Promise<Result> {
   const packageName = `@cloudflare/workerd-${process.platform}-${process.arch === 'x64' ? '64' : process.arch}`
   let child: ReturnType<typeof spawn> | undefined
   try {
-    const binary = await installRuntime({
-      name: 'workerd',
-      packageName,
-      version: WORKERD_VERSION,
-      binary: 'bin/workerd',
-      ways: [],
-    })
+    const binary = await installRuntime({ packageName, version: WORKERD_VERSION, binary: 'bin/workerd' })
     const entryPoints = [join(project, 'worker.js')]
     await build({
       entryPoints,
