@@ -50,6 +50,8 @@ export interface Container {
   isHealthy(): Promise<boolean>
   /** Runs a command in the container. */
   exec(args: readonly string[], input?: string): Promise<string>
+  /** Every file of the container's own layer, with its size and time: first those that Podman creates at the start. */
+  ownFiles(): Promise<string[]>
   /** Creates tenants for the conformance kit, as its guide does. Resolves to their credentials. */
   createTenants(): Promise<string>
   close(): Promise<void>
@@ -90,6 +92,19 @@ async function runGuide({ command, folder }: Images): Promise<string> {
   return readFile(join(folder, 'credentials.json'), 'utf8')
 }
 
+/** A PostgreSQL whose socket the container gets, and its secrets. */
+async function openDatabase(folder: string, undo: (() => unknown)[]) {
+  const [secrets, socket] = [join(folder, 'secrets'), join(folder, 'socket')]
+  const database = await DatabaseServer.open(join(folder, 'postgresql'))
+  undo.push(() => database.close())
+  await mkdir(socket)
+  const passage = await relay(join(socket, '.s.PGSQL.5432'), join(database.host, `.s.PGSQL.${database.port}`))
+  undo.push(() => passage.close())
+  const logins = await createLogins(database, { host: '/run/postgresql', port: 5432 })
+  await writeSecrets(secrets, logins)
+  return { logins, mounts: [`--volume=${secrets}:/run/secrets:ro`, `--volume=${socket}:/run/postgresql`] }
+}
+
 export async function openContainer(): Promise<Container> {
   const images = await openImages()
   const undo: (() => unknown)[] = [() => images.close()]
@@ -98,18 +113,7 @@ export async function openContainer(): Promise<Container> {
   }
   try {
     await buildImage(images)
-    const [secrets, socket] = [join(images.folder, 'secrets'), join(images.folder, 'socket')]
-    const database = await DatabaseServer.open(join(images.folder, 'postgresql'))
-    undo.push(() => database.close())
-    await mkdir(socket)
-    const passage = await relay(
-      join(socket, '.s.PGSQL.5432'),
-      join(database.host, `.s.PGSQL.${database.port}`),
-    )
-    undo.push(() => passage.close())
-    const logins = await createLogins(database, { host: '/run/postgresql', port: 5432 })
-    await writeSecrets(secrets, logins)
-    const mounts = [`--volume=${secrets}:/run/secrets:ro`, `--volume=${socket}:/run/postgresql`]
+    const { logins, mounts } = await openDatabase(images.folder, undo)
     const options = [...OPTIONS, ...mounts, ...asOptions(SETTINGS)]
     const exec: Container['exec'] = (args, input) =>
       images.podman(['exec', '--interactive', 'svc', ...args], input)
@@ -128,6 +132,11 @@ export async function openContainer(): Promise<Container> {
           () => false,
         ),
       exec,
+      async ownFiles() {
+        const layer = await images.podman(['inspect', '--format', '{{.GraphDriver.Data.UpperDir}}', 'svc'])
+        const list = ['-type', 'f', '-printf', '%P %s %T@\\n']
+        return (await promisify(execFile)('find', [layer.trim(), ...list])).stdout.split('\n').sort()
+      },
       async createTenants() {
         const create = 'admin operator create asha --role admin --password-stdin'
         await exec(['node', 'bin/svc.mjs', ...create.split(' ')], `${PASSWORD}\n`)
