@@ -102,23 +102,22 @@ async function makeRoot(folder: string, name: string, tarball: string): Promise<
   await rm(folder, { recursive: true })
 }
 
-/** Builds the file as it is. Returns the image's name. */
-export async function buildImage({ podman, importBase, folder }: Images): Promise<string> {
+/** Builds deploy/Containerfile as it is, under the name `svc`. */
+export async function buildImage({ podman, importBase }: Images): Promise<void> {
   const file = join(ROOT, 'deploy/Containerfile')
   const bases = [...(await readFile(file, 'utf8')).matchAll(/^FROM (\S+)/gm)].map(([, name]) => name!)
   for (const name of new Set(bases)) await importBase(name)
   const cache = execFileSync('npm', ['config', 'get', 'cache'], { cwd: ROOT, encoding: 'utf8' }).trim()
   await mkdir(cache, { recursive: true })
-  // Isolation in a chroot: this machine may itself be a container.
+  // As many as this process may have: npm opens more files at once than a builder allows by default.
+  const files = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim()
   const place = [
-    '--isolation',
-    'chroot',
-    '--network',
-    'host',
+    // In a chroot, since this machine may itself be a container.
+    '--isolation=chroot',
+    '--network=host',
     '--pull=never',
-    '--volume',
-    `${cache}:${CACHE}:O`,
+    `--ulimit=nofile=${files}:${files}`,
+    `--volume=${cache}:${CACHE}:O`,
   ]
   await podman(['build', '--quiet', '--format', 'docker', ...place, '-f', file, '-t', 'svc', ROOT])
-  return 'svc'
 }

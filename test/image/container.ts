@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DatabaseServer } from '../../lab/chaos/server.ts'
+import { blocksOf } from '../harness/guides.ts'
+import { buildImage, type Images, openImages } from '../harness/images.ts'
+import { createLogins } from '../harness/live.ts'
+
+const PASSWORD = 'correct horse battery staple'
+/** As deploy/compose.yaml runs it. Loopback is its whole network, so that port 8080 is free. */
+const OPTIONS = [
+  '--read-only',
+  '--read-only-tmpfs=false',
+  '--tmpfs=/tmp',
+  '--cap-drop=all',
+  '--security-opt=no-new-privileges',
+  '--network=none',
+  '--stop-timeout=40',
+  // Without cgroups, and with limits that are not more than those of this process.
+  '--cgroups=disabled',
+  '--ulimit=nofile=1024:1024',
+  '--ulimit=nproc=4096:4096',
+  // systemd would run the check at intervals; here the test does.
+  '--health-interval=disable',
+]
+const SETTINGS = {
+  DATABASE_URL_FILE: '/run/secrets/database-url',
+  DATABASE_OPERATOR_URL_FILE: '/run/secrets/database-operator-url',
+  SVC_MASTER_KEY_FILE: '/run/secrets/master-key',
+  METRICS_TOKEN_FILE: '/run/secrets/metrics-token',
+  PUBLIC_URL: 'https://pay.example.com',
+  TRUST_PROXY: '1',
+}
+
+type Environment = Readonly<Record<string, string>>
+
+const asOptions = (env: Environment): string[] =>
+  Object.entries(env).map(([name, value]) => `--env=${name}=${value}`)
+
+/** The image, a PostgreSQL with the documented logins, and the container `svc`. */
+export interface Container {
+  readonly images: Images
+  migrate(): Promise<void>
+  start(): Promise<void>
+  /** Whether the image's health check succeeds. */
+  isHealthy(): Promise<boolean>
+  /** Runs a command in the container. */
+  exec(args: readonly string[], input?: string): Promise<string>
+  /** Every file of the container's own layer, with its size and time: first those that Podman creates at the start. */
+  ownFiles(): Promise<string[]>
+  /** Creates tenants for the conformance kit, as its guide does. Resolves to their credentials. */
+  createTenants(): Promise<string>
+  close(): Promise<void>
+}
+
+/** The database's socket, for users who may not enter its folder. */
+async function relay(from: string, to: string): Promise<Server> {
+  const server = createServer((client) => {
+    const upstream = connect(to)
+    for (const [one, other] of [[client, upstream] as const, [upstream, client] as const])
+      one.on('error', () => other.destroy()).pipe(other)
+  })
+  await once(server.listen(from), 'listening')
+  await chmod(from, 0o666)
+  return server
+}
+
+/** A folder of secrets, as deploy/README.md describes it. */
+async function writeSecrets(folder: string, logins: Environment): Promise<void> {
+  await mkdir(folder)
+  const secrets = {
+    'database-url': logins['DATABASE_URL']!,
+    'database-operator-url': logins['DATABASE_OPERATOR_URL']!,
+    'master-key': randomBytes(32).toString('base64'),
+    'metrics-token': randomBytes(16).toString('hex'),
+  }
+  for (const [name, secret] of Object.entries(secrets)) await writeFile(join(folder, name), secret)
+}
+
+/** The guide's lines, with the program of the image in place of the npm script. */
+async function runGuide({ command, folder }: Images): Promise<string> {
+  const guide = await blocksOf('guides/conformance.md', 'sh')
+  const { code } = guide.find((block) => block.code.includes('admin partner create'))!
+  const operator = asOptions({ SVC_OPERATOR: 'asha', SVC_OPERATOR_PASSWORD: PASSWORD })
+  const exec = [...command, 'exec', '--interactive', ...operator, 'svc', 'node', 'bin/svc.mjs']
+  const npm = `npm() { shift 4; ${exec.map((word) => `'${word}'`).join(' ')} "$@" < /dev/null; }`
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', `${npm}\n${code}`], { cwd: folder })
+  return readFile(join(folder, 'credentials.json'), 'utf8')
+}
+
+/** A PostgreSQL whose socket the container gets, and its secrets. */
+async function openDatabase(folder: string, undo: (() => unknown)[]) {
+  const [secrets, socket] = [join(folder, 'secrets'), join(folder, 'socket')]
+  const database = await DatabaseServer.open(join(folder, 'postgresql'))
+  undo.push(() => database.close())
+  await mkdir(socket)
+  const passage = await relay(join(socket, '.s.PGSQL.5432'), join(database.host, `.s.PGSQL.${database.port}`))
+  undo.push(() => passage.close())
+  const logins = await createLogins(database, { host: '/run/postgresql', port: 5432 })
+  await writeSecrets(secrets, logins)
+  return { logins, mounts: [`--volume=${secrets}:/run/secrets:ro`, `--volume=${socket}:/run/postgresql`] }
+}
+
+export async function openContainer(): Promise<Container> {
+  const images = await openImages()
+  const undo: (() => unknown)[] = [() => images.close()]
+  const close = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    await buildImage(images)
+    const { logins, mounts } = await openDatabase(images.folder, undo)
+    const options = [...OPTIONS, ...mounts, ...asOptions(SETTINGS)]
+    const exec: Container['exec'] = (args, input) =>
+      images.podman(['exec', '--interactive', 'svc', ...args], input)
+    return {
+      images,
+      async migrate() {
+        const owner = asOptions({ DATABASE_OWNER_URL: logins['DATABASE_OWNER_URL']! })
+        await images.podman(['run', '--rm', ...options, ...owner, 'svc', 'admin', 'migrate'])
+      },
+      async start() {
+        await images.podman(['run', '--detach', '--name=svc', ...options, 'svc'])
+      },
+      isHealthy: () =>
+        images.podman(['healthcheck', 'run', 'svc']).then(
+          () => true,
+          () => false,
+        ),
+      exec,
+      async ownFiles() {
+        const layer = await images.podman(['inspect', '--format', '{{.GraphDriver.Data.UpperDir}}', 'svc'])
+        const list = ['-type', 'f', '-printf', '%P %s %T@\\n']
+        return (await promisify(execFile)('find', [layer.trim(), ...list])).stdout.split('\n').sort()
+      },
+      async createTenants() {
+        const create = 'admin operator create asha --role admin --password-stdin'
+        await exec(['node', 'bin/svc.mjs', ...create.split(' ')], `${PASSWORD}\n`)
+        return runGuide(images)
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
