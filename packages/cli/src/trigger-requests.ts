@@ -1,0 +1,113 @@
+import { createSecretKey, randomUUID } from 'node:crypto'
+import { encrypt } from '@svc/jwe/jwe'
+import type { SandboxFile } from '@svc/server/sandbox/demo'
+import { type ApiPath, TenantSession } from './tenant-session.ts'
+
+/** Demo tenants, and what their requests send in place of the usual. */
+export type Sandbox = SandboxFile & { readonly override: Override }
+
+/** The fields of a request, those of the overrides that it has replaced; or `extra`, which it accepts too. */
+export type Override = <T extends object>(request: T, ...extra: string[]) => T
+
+const CODE_FIELDS = [
+  'description',
+  'customerName',
+  'customerId',
+  'customerEmail',
+  'customerMobile',
+  'customParams',
+  'referenceNumber',
+  'expiry',
+]
+const ORDER_FIELDS = ['firstName', 'lastName', 'email', 'mobile', 'loadAmount', 'physicalCard']
+
+export const asMerchant = ({ baseUrl, merchant }: SandboxFile) =>
+  new TenantSession(baseUrl, { apiKey: merchant.apiKey })
+export const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) =>
+  new TenantSession(baseUrl, incentivePartner)
+
+export const newCode = (sandbox: Sandbox, request: object = {}) =>
+  asMerchant(sandbox).call<{ qrCodeId: string; upiUri: string }>(
+    'POST',
+    '/api/v0/qr-code',
+    sandbox.override(
+      {
+        qrName: 'Made by svc trigger',
+        ...request,
+      },
+      ...CODE_FIELDS,
+    ),
+  )
+
+export const pay = (sandbox: Sandbox, request: object) =>
+  asMerchant(sandbox).call<{ outcome: string; utr: string; payment?: { paymentId: string } }>(
+    'POST',
+    '/sandbox/upi/pay',
+    sandbox.override(request, 'payerVpa', 'payerName'),
+  )
+
+export async function newCard(sandbox: Sandbox): Promise<string> {
+  const { companyId, cardAccountId, userId, sharedKey } = sandbox.incentivePartner
+  const order = Buffer.from(
+    JSON.stringify(sandbox.override({ companyId, cardAccountId, userId }, ...ORDER_FIELDS)),
+  )
+  const key = createSecretKey(Buffer.from(sharedKey.k, 'base64url'))
+  const encrypted = await encrypt(order, { kid: sharedKey.kid, alg: 'A256KW', enc: 'A256GCM', key })
+  return (await asPartner(sandbox).call<{ svcCardId: string }>('POST', '/api/v0/partner/svcCard', encrypted))
+    .svcCardId
+}
+
+export async function spend(sandbox: Sandbox): Promise<string> {
+  const svcCardId = await newCard(sandbox)
+  const request = { amount: 25, channel: 'online', merchantName: 'Trigger' }
+  await asPartner(sandbox).call('POST', `/sandbox/cards/${svcCardId}/spend`, sandbox.override(request))
+  return svcCardId
+}
+
+export async function newCoinConfig(sandbox: Sandbox): Promise<{ coinConfigId: string; event: string }> {
+  const event = `trigger_${randomUUID().slice(0, 8)}`
+  const request = {
+    configuration: 'DEFAULT',
+    event,
+    amount: 10,
+    title: 'Trigger',
+    description: 'Made by svc trigger',
+  }
+  return asPartner(sandbox).call('POST', '/api/v0/svc-coins', sandbox.override(request))
+}
+
+export async function allocate(sandbox: Sandbox): Promise<string> {
+  const { event } = await newCoinConfig(sandbox)
+  const { companyId, userId } = sandbox.incentivePartner
+  const request = { requestId: randomUUID(), event, userId, companyId }
+  await asPartner(sandbox).call('POST', '/api/v0/svc-coins/allocate', sandbox.override(request))
+  return userId
+}
+
+export async function payOut(sandbox: Sandbox, outcome: 'PAID' | 'FAILED'): Promise<string> {
+  const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
+  await pay(sandbox, { qrCodeId, amount: 20 })
+  const { payoutId } = await asMerchant(sandbox).call<{ payoutId: string }>('POST', '/sandbox/payouts', {
+    outcome,
+  })
+  return payoutId
+}
+
+interface NetworkMessage {
+  readonly response: { readonly messageId: string; readonly authorizationId?: string }
+}
+
+/** The card network sends messages for a new card; returns what came of the last one. */
+export async function byTheNetwork(
+  sandbox: Sandbox,
+  ...messages: readonly ((before: string | undefined) => object)[]
+): Promise<string> {
+  const path: ApiPath = `/sandbox/cards/${await newCard(sandbox)}/messages`
+  let last: NetworkMessage['response'] | undefined
+  for (const message of messages) {
+    const body = message(last?.authorizationId)
+    const sent = await asPartner(sandbox).call<{ messages: NetworkMessage[] }>('POST', path, body)
+    last = sent.messages.at(-1)?.response
+  }
+  return `sent ${last?.messageId}`
+}
