@@ -74,8 +74,9 @@ create function directory_fundings(refs text[])
     select j.tenant_id, w.reference, j.journal_id, t.transfer_id, t.object_id, t.amount, t.created_at,
       exists (select from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id)
     from (select distinct * from unnest(refs)) as w (reference)
-    join journals j on j.kind = 'card_funding' and j.reference = any (
-      w.reference || array['', '~2', '~3', '~4', '~5', '~6', '~7', '~8', '~9'])
+    cross join generate_series(1, 9) as entry
+    join journals j on j.kind = 'card_funding'
+      and j.reference = w.reference || case when entry = 1 then '' else '~' || entry end
     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
   $$;
 

@@ -6,7 +6,7 @@ import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
-import { cards, payments } from './money.ts'
+import { cardAccountMoney, cards, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
 import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
 import { ownSessions } from './own-sessions.ts'
@@ -61,6 +61,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     webhooks(bed)
     resilience(bed)
     payments(bed)
+    cardAccountMoney(bed)
     cards(bed)
     tasksOfSupport(bed)
     tasksOfFinance(bed)

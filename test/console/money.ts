@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { payloadOf } from '../harness/client.ts'
 import { type Bed, goTo } from './bed.ts'
 
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -128,5 +129,25 @@ export function cards(bed: Bed): void {
     expect(await page.getByRole('button', { name: 'Void', exact: true }).count()).toBe(0)
     await goTo(page, '/audit')
     await page.getByRole('row', { name: 'coins.voided' }).getByText(bed.world.operator.name).waitFor()
+  })
+}
+
+export function cardAccountMoney(bed: Bed): void {
+  test('a card account says where to transfer money, shows the transfer with its remitter masked, and is paid back', async () => {
+    const page = await bed.visit({ at: `/card-accounts/${bed.world.cardAccountId}` })
+    await page.getByRole('button', { name: 'Copy account number' }).waitFor()
+    const text = await page.getByRole('main').innerText()
+    const virtualAccountNumber = /SVCP\d{12}/.exec(text)?.[0]
+    const transfer = { virtualAccountNumber, amount: 75, utr: 'NEFTCONSOLE1' }
+    payloadOf(await bed.service.client.post('/sandbox/bank/transfers', transfer))
+    await page.reload()
+    await page.getByRole('row', { name: /NEFTCONSOLE1 A••• I••• ••••2333/ }).waitFor()
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await dialog(page).getByLabel('Amount in rupees').fill('75')
+    await dialog(page).getByLabel('Bank reference').fill('AXISRCONSOLE1')
+    await dialog(page).getByLabel('Reason').fill('paid in twice')
+    await dialog(page).getByRole('button', { name: 'Enter the withdrawal' }).click()
+    await page.getByText(/Entered\. The balance is/).waitFor()
+    await page.getByText('Card withdrawal').first().waitFor()
   })
 }

@@ -64,3 +64,9 @@ export const withdraw = (
       { partnerId, cardAccountId, amountPaise: paise(amountPaise), reference, reason: 'contract ended' },
       { actor: 'asha', action: 'card_account.withdrawn', target: cardAccountId, tenantId: partnerId },
     )
+
+/** Why a notice went to quarantine. */
+export const quarantined = ({ status, json }: ApiResponse): string => {
+  expect([status, json.payload.status]).toEqual([202, 'QUARANTINED'])
+  return json.payload.reason
+}

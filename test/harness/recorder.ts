@@ -115,7 +115,8 @@ export function normalized(recording: unknown): unknown {
   const inText = (text: string): string =>
     text
       .replace(/\b([a-z]{2,8}_)[0-9a-z]{26}\b/g, (id, prefix: string) => fixed(prefix, id, 26).toLowerCase())
-      .replace(/\b(SBX|SVC)[0-9A-Z]{26}\b/g, (id, prefix: string) => fixed(prefix, id, 26))
+      .replace(/\b(SBXB?|SVC)[0-9A-Z]{26}\b/g, (id, prefix: string) => fixed(prefix, id, 26))
+      .replace(/\bSVCP\d{12}\b/g, 'SVCP402937185686')
       .replace(JWE, 'eyJhbGciOiJBMjU2S1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoia2V5XzEifQ.ZUVjZnlw…')
       .replace(JWT, 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJ0ZW5hbnQifQ.c2ln…')
       .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+05:30|Z)/g, '2026-04-01T15:04:05.123+05:30')

@@ -1,7 +1,3 @@
-import { checkInvariants } from '@svc/app/invariants'
-import { fundAccount } from '@svc/core/cards/fund-account'
-import { reverseJournal } from '@svc/core/ledger/reverse-journal'
-import { paise } from '@svc/kernel/money'
 import { signNotice } from '@svc/server/http/notice-signature'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -11,12 +7,14 @@ import {
   newTransferUtr,
   notifyTransfer,
   numberOf,
+  quarantined,
   transferTo,
 } from '../harness/bank-rail.ts'
 import { type ApiResponse, type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
 import { oddNotices, UNREADABLE } from '../harness/odd-notices.ts'
-import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { brokenIn } from '../harness/refunds.ts'
 import { asSuperuser, BANK_RAIL_KEY, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 const NEXT_KEY = 'the-next-key-of-the-bank-rail-0123456789'
@@ -59,29 +57,6 @@ const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<
 
 const empty = () => newPartner(service, { fundsPaise: 0n })
 
-const enter = (
-  { partnerId, cardAccountId }: TestPartner,
-  reference: string,
-  rupees: bigint,
-  { app }: TestService = service,
-) =>
-  app.services.commands
-    .open(fundAccount)
-    .run(
-      { partnerId, cardAccountId, amountPaise: paise(rupees * 100n), reference, reason: 'by hand' },
-      { actor: 'asha', action: 'card_account.funded', target: cardAccountId, tenantId: partnerId },
-    )
-
-const quarantined = ({ status, json }: ApiResponse): string => {
-  expect([status, json.payload.status]).toEqual([202, 'QUARANTINED'])
-  return json.payload.reason
-}
-
-const unbroken = async () => {
-  const reports = await checkInvariants(service.app.services.database)
-  expect(reports.filter(({ violations }) => violations.length > 0)).toEqual([])
-}
-
 test('every card account has one number, also when many ask for it first at once in two processes', async () => {
   const partner = await empty()
   const clients = [await asPartner(service.client, partner), await asPartner(other.client, partner)]
@@ -122,7 +97,7 @@ test('a transfer that the bank notifies is on the card account once, however oft
     .toMatchObject([
       { type: 'card_account.funded', data: { amount: 2500.5, balance: 2500.5, reference: notice.utr } },
     ])
-  await unbroken()
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('two keys are valid at once; a wrong signature, also of another rail, is 401 and leaves nothing', async () => {
@@ -196,7 +171,7 @@ test('no odd notice is refused or forgotten: each is a credit, a repeat, or in q
   expect(outcomes.filter(({ id }) => !ids.has(id))).toEqual([])
   expect(outcomes.some(({ id }) => id.startsWith('bcr_'))).toBe(true)
   expect(outcomes.some(({ id }) => id.startsWith('rnt_'))).toBe(true)
-  await unbroken()
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('what contradicts an earlier notice of its reference, or names no account, goes to quarantine', async () => {
@@ -232,62 +207,7 @@ test('one reference for two partners at once is credited to one of them; the oth
   }
   const balances = [await fundsOf(service, one), await fundsOf(service, two)]
   expect(balances.reduce((sum, { balance }) => sum + Number(balance), 0)).toBe(10 * 1_000_00)
-  await unbroken()
-})
-
-test('what an operator entered before is not credited again; the notice is kept beside it', async () => {
-  const partner = await empty()
-  const number = await numberOf(service, partner)
-  const notice = transferTo(number)
-  await enter(partner, notice.utr, 1_000n)
-  for (let times = 0; times < 2; times++)
-    expect(payloadOf(await notifyTransfer(service.client, notice)).status).toBe('ENTERED_BEFORE')
-  expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
-  await unbroken()
-})
-
-test('an entry under the reference for another account, amount or partner sends the notice to quarantine', async () => {
-  const [partner, stranger] = [await empty(), await empty()]
-  const number = await numberOf(service, partner)
-  const [otherAmount, otherPartner] = [transferTo(number), transferTo(number)]
-  await enter(partner, otherAmount.utr, 999n)
-  await enter(stranger, otherPartner.utr, 1_000n)
-  for (const notice of [otherAmount, otherPartner])
-    expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
-  expect((await fundsOf(service, partner)).balance).toBe('99900')
-})
-
-test('an entry by hand after the notice changes nothing; after its reversal the notice still changes nothing', async () => {
-  const partner = await empty()
-  const notice = transferTo(await numberOf(service, partner))
-  payloadOf(await notifyTransfer(service.client, notice))
-  await enter(partner, notice.utr, 1_000n)
-  await expect(enter(partner, notice.utr, 1_001n)).rejects.toMatchObject({ word: 'funding_reference_used' })
-  expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
-  const [{ journal_id: journalId }] = (await sql(
-    `select journal_id from journals where tenant_id = $1 and kind = 'card_funding'`,
-    [partner.partnerId],
-  )) as [Json]
-  await service.app.services.commands
-    .open(reverseJournal)
-    .run({ tenantId: partner.partnerId, journalId, reason: 'not ours' }, { actor: 'asha', target: journalId })
-  payloadOf(await notifyTransfer(service.client, notice))
-  expect((await fundsOf(service, partner)).balance).toBe('0')
-})
-
-test('a notice and an entry by hand at once, in two processes, credit once', async () => {
-  const partner = await empty()
-  const number = await numberOf(service, partner)
-  for (let round = 1; round <= 20; round++) {
-    const notice = transferTo(number, { amount: 1 })
-    const [, sent] = await Promise.all([
-      enter(partner, notice.utr, 1n, round % 2 ? service : other),
-      notifyTransfer((round % 2 ? other : service).client, notice),
-    ])
-    expect(['CREDITED', 'ENTERED_BEFORE']).toContain(payloadOf(sent).status)
-    expect(await fundsOf(service, partner)).toEqual({ balance: String(round * 100), entries: round })
-  }
-  await unbroken()
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('a transfer raises the balance above the threshold: the next load below it is announced again', async () => {
@@ -306,33 +226,6 @@ test('a transfer raises the balance above the threshold: the next load below it 
       return data.filter(({ type }: Json) => type === 'card_account.low').length
     })
     .toBe(2)
-})
-
-test('above the limit a signed notice is credited, and an operator’s reading of one needs a second person', async () => {
-  const env = { APPROVAL_ABOVE_RUPEES: '100' }
-  const limited = await openService({ env })
-  const partner = await newPartner(limited, { fundsPaise: 0n })
-  const number = await numberOf(limited, partner)
-  payloadOf(await notifyTransfer(limited.client, transferTo(number, { amount: 5_000 })))
-  expect((await fundsOf(limited, partner)).balance).toBe('500000')
-  const unread = await notifyTransfer(limited.client, transferTo('SVCP99'))
-  const { noticeId } = unread.json.payload
-  const finance = await signedIn(limited, 'finance')
-  const colleague = await signedIn(limited, 'finance')
-  const funds = `/card-accounts/${partner.cardAccountId}/funds`
-  const reading = { amount: '1000', reference: newTransferUtr(), reason: 'typed wrongly', noticeId }
-  const asked = await finance.post(funds, reading)
-  expect(asked.status).toBe(202)
-  expect((await finance.get(`/rail-notices/${noticeId}`)).json.status).toBe('QUARANTINED')
-  const approved = await colleague.post(`/approvals/${asked.json.approvalId}/approve`, {})
-  expect(approved.status, approved.text).toBe(200)
-  expect((await finance.get(`/rail-notices/${noticeId}`)).json).toMatchObject({
-    status: 'ASSIGNED',
-    cardAccountId: partner.cardAccountId,
-  })
-  expect((await fundsOf(limited, partner)).balance).toBe('600000')
-  expect((await finance.post(funds, reading)).error).toBe('notice_not_in_quarantine')
-  await limited.close()
 })
 
 test('operators see remitters masked; a reveal shows the notice, and viewers see no notices', async () => {

@@ -115,6 +115,7 @@ async function cardRailFlows(svcCardId: string): Promise<string[]> {
     await flow('It captures more than the card has, by a forced post', () =>
       terminal.advise('forced_post', 450),
     ),
+    ...(await bankTransferFlows()),
   ]
 }
 
@@ -166,7 +167,6 @@ test('each flow moves money between the accounts that the reference says', async
     await flow('The card is spent from', () => atCard(`${svcCardId}/spend`, 120.5)),
     await flow('A shop refunds a part of it', () => atCard(`${svcCardId}/refund`, 20)),
     ...(await cardRailFlows(svcCardId)),
-    ...(await bankTransferFlows()),
     await flow('Coins are awarded', async () => {
       ;[userId] = (await newUsers(service, partner, 1)) as [string]
       ;({ event } = await newConfig(issuer, { amount: 25, coinsExpireAfterDays: 10 }))

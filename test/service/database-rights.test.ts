@@ -80,6 +80,9 @@ const CALLERS: Record<string, readonly Login[]> = {
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
+  directory_bank_credits: ['svc_service'],
+  directory_fundings: ['svc_service'],
+  directory_virtual_accounts: ['svc_service'],
   directory_access_keys: ['svc_service', 'svc_operator'],
   directory_api_keys: ['svc_service'],
   directory_bulk_jobs: ['svc_service'],

@@ -36,6 +36,7 @@ const VALUES: Readonly<Record<string, string>> = {
 const PUBLIC: Readonly<Record<string, string>> = {
   APPROVAL_ABOVE_RUPEES: 'none',
   CONSOLE_IDLE_MINUTES: '15',
+  FUNDING_IFSC: 'HDFC0000001',
   OIDC_CLIENT_ID: 'svc-console',
   SVC_MASTER_KEY_WRAPPED: 'vault:v1:d3JhcHBlZA==',
 }

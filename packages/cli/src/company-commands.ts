@@ -19,7 +19,7 @@ import { paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { cliActor, withInstallation } from './context.ts'
-import { fund, shownAccount, withdraw } from './fund-account.ts'
+import { addCardAccountMoney, shownAccount } from './fund-account.ts'
 import { addFundingInstructionsCommand } from './funding-instructions-command.ts'
 import { requireName, requirePartner } from './partner-commands.ts'
 import { printRecord, printRows } from './print.ts'
@@ -206,31 +206,7 @@ export function addCardAccountCommands(program: Command): void {
       )
       printRows(accounts.map(shownAccount), json)
     })
-  account
-    .command('fund <cardAccountId>')
-    .description('enter money that the partner paid in for the cards of this account')
-    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
-    .option('--json', 'print JSON')
-    .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
-    .requiredOption('--reason <text>', 'why, for the books', readReason)
-    .option('--notice <noticeId>', 'the notice in quarantine that reports it')
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
-    )
-    .action(fund)
-  account
-    .command('withdraw <cardAccountId>')
-    .description('enter money that was paid back to the partner, at most what is left on this account')
-    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
-    .option('--json', 'print JSON')
-    .requiredOption('--reference <reference>', 'the bank’s reference of the outgoing transfer: entered once')
-    .requiredOption('--reason <text>', 'why, for the books', readReason)
-    .addHelpText(
-      'after',
-      '\nExample:\n  svc admin card-account withdraw acc_… --amount 1500.00 --reference AXISR0000000042 --reason "contract ended"',
-    )
-    .action(withdraw)
+  addCardAccountMoney(account)
   addFundingInstructionsCommand(account)
 }
 

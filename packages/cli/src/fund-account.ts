@@ -8,6 +8,7 @@ import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
+import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
@@ -76,7 +77,7 @@ async function move(
   else printRecord({ ...shownAccount(moved), [done]: formatRupees(amount) }, json)
 }
 
-export const fund = (
+const fund = (
   cardAccountId: string,
   { notice, ...options }: MoveOptions & { readonly notice?: string },
 ): Promise<void> =>
@@ -92,7 +93,7 @@ export const fund = (
     return undefined
   })
 
-export const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
+const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
   move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
     const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
     if (waits) return waits
@@ -103,3 +104,32 @@ export const withdraw = (cardAccountId: string, options: MoveOptions): Promise<v
   })
 
 const givenIn = ({ reference, reason }: Movement) => ({ reference, reason })
+
+/** What moves money to and from a card account. */
+export function addCardAccountMoney(account: Command): void {
+  account
+    .command('fund <cardAccountId>')
+    .description('enter money that the partner paid in for the cards of this account')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .option('--json', 'print JSON')
+    .requiredOption('--reference <reference>', 'the bank’s reference of the payment: entered once')
+    .requiredOption('--reason <text>', 'why, for the books')
+    .option('--notice <noticeId>', 'the notice in quarantine that reports it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin card-account fund acc_… --amount 250000.00 --reference AXISN0000000042 --reason "April float"',
+    )
+    .action(fund)
+  account
+    .command('withdraw <cardAccountId>')
+    .description('enter money that was paid back to the partner, at most what is left on this account')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .option('--json', 'print JSON')
+    .requiredOption('--reference <reference>', 'the bank’s reference of the outgoing transfer: entered once')
+    .requiredOption('--reason <text>', 'why, for the books')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin card-account withdraw acc_… --amount 1500.00 --reference AXISR0000000042 --reason "contract ended"',
+    )
+    .action(withdraw)
+}

@@ -59,7 +59,7 @@ export const fundingPosting = ({
 })
 
 /** The same for what is paid back to the partner. */
-export const withdrawalPosting = ({ noticeId: _, ...withdrawal }: Funding): Posting => ({
+export const withdrawalPosting = (withdrawal: Omit<Funding, 'noticeId'>): Posting => ({
   ...fundingPosting(withdrawal),
   kind: 'card_withdrawal',
 })

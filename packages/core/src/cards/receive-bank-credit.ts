@@ -195,7 +195,7 @@ function decide(state: State, command: Prepared, now: Date): Received {
   if (!account) return keptAs('unknown_virtual_account')
   if (account.closedAt) return keptAs('partner_closed')
   const standing = state.entered.everywhere(transfer.utr)
-  const [same] = standing.filter((funding) => isOf(funding, account, transfer))
+  const same = standing.find((funding) => isOf(funding, account, transfer))
   if (standing.length > (same ? 1 : 0)) return keptAs('contradicts_entry')
   if (same) return { ...nothing, credit: creditOf(command, account, transfer, same, now), isNew: true }
   const entry = nextEntry(transfer.utr, state.entered.of(account.partnerId, transfer.utr))
