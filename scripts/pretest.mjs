@@ -39,11 +39,6 @@ if (process.env.CI)
       isThere: () => works('redis-server', '--version') || works('valkey-server', '--version'),
       without: 'the tests of rate limits that processes share will be skipped',
     },
-    ...['podman', 'crun', 'mmdebstrap'].map((name) => ({
-      name,
-      isThere: () => works(name, '--version'),
-      without: 'the image of deploy/Containerfile is not built and run',
-    })),
     {
       name: 'jose',
       isThere: () => works('jose', 'alg'),
