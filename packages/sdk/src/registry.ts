@@ -67,6 +67,8 @@ export type ErrorCode =
   | 'approval_closed'
   | 'approval_same_person'
   | 'approval_open'
+  | 'opening_balance_entered'
+  | 'effective_date_not_open'
   | 'journal_not_reversible'
   | 'operator_not_found'
   | 'tenant_not_found'
