@@ -4,7 +4,7 @@ export const PERMISSIONS = {
   reveal: 'reveal personal data for 15 minutes, with a reason',
   support: 'lock, unlock and block cards; create and cancel QR codes; send webhook events again',
   finance:
-    'fund card accounts, complete refunds, close disputes, assign and return suspense, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
+    'fund card accounts, complete refunds, close disputes, assign and return suspense, correct payments, prepare, approve and complete payouts, approve and reverse postings, read bank notices and card exceptions',
   operations:
     'create and disable tenants, companies, users and card accounts; issue and revoke credentials; manage members and webhook endpoints',
   verify: 'start reconciliations and verify the audit',

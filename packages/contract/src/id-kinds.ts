@@ -6,6 +6,7 @@ import { type RandomBytes, sortableId, timeOfId } from '@svc/kernel/ids'
  */
 export const ID_KINDS = {
   acc: { of: 'card account', fields: ['cardAccountId'] },
+  adj: { of: 'adjustment of a payment', fields: ['adjustmentId'] },
   apv: { of: 'approval of a posting', fields: ['approvalId'] },
   bat: { of: 'batch of commands', fields: [] },
   blk: { of: 'bulk job', fields: ['jobId'] },

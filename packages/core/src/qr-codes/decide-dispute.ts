@@ -6,6 +6,7 @@ import type { Refundable } from './create-refund.ts'
 import type { QuarantineReason } from './credit-notice.ts'
 import type { Dispute, LegIds } from './dispute.ts'
 import type { DisputeReport, ReadDisputeNotice } from './dispute-notice.ts'
+import { correctedPaise } from './payment.ts'
 import { noticeDigest, noticeIdOf, type RailNotice } from './rail-notice.ts'
 
 /** How long a merchant has where the bank names no deadline (decision Q17). */
@@ -66,7 +67,7 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   if (payment.status !== 'ACCEPTED') return kept('payment_not_accepted')
   const { amountPaise } = report
   if (amountPaise === undefined) return kept('amount_unreadable')
-  if (amountPaise > payment.amountPaise - payment.refundPaise - payment.disputePaise)
+  if (amountPaise > correctedPaise(payment) - payment.refundPaise - payment.disputePaise)
     return kept('dispute_over_payment')
   return opened(
     state,

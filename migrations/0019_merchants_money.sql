@@ -24,7 +24,41 @@ select secure_tenants('opening_balances', 'tenant_id');
 grant select, insert, update (payout_id, reversed_by) on opening_balances to svc_service;
 grant select on opening_balances to svc_operator;
 
--- What a payout adds to payments: opening balances.
+-- Corrections of the amounts of accepted payments, each by a reference of the bank (decision Q18). The payment keeps the
+-- amount of its notice.
+create table payment_adjustments (
+  merchant_id    text collate "C" not null references merchants,
+  adjustment_id  text collate "C" not null,
+  payment_id     text collate "C" not null,
+  -- what the payment amounts to from then on, and by how much that changed it
+  amount_paise   bigint not null check (amount_paise > 0),
+  change_paise   bigint not null check (change_paise <> 0),
+  -- the part of a change below zero beyond what was payable to the merchant
+  advanced_paise bigint not null check (advanced_paise between 0 and greatest(0, - change_paise)),
+  reference      text collate "C" not null,
+  reason         text not null,
+  created_at     timestamptz not null,
+  primary key (merchant_id, adjustment_id),
+  constraint one_adjustment_per_reference unique (merchant_id, reference),
+  constraint payment_is_the_merchants
+    foreign key (merchant_id, payment_id) references payments (merchant_id, payment_id)
+);
+create index payment_adjustments_of_payment on payment_adjustments (merchant_id, payment_id, created_at);
+select secure_tenants('payment_adjustments', 'merchant_id');
+grant select, insert on payment_adjustments to svc_service;
+grant select on payment_adjustments to svc_operator;
+
+alter table payments add column adjusted_paise bigint not null default 0;
+alter table payments drop constraint refunds_within_payment;
+alter table payments drop constraint disputes_within_payment;
+alter table payments
+  add constraint refunds_within_payment check (refund_paise between 0 and amount_paise + adjusted_paise) not valid,
+  add constraint disputes_within_payment
+    check (dispute_paise between 0 and amount_paise + adjusted_paise - refund_paise) not valid,
+  add constraint adjusted_to_an_amount check (amount_paise + adjusted_paise > 0) not valid,
+  add constraint only_accepted_are_adjusted check (adjusted_paise = 0 or status = 'ACCEPTED') not valid;
+
+-- What a payout adds to payments: opening balances, and corrections of payments, which may be below zero.
 alter table payouts
   add column adjustment_count integer not null default 0,
   add column adjustment_paise bigint not null default 0;
@@ -33,9 +67,10 @@ alter table payouts add constraint payout_adds_up check (amount_paise
   = payment_paise + adjustment_paise - refund_paise - fee_paise - cgst_paise - sgst_paise - igst_paise) not valid;
 alter table payout_lines drop constraint payout_lines_kind_check;
 alter table payout_lines add constraint payout_lines_kind_check check (
-  kind in ('payment', 'refund', 'refund_failed', 'dispute', 'dispute_won', 'opening_balance')) not valid;
+  kind in ('payment', 'refund', 'refund_failed', 'dispute', 'dispute_won', 'opening_balance', 'adjustment_up',
+    'adjustment_down')) not valid;
 
--- As before; an opening balance above the limit needs its approval too.
+-- As before; opening balances and adjustments above the limit need their approval too.
 create or replace function require_whole_journals() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
@@ -56,11 +91,13 @@ create or replace function require_whole_journals() returns trigger
     end if;
     if exists (
       select from added a
-      where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal', 'opening_balance')
+      where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal', 'opening_balance',
+        'payment_adjustment')
     ) and exists (
       select from (
         select a.tenant_id, a.journal_id, sum(a.amount) as amount from added a
-        where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal', 'opening_balance')
+        where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal', 'opening_balance',
+        'payment_adjustment')
         group by a.tenant_id, a.journal_id) t
       join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
       join approval_limit l on t.amount > l.above_paise
