@@ -80,53 +80,5 @@ create function directory_fundings(refs text[])
     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
   $$;
 
--- As before; what the bank reports by a signed notice is no posting by hand, and what an operator pays back is one.
-create or replace function require_whole_journals() returns trigger
-  language plpgsql security definer set search_path = svc, pg_temp
-  as $$
-  begin
-    if exists (
-      select from (
-        select a.tenant_id, a.journal_id, count(*) as legs, max(a.leg) as last from added a
-        group by a.tenant_id, a.journal_id) t
-      left join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
-      where j.legs is distinct from t.legs or j.legs is distinct from t.last
-    ) then
-      raise exception 'a journal has other legs than it names'
-        using errcode = 'integrity_constraint_violation', constraint = 'journals_are_whole', table = 'ledger_transfers';
-    end if;
-    if exists (select from added a where a.created_at <= (select max(c.until) from book_closings c)) then
-      raise exception 'the period is closed'
-        using errcode = 'integrity_constraint_violation', constraint = 'period_is_open', table = 'ledger_transfers';
-    end if;
-    if exists (
-      select from added a
-      where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal',
-          'opening_balance', 'card_withdrawal')
-    ) and exists (
-      select from (
-        select a.tenant_id, a.journal_id, sum(a.amount) as amount from added a
-        where a.kind in ('card_funding', 'suspense_assigned', 'suspense_returned', 'journal_reversal',
-          'opening_balance', 'card_withdrawal')
-        group by a.tenant_id, a.journal_id) t
-      join journals j on j.tenant_id = t.tenant_id and j.journal_id = t.journal_id
-      join approval_limit l on t.amount > l.above_paise
-      where not exists (
-        select from approvals p
-        where p.tenant_id = j.tenant_id and p.journal_id = j.journal_id and p.kind = j.kind
-          and p.amount_paise = t.amount
-          -- A reference that is entered again after its journal was reversed has a number behind it.
-          and p.reference = split_part(coalesce(j.reverses, j.reference), '~', 1))
-      and not exists (
-        select from bank_credits b
-        where b.partner_id = j.tenant_id and b.journal_id = j.journal_id and j.kind = 'card_funding'
-          and b.amount_paise = t.amount and b.utr = split_part(j.reference, '~', 1))
-    ) then
-      raise exception 'a posting above the limit needs the approval of a second person'
-        using errcode = 'integrity_constraint_violation', constraint = 'postings_are_approved', table = 'journals';
-    end if;
-    return null;
-  end $$;
-
 revoke execute on all functions in schema svc from public;
 grant execute on function directory_virtual_accounts, directory_bank_credits, directory_fundings to svc_service;

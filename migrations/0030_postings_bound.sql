@@ -20,13 +20,14 @@ create function refuse_changed_approval() returns trigger
   end $$;
 create trigger approvals_are_final before update on approvals for each row execute function refuse_changed_approval();
 
--- As before, and the legs of a manual posting have the kind of their journal: under another kind they passed the limit.
+-- As before, for withdrawals, opening balances and adjustments too. The legs of a manual posting have the kind of their
+-- journal: under another kind they passed the limit. What the bank reports by a signed notice needs no approval.
 create or replace function require_whole_journals() returns trigger
   language plpgsql security definer set search_path = svc, pg_temp
   as $$
   declare
     manual constant text[] := array['card_funding', 'card_withdrawal', 'opening_balance', 'suspense_assigned',
-      'suspense_returned', 'journal_reversal'];
+      'suspense_returned', 'journal_reversal', 'payment_adjustment'];
   begin
     if exists (
       select from (

@@ -29,7 +29,7 @@ import {
 } from './merchants.ts'
 import { onboard } from './onboarding.ts'
 import { awardCoins, issueCards, type LivePartner, newPartner, register, useCard } from './partners.ts'
-import { fundAboveLimit, importOpeningBalance, payOut, resolveSuspense } from './payouts.ts'
+import { adjustPayment, fundAboveLimit, importOpeningBalance, payOut, resolveSuspense } from './payouts.ts'
 
 // The program that ships, as production runs it: live mode, separate logins, every setting given. One test builds on the other.
 let live: Live
@@ -206,7 +206,9 @@ test('a funding above the limit is posted by a second person, and reversed', asy
 test('merchants get what was in suspense and are paid out: one operator prepares, another approves, the bank pays', async () => {
   await resolveSuspense(live, merchant)
   await importOpeningBalance(live, merchant)
-  await payOut(live, merchant, new Browser({ client }))
+  const ravi = new Browser({ client })
+  await adjustPayment(live, merchant, ravi)
+  await payOut(live, merchant, ravi)
 })
 
 test('published documents are served', async () => {

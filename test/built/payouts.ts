@@ -51,6 +51,28 @@ export async function fundAboveLimit({ server, svc }: Live, { cardAccountId }: T
   expect(Number((row as { balance: string }).balance)).toBeLessThan(100_000_00)
 }
 
+/** The notice said too much; the bank's letter corrects it, by the command line and in the console. */
+export async function adjustPayment(
+  { svc }: Pick<Live, 'svc'>,
+  { client }: LiveMerchant,
+  ravi: Browser,
+): Promise<void> {
+  expect((await ravi.signIn('ravi', `${PASSWORD} two`)).status).toBe(200)
+  const { data } = payloadOf(await client.get('/api/v0/payments?status=ACCEPTED'))
+  const own = data.find(({ qrCodeId }: { qrCodeId?: string }) => qrCodeId !== undefined)
+  const amount = (own.amount + 1).toFixed(2)
+  const more = ['--amount', amount, '--reference', 'LETTER0002', '--reason', 'letter of the bank']
+  expect(await svc(['admin', 'payments', 'adjust', own.utr, ...more])).toMatchObject({ change: '1.00' })
+  const adjusted = await ravi.post(`/payments/${own.paymentId}/adjustments`, {
+    amount: own.amount,
+    reference: 'LETTER0003',
+    reason: 'second letter of the bank',
+  })
+  expect([adjusted.status, adjusted.json.change]).toEqual([200, -1])
+  const path = `/api/v0/payments/${own.paymentId}`
+  expect(payloadOf(await client.get(path)).adjustments).toHaveLength(2)
+}
+
 /** Entered once by Asha; it is in the merchant's next payout. */
 export async function importOpeningBalance(
   { folder, svc }: Live,

@@ -1,5 +1,6 @@
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import type { OpenedKind } from '@svc/core/ledger/opening-balance'
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
@@ -25,6 +26,7 @@ export const merchantFlows = async (recording: Recording): Promise<string[]> => 
   ...(await payoutFlows(recording)),
   ...(await suspenseFlows(recording)),
   ...(await disputeFlows(recording)),
+  ...(await adjustmentFlows(recording)),
   ...(await takeoverFlows(recording)),
 ]
 
@@ -47,6 +49,24 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
     await flow('The bank cannot pay it', () => complete({ to: 'FAILED', reason: 'account closed' })),
     await flow('It is prepared again', prepare),
     await flow('The bank has paid it', () => complete({ to: 'PAID', utr: 'PAYOUT000001' })),
+  ]
+}
+
+async function adjustmentFlows({ service, merchant, flow, credit }: Recording): Promise<string[]> {
+  const { merchantId } = merchant
+  const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
+  const { paymentId } = await credit(tr, { utr: 'WRONG00001' })
+  const adjust = (amountPaise: bigint, reference: string) => () =>
+    service.app.services.commands.open(adjustPayment).run({
+      merchantId,
+      paymentId,
+      amountPaise: paise(amountPaise),
+      reference,
+      reason: 'letter of the bank',
+    })
+  return [
+    await flow('The bank corrects the amount of a payment: it was less', adjust(249_00n, 'LETTER0001')),
+    await flow('The bank corrects it again: it was more', adjust(250_00n, 'LETTER0002')),
   ]
 }
 

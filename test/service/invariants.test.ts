@@ -1,5 +1,6 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { Relay } from '@svc/core/webhooks/relay'
@@ -60,6 +61,17 @@ beforeAll(async () => {
     reference: 'opb_first/1',
     reason: 'takeover',
   })
+  for (const [amountPaise, reference] of [
+    [paise(9_00n), 'LETTER0001'],
+    [paise(9_50n), 'LETTER0002'],
+  ] as const)
+    await service.app.services.commands.open(adjustPayment).run({
+      merchantId: shop.merchantId,
+      paymentId: data[1].paymentId,
+      amountPaise,
+      reference,
+      reason: 'letter of the bank',
+    })
   await giveAccount(service, shop.merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
   const partner = await newPartner(service)
@@ -149,11 +161,20 @@ const DAMAGES: readonly (readonly [string, string])[] = [
     'reversals',
     `update journals set reverses = (select journal_id from journals where kind = 'card_load' limit 1) where kind = 'card_spend'`,
   ],
+  ['adjustment_totals', 'update payments set adjusted_paise = adjusted_paise + 1 where adjusted_paise <> 0'],
+  ['adjustment_totals', 'update payments set adjusted_paise = 0'],
+  [
+    'adjustment_journals',
+    `update ledger_transfers set amount = amount + 1 where kind = 'payment_adjustment'`,
+  ],
+  ['adjustment_journals', 'update payment_adjustments set advanced_paise = 1 where change_paise < 0'],
+  ['adjustment_events', `delete from outbox where type = 'payment.adjusted'`],
   ['opening_balances', 'update opening_balances set amount_paise = amount_paise + 1'],
   ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
   ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
-  ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and status <> 'ASSIGNED'`],
+  ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and adjusted_paise = 0
+     and status <> 'ASSIGNED'`],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
   ['closed_merchants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
   [
@@ -277,6 +298,7 @@ const IDS = `select array(
   union all select notice_id from rail_notices union all select credit_id from bank_credits union all select utr from settlement_lines
   union all select refund_id from merchant_refunds union all select payout_id from payouts
   union all select dispute_id from disputes union all select journal_id from opening_balances
+  union all select adjustment_id from payment_adjustments
   union all select authorization_id from card_authorizations union all select message_id from card_messages
   union all select account_id from ledger_accounts union all select user_id from users
   union all select tenant_id from tenants union all select key from idempotency_keys) as ids`

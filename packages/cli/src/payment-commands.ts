@@ -1,6 +1,7 @@
 import {
   CODE_FACTS,
   type CodeFacts,
+  correctedPaise,
   PAYMENT_STATUSES,
   type Payment,
   payments,
@@ -9,6 +10,7 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
+import { addAdjustCommand } from './adjust-payment.ts'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -37,6 +39,7 @@ const shown = (payment: Shown) => ({
   merchantId: payment.merchantId,
   utr: payment.utr,
   amount: formatRupees(payment.amountPaise),
+  adjustedAmount: payment.adjustedPaise === 0n ? null : formatRupees(correctedPaise(payment)),
   status: payment.status,
   reason: payment.reason,
   payerVpa: payment.payerVpa,
@@ -64,7 +67,9 @@ interface ListOptions extends Json {
 }
 
 export function addPaymentCommands(program: Command): void {
-  const payment = program.command('payments').description('list and show credits of the UPI rail')
+  const payment = program
+    .command('payments')
+    .description('list and show credits of the UPI rail, correct their amounts')
   payment
     .command('list <merchantId>')
     .description('list payments of a merchant, newest first; of the platform itself with "house"')
@@ -93,4 +98,5 @@ export function addPaymentCommands(program: Command): void {
         )
       printRecord(shown(row), json)
     })
+  addAdjustCommand(payment)
 }

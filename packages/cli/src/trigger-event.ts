@@ -67,6 +67,9 @@ const TRIGGERS: Record<EventType, Trigger> = {
   'payment.settled': async () => {
     throw new UsageError('A settlement file of the bank causes it: svc admin settlement import')
   },
+  'payment.adjusted': async () => {
+    throw new UsageError('An operator corrects payments: svc admin payments adjust')
+  },
   'payment.assigned': async () => {
     throw new UsageError('An operator assigns credits: svc admin suspense assign')
   },

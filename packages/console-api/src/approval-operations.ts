@@ -31,7 +31,7 @@ export const ApprovalRecord = record('Approval', {
   approvalId: text(),
   tenantId: text(),
   kind: text(
-    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`',
+    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`',
   ),
   status: Type.Enum([...STATUSES], {
     description: '`APPROVED` is to be posted; approve it again after a failure, or reject it',
@@ -133,6 +133,9 @@ export const approvePosting = query({
     'journal_not_reversible',
     'opening_balance_entered',
     'effective_date_not_open',
+    'adjustment_refused',
+    'adjustment_reference_used',
+    'payment_not_accepted',
   ],
   mount(services) {
     return async (input) => {

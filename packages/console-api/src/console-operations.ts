@@ -1,4 +1,5 @@
 import type { Operation } from '@svc/server/http/operation'
+import { adjustPaymentInConsole } from './adjust-payment.ts'
 import * as alerts from './alert-operations.ts'
 import * as approvals from './approval-operations.ts'
 import * as audit from './audit-operations.ts'
@@ -125,6 +126,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   refunds.showRefund,
   refunds.completeRefundByOperator,
   refundPaymentInConsole,
+  adjustPaymentInConsole,
   disputes.listDisputesInConsole,
   disputes.closeDisputeByOperator,
   suspense.assignPayment,

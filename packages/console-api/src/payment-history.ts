@@ -1,5 +1,6 @@
 import type { MerchantRefund } from '@svc/core/qr-codes/merchant-refund'
 import type { Payment } from '@svc/core/qr-codes/payment'
+import type { PaymentAdjustment } from '@svc/core/qr-codes/payment-adjustment'
 import { type SettlementLine, settlementLines } from '@svc/core/qr-codes/settlement-line'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees } from '@svc/kernel/money'
@@ -55,6 +56,7 @@ export async function paymentHappenings(
   payment: Payment,
   refunds: readonly MerchantRefund[],
   settlement: SettlementLine | undefined,
+  adjustments: readonly PaymentAdjustment[] = [],
 ): Promise<Happening[]> {
   const notices = await tx.query(NOTICES, [payment.paymentId])
   return [
@@ -62,6 +64,7 @@ export async function paymentHappenings(
     ...recorded(payment),
     ...notices.flatMap(noticeHappenings),
     ...refunds.flatMap(refundHappenings),
+    ...adjustments.map(adjusted),
     ...(settlement ? [settled(settlement)] : []),
   ]
 }
@@ -139,6 +142,21 @@ export function refundHappenings(refund: MerchantRefund): Happening[] {
     ),
   ]
 }
+
+const adjusted = ({
+  adjustmentId,
+  amountPaise,
+  createdAt,
+  reason,
+  reference,
+}: PaymentAdjustment): Happening => ({
+  at: createdAt,
+  source: 'payment',
+  what: 'adjusted',
+  id: adjustmentId,
+  amount: formatRupees(amountPaise),
+  detail: `reference ${reference}, ${reason}`,
+})
 
 const settled = ({
   amountPaise,

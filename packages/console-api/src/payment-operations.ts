@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/qr-codes/find-adjustments'
 import {
   type MerchantRefund,
   merchantRefunds,
@@ -14,11 +15,13 @@ import {
   paymentRecordToWire,
   payments,
 } from '@svc/core/qr-codes/payment'
+import { adjustmentToWire } from '@svc/core/qr-codes/payment-adjustment'
 import { formatRupees } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
+import { AdjustmentInConsole } from './adjust-payment.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -178,15 +181,24 @@ async function readPayment(tx: Tx, paymentId: string, timeZone: string) {
   const { merchantId } = payment
   const refunds = await tx.query(REFUNDS, [merchantId, paymentId])
   const settlement = await findSettlementLine(tx, merchantId, payment.utr)
+  const adjustments = await adjustmentsOf(tx, payment)
   const history = await readHistory(tx, {
     tenantId: merchantId,
-    objectIds: [paymentId, ...refunds.map(({ refundId }) => refundId)],
+    objectIds: [
+      paymentId,
+      ...refunds.map(({ refundId }) => refundId),
+      ...adjustments.map(({ adjustmentId }) => adjustmentId),
+    ],
     journalIds: settlement?.journalId ? [settlement.journalId] : [],
-    known: await paymentHappenings(tx, payment, refunds, settlement),
+    known: await paymentHappenings(tx, payment, refunds, settlement, adjustments),
   })
   return {
     row: rowToWire(payment, timeZone),
     refunds: refunds.map((refund) => refundToWire(refund, timeZone)),
+    adjustments: adjustments.map((each) => ({
+      ...adjustmentToWire(each, timeZone),
+      reason: each.reason,
+    })),
     settlement: settlement && settlementToWire(settlement, timeZone),
     payoutId: await payoutOf(tx, merchantId, paymentId, 'payment'),
     history: history.map((each) => happeningToWire(each, timeZone)),
@@ -205,6 +217,9 @@ export const showPayment = query({
   result: record('PaymentDetailInConsole', {
     row: PaymentRow,
     refunds: Type.Array(RefundRecord, { description: `Newest first, at most ${REFUNDS_SHOWN}` }),
+    adjustments: Type.Array(AdjustmentInConsole, {
+      description: `Newest first, at most ${ADJUSTMENTS_SHOWN}`,
+    }),
     settlement: Type.Optional(SettlementRecord),
     payoutId: maybe('The payout that it is in, unless that one failed or was cancelled'),
     history: Type.Array(HistoryEntry, { description: 'Oldest first' }),

@@ -12,11 +12,12 @@ import {
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { OPENED_WITH, type Opened, type OpenedKind } from '@svc/core/ledger/opening-balance'
 import { amountOfJournal, type JournalWithLegs, reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees, type Paise, paise } from '@svc/kernel/money'
+import { formatRupees, type Paise, paise, parseRupees } from '@svc/kernel/money'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Commands, CommandTools } from '@svc/platform/command'
 import type { Tx } from '@svc/platform/db/database'
@@ -107,6 +108,25 @@ export const openingPosting = ({ tenantId, kind, ownerId, effectiveDate, ...rest
   reason: rest.reason,
 })
 
+interface Adjustment {
+  readonly merchantId: string
+  readonly paymentId: string
+  readonly amountPaise: Paise
+  readonly changePaise: bigint
+  readonly reference: string
+  readonly reason: string
+}
+
+/** What is posted is the difference. */
+export const adjustmentPosting = ({ merchantId, paymentId, changePaise, ...rest }: Adjustment): Posting => ({
+  tenantId: merchantId,
+  kind: 'payment_adjustment',
+  amountPaise: changePaise < 0n ? 0n - changePaise : changePaise,
+  reference: rest.reference,
+  request: { paymentId, amount: formatRupees(rest.amountPaise) },
+  reason: rest.reason,
+})
+
 /** The request for a second person where the amount is above the limit; `undefined` where one person may post it. */
 export async function askApproval(
   { config, database, newId }: PostingTools,
@@ -154,6 +174,21 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
     ),
   card_withdrawal: ({ commands }, approval, audit) =>
     commands.open(withdrawFunds).run(movementOf(approval), audit),
+  payment_adjustment: ({ commands }, approval, audit) => {
+    const { amountPaise, approvalId, reason, reference, tenantId } = approval
+    const amount = required(parseRupees(named(approval, 'amount')), 'an approval names the new amount')
+    return commands.open(adjustPayment).run(
+      {
+        merchantId: tenantId,
+        paymentId: named(approval, 'paymentId'),
+        amountPaise: amount,
+        reference,
+        reason,
+        approval: { approvalId, amountPaise },
+      },
+      audit,
+    )
+  },
   opening_balance: ({ commands }, approval, audit) => {
     const { amountPaise, approvalId, reason, reference, tenantId } = approval
     const kind = Object.keys(OPENED_WITH).find((known) => known === named(approval, 'account'))

@@ -14,7 +14,7 @@ import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-
 
 const LEFT = statement<{ merchantId: string; leftPaise: bigint }>(
   'console_left_of_payment',
-  `select merchant_id as "merchantId", amount_paise - refund_paise - dispute_paise as "leftPaise"
+  `select merchant_id as "merchantId", amount_paise + adjusted_paise - refund_paise - dispute_paise as "leftPaise"
    from payments where payment_id = $1`,
 )
 

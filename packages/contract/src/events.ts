@@ -51,6 +51,11 @@ export const EVENTS = {
     description: 'The bank has paid for a payment, as its settlement file says',
     payload: '`PaymentRecord`',
   },
+  'payment.adjusted': {
+    description:
+      'An operator corrected what a payment amounts to, by a reference of the bank; what is payable to the merchant changes by the difference',
+    payload: '`PaymentWithAdjustment`',
+  },
   'payment.assigned': {
     description: 'An operator assigned a credit out of suspense to the merchant, who is paid for it',
     payload: '`PaymentRecord`',

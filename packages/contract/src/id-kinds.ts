@@ -6,6 +6,7 @@ import { type RandomBytes, sortableId, timeOfId } from '@svc/kernel/ids'
  */
 export const ID_KINDS = {
   acc: { of: 'card account', fields: ['cardAccountId'] },
+  adj: { of: 'adjustment of a payment', fields: ['adjustmentId'] },
   alm: { of: 'message about an alert', fields: [] },
   alp: { of: 'process that watches for alerts', fields: [] },
   alr: { of: 'alert', fields: ['alertId'] },

@@ -92,6 +92,18 @@ export const PAYOUT_FAILURES = {
     'Another posting with this reference waits for approval',
     'Have the open one approved or rejected first.',
   ),
+  adjustment_reference_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This bank reference was entered before, for another payment or amount',
+    'Compare with what the bank wrote: each of its corrections is entered once.',
+  ),
+  adjustment_refused: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The payment cannot be adjusted to this amount',
+    'The description says why.',
+  ),
   opening_balance_entered: kind(
     409,
     'CONFLICT_ERROR',

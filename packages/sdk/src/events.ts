@@ -17,6 +17,7 @@ export interface EventData {
   'payment.refund_failed': Schemas['PaymentWithRefund']
   'payment.suspended': Schemas['PaymentRecord']
   'payment.settled': Schemas['PaymentRecord']
+  'payment.adjusted': Schemas['PaymentWithAdjustment']
   'payment.assigned': Schemas['PaymentRecord']
   'payment.disputed': Schemas['Dispute']
   'dispute.won': Schemas['Dispute']

@@ -67,6 +67,8 @@ export type ErrorCode =
   | 'approval_closed'
   | 'approval_same_person'
   | 'approval_open'
+  | 'adjustment_reference_used'
+  | 'adjustment_refused'
   | 'opening_balance_entered'
   | 'effective_date_not_open'
   | 'journal_not_reversible'

@@ -16,6 +16,7 @@ import { RedemptionRecord } from '@svc/core/coins/redemption'
 import { DisputeRecord } from '@svc/core/qr-codes/dispute'
 import { PaymentWithRefund } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentRecord } from '@svc/core/qr-codes/payment'
+import { PaymentWithAdjustment } from '@svc/core/qr-codes/payment-adjustment'
 import { PayoutRecord } from '@svc/core/qr-codes/payout'
 import { ClosedQrCode, QrCodeResponse } from '@svc/core/qr-codes/qr-code'
 import { EventResponse } from '@svc/core/webhooks/event'
@@ -76,6 +77,7 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'payment.refund_failed': PaymentWithRefund,
   'payment.suspended': PaymentRecord,
   'payment.settled': PaymentRecord,
+  'payment.adjusted': PaymentWithAdjustment,
   'payment.assigned': PaymentRecord,
   'payment.disputed': DisputeRecord,
   'dispute.won': DisputeRecord,

@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
   suspense_returned: 'Credit in suspense to its payer',
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
+  payment_adjustment: 'Correction of a payment',
 }
 
 /** What is posted when it is approved, in words. */

@@ -14,6 +14,7 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
+import { AdjustPayment } from './adjust-payment.tsx'
 import { SuspenseActions } from './suspense-actions.tsx'
 
 type Detail = Schemas['PaymentDetailInConsole']
@@ -36,6 +37,7 @@ export function Payment() {
         query.data && (
           <>
             <SuspenseActions row={query.data.row} />
+            <AdjustPayment detail={query.data} />
             <Refund detail={query.data} />
           </>
         )
@@ -46,6 +48,7 @@ export function Payment() {
           <>
             <About detail={detail} />
             <Refunds refunds={detail.refunds} />
+            <Adjustments adjustments={detail.adjustments} />
             <Section title="What happened">
               <History entries={detail.history} />
             </Section>
@@ -89,6 +92,10 @@ function About({ detail: { payoutId, row, settlement } }: { readonly detail: Det
       <Facts
         facts={[
           { label: 'Amount', value: <Money amount={payment.amount} fw={700} /> },
+          {
+            label: 'Corrected amount',
+            value: payment.adjustedAmount !== undefined && <Money amount={payment.adjustedAmount} fw={700} />,
+          },
           { label: 'Refunded by the merchant', value: <Money amount={payment.refundedAmount ?? 0} /> },
           { label: 'Payment id', value: <Id id={payment.paymentId} what="payment id" /> },
           { label: 'UTR', value: <Id id={payment.utr} what="UTR" /> },
@@ -146,6 +153,28 @@ const REFUNDS: readonly Column<Schemas['Refund']>[] = [
   { title: 'Why', cell: ({ reason, failureReason }) => failureReason ?? reason ?? '–' },
   { title: 'Requested', cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
+
+const ADJUSTMENTS: readonly Column<Schemas['AdjustmentInConsole']>[] = [
+  { title: 'Reference', cell: ({ reference }) => reference },
+  { title: 'Amount from then on', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  { title: 'Change', align: 'right', cell: ({ change }) => <Money amount={change} signed /> },
+  { title: 'Why', cell: ({ reason }) => reason },
+  { title: 'Entered', cell: ({ createdOn }) => <Instant at={createdOn} /> },
+]
+
+function Adjustments({ adjustments }: { readonly adjustments: readonly Schemas['AdjustmentInConsole'][] }) {
+  if (adjustments.length === 0) return undefined
+  return (
+    <Section title="Corrections of the amount">
+      <DataTable
+        caption="Corrections of the amount"
+        columns={ADJUSTMENTS}
+        rows={adjustments}
+        rowKey={({ adjustmentId }) => adjustmentId}
+      />
+    </Section>
+  )
+}
 
 function Refunds({ refunds }: { readonly refunds: readonly Schemas['Refund'][] }) {
   return (

@@ -57,7 +57,7 @@ export function Payout() {
                 load={listAt('/payouts/{payoutId}/lines', { payoutId })}
                 columns={LINES}
                 rowKey={(line) =>
-                  `${line.kind} ${line.paymentId ?? line.refundId ?? line.disputeId ?? line.journalId}`
+                  `${line.kind} ${line.paymentId ?? line.refundId ?? line.disputeId ?? line.journalId ?? line.adjustmentId}`
                 }
                 filters={[]}
                 empty={<Text c="dimmed">None.</Text>}
@@ -143,15 +143,17 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   dispute: 'Dispute',
   dispute_won: 'Dispute that was won: returned',
   opening_balance: 'Opening balance',
+  adjustment_up: 'Correction of a payment',
+  adjustment_down: 'Correction of a payment',
 }
 
 const LINES: readonly Column<Line>[] = [
   {
     title: 'Line',
-    cell: ({ disputeId, journalId, paymentId, refundId }) => {
+    cell: ({ adjustmentId, disputeId, journalId, paymentId, refundId }) => {
       if (paymentId) return <ThingLink kind="payment" id={paymentId} />
       if (journalId) return <ThingLink kind="journal" id={journalId} />
-      return refundId ? <ThingLink kind="refund" id={refundId} /> : disputeId
+      return refundId ? <ThingLink kind="refund" id={refundId} /> : (disputeId ?? adjustmentId)
     },
   },
   { title: 'Kind', cell: ({ kind }) => KINDS[kind] },
@@ -159,7 +161,10 @@ const LINES: readonly Column<Line>[] = [
     title: 'Amount',
     align: 'right',
     cell: ({ amount, kind }) => (
-      <Money amount={kind === 'refund' || kind === 'dispute' ? -amount : amount} signed />
+      <Money
+        amount={kind === 'refund' || kind === 'dispute' || kind === 'adjustment_down' ? -amount : amount}
+        signed
+      />
     ),
   },
   { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },

@@ -6,6 +6,8 @@ import { readRupees } from './money.tsx'
 
 interface Refundable {
   readonly amount: number
+  /** What it amounts to since it was corrected. */
+  readonly adjustedAmount?: number
   readonly refundedAmount?: number
   readonly disputedAmount?: number
 }
@@ -29,9 +31,14 @@ interface RefundFormProps {
 }
 
 /** In paise, so that no rest comes out as 0.30000000000000004. */
-const restOf = ({ amount, refundedAmount = 0, disputedAmount = 0 }: Refundable): string =>
+const restOf = ({
+  amount,
+  adjustedAmount = amount,
+  refundedAmount = 0,
+  disputedAmount = 0,
+}: Refundable): string =>
   (
-    (Math.round(amount * 100) - Math.round(refundedAmount * 100) - Math.round(disputedAmount * 100)) /
+    (Math.round(adjustedAmount * 100) - Math.round(refundedAmount * 100) - Math.round(disputedAmount * 100)) /
     100
   ).toFixed(2)
 

@@ -25,6 +25,7 @@ export const MANUAL_POSTINGS = [
   'suspense_returned',
   'journal_reversal',
   'opening_balance',
+  'payment_adjustment',
 ] as const
 export type ManualPosting = (typeof MANUAL_POSTINGS)[number]
 

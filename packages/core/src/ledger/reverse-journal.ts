@@ -36,6 +36,7 @@ const CORRECTED_BY: Readonly<Record<string, string>> = {
   upi_credit: 'refund the payment: svc admin refund',
   suspense_assigned: 'refund the payment that was assigned: svc admin refund',
   suspense_returned: 'the bank’s refund notice ends it',
+  payment_adjustment: 'adjust the payment again: svc admin payments adjust',
   dispute: 'the bank’s notice ends it, or record its end: svc admin dispute close',
   journal_reversal: 'enter the posting again',
   card_load: 'the card’s balance returns to its source when the card ends',

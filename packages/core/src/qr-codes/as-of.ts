@@ -53,11 +53,23 @@ const REFUNDED = statement<{ amountPaise: bigint }>(
      and (r.status <> 'FAILED' or r.completed_at > $3)`,
 )
 
+const ADJUSTED = statement<{ changePaise: bigint }>(
+  'payment_adjustments_as_of',
+  `select coalesce(sum(a.change_paise), 0)::bigint as "changePaise" from payment_adjustments a
+   where a.merchant_id = $1 and a.payment_id = $2 and a.created_at <= $3`,
+)
+
 /** The payment as it was at the end of an instant; `undefined` before its notice came. */
 export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Date): Promise<P | undefined> {
   if (payment.createdAt > at) return undefined
-  const [refunds] = await tx.query(REFUNDED, [payment.merchantId, payment.paymentId, at])
-  const was = { ...payment, refundPaise: paise(refunds!.amountPaise) }
+  const asked = [payment.merchantId, payment.paymentId, at]
+  const [refunds] = await tx.query(REFUNDED, asked)
+  const [adjusted] = await tx.query(ADJUSTED, asked)
+  const was = {
+    ...payment,
+    refundPaise: paise(refunds!.amountPaise),
+    adjustedPaise: paise(adjusted!.changePaise),
+  }
   // Of a merchant's own suspense: what was assigned out of the platform's has another payment, created then.
   if (payment.resolvedAt !== null && payment.resolvedAt > at && payment.assignedFrom === null)
     return { ...was, status: 'SUSPENSE', reason: 'unknown_code', resolvedAt: null, refundedAt: null }

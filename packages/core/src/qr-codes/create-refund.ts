@@ -17,7 +17,7 @@ import {
   refundEvent,
   requestedJournal,
 } from './merchant-refund.ts'
-import { CODE_FACTS, type CodeFacts, type Payment, payments } from './payment.ts'
+import { CODE_FACTS, type CodeFacts, correctedPaise, type Payment, payments } from './payment.ts'
 
 export interface RefundRequest {
   readonly merchantId: string
@@ -192,8 +192,8 @@ function decide({ payments, byReference, balances }: State, command: CreateRefun
 }
 
 /** The invariant of refunds: together, and with disputes, they never exceed their payment. */
-function amountOf({ amountPaise, refundPaise, disputePaise }: Refundable, asked: Paise | undefined): Paise {
-  const left = paise(amountPaise - refundPaise - disputePaise)
+function amountOf(payment: Refundable, asked: Paise | undefined): Paise {
+  const left = paise(correctedPaise(payment) - payment.refundPaise - payment.disputePaise)
   const amount = asked ?? left
   if (amount > left || left === 0n)
     fail('refund_over_payment', { description: `${formatRupees(left)} rupees are left of the payment` })

@@ -7,6 +7,7 @@ import { closed } from './close-dispute.ts'
 import type { Refundable } from './create-refund.ts'
 import type { Dispute, LegIds } from './dispute.ts'
 import type { DisputeReport, ReadDisputeNotice } from './dispute-notice.ts'
+import { correctedPaise } from './payment.ts'
 
 /** How long a merchant has where the bank names no deadline (decision Q17). */
 const EVIDENCE_MS = 7 * 86_400_000
@@ -66,7 +67,7 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   if (payment.status !== 'ACCEPTED') return kept('payment_not_accepted')
   const { amountPaise } = report
   if (amountPaise === undefined) return kept('amount_unreadable')
-  if (amountPaise > payment.amountPaise - payment.refundPaise - payment.disputePaise)
+  if (amountPaise > correctedPaise(payment) - payment.refundPaise - payment.disputePaise)
     return kept('dispute_over_payment')
   return opened(
     state,

@@ -6,7 +6,7 @@ import type { PayoutLineKind } from './payout.ts'
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund, dispute or opening balance that is in no payout. */
+/** A payment, refund, dispute, correction or opening balance that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -24,7 +24,7 @@ const notIn = (kind: PayoutLineKind, row: string) =>
 
 // What an operator assigned out of the platform's suspense is with the platform's bank, not with the merchant's.
 // A refund that failed after a payout had deducted it comes back, once; one that failed before is in no payout.
-// So does a dispute that was won.
+// So does a dispute that was won. A correction is due with its payment, or once that was paid out.
 const DUE = statement<DueLine>(
   'payout_lines_due',
   `with wanted as (select * from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, until))
@@ -57,6 +57,16 @@ const DUE = statement<DueLine>(
    select w.merchant_id, 'dispute_won', d.dispute_id, d.closed_at, d.amount_paise, d.advanced_paise, true
    from wanted w join disputes d on d.merchant_id = w.merchant_id
    where d.status = 'WON' and ${notIn('dispute_won', 'd.dispute_id')} and not ${notIn('dispute', 'd.dispute_id')}
+   union all
+   select w.merchant_id, case when a.change_paise > 0 then 'adjustment_up' else 'adjustment_down' end, a.adjustment_id,
+     a.created_at, abs(a.change_paise), a.advanced_paise, exists (
+       select from settlement_lines s
+       where s.tenant_id = p.merchant_id and s.utr = p.utr and s.status = 'MATCHED')
+       or a.change_paise < 0 and not ${notIn('payment', 'a.payment_id')}
+   from wanted w join payment_adjustments a on a.merchant_id = w.merchant_id
+     join payments p on p.merchant_id = a.merchant_id and p.payment_id = a.payment_id and p.created_at < w.until
+   where not exists (select from payout_lines l
+     where l.merchant_id = w.merchant_id and l.object_id = a.adjustment_id and not l.released)
    union all
    select w.merchant_id, 'opening_balance', o.journal_id, o.created_at, o.amount_paise, 0, true
    from wanted w join opening_balances o on o.tenant_id = w.merchant_id and o.account_id = 'payable:' || w.merchant_id

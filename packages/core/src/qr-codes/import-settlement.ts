@@ -94,13 +94,13 @@ export interface SettlementDifference {
 const DIFFERENCES = statement<SettlementDifference>(
   'settlement_differences',
   `select case l.status when 'UNKNOWN' then 'unknown' else 'differs' end as kind, l.utr, l.tenant_id as "tenantId",
-     l.payment_id as "paymentId", l.amount_paise as "bankPaise", p.amount_paise as "paymentPaise", l.recorded_at as since
+     l.payment_id as "paymentId", l.amount_paise as "bankPaise", p.amount_paise + p.adjusted_paise as "paymentPaise", l.recorded_at as since
    from settlement_lines l
      left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
    where l.status <> 'MATCHED' and not exists (
      select from settlement_lines m where m.utr = l.utr and m.status = 'MATCHED')
    union all
-   select 'missing', p.utr, p.merchant_id, p.payment_id, null, p.amount_paise, p.created_at
+   select 'missing', p.utr, p.merchant_id, p.payment_id, null, p.amount_paise + p.adjusted_paise, p.created_at
    from payments p
    where p.created_at < $1 and not exists (
      select from settlement_lines l where l.tenant_id = p.merchant_id and l.utr = p.utr)

@@ -5,6 +5,7 @@ export const NEW_PAYMENT = {
   refundedAt: null,
   refundPaise: paise(0n),
   disputePaise: paise(0n),
+  adjustedPaise: paise(0n),
   resolvedAt: null,
   assignedFrom: null,
 } as const

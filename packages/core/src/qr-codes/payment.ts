@@ -1,4 +1,4 @@
-import { paiseToWire } from '@svc/kernel/money'
+import { type Paise, paiseToWire, paise as toPaise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   bytes,
@@ -62,6 +62,8 @@ export const payments = table(
     refundPaise: generated(paise),
     /** What its payer disputes or got back by a dispute; disputes that the merchant won do not count. */
     disputePaise: generated(paise),
+    /** By how much adjustments changed it; below zero when its notice said too much. */
+    adjustedPaise: generated(paise),
     /** When it was assigned or returned out of suspense. */
     resolvedAt: generated(nullable(instant)),
     /** The payment in the platform's suspense that it was assigned from. */
@@ -71,11 +73,23 @@ export const payments = table(
 )
 export type Payment = RowOf<typeof payments>
 
+/** What a payment amounts to: what its notice says, with all adjustments (decision Q18). */
+export const correctedPaise = ({
+  amountPaise,
+  adjustedPaise,
+}: Pick<Payment, 'amountPaise' | 'adjustedPaise'>): Paise => toPaise(amountPaise + adjustedPaise)
+
 export const PaymentResponse = Type.Object(
   {
     paymentId: Type.String(),
     utr: Type.String({ description: 'The bank’s reference' }),
-    amount: Type.Number({ description: 'Rupees' }),
+    amount: Type.Number({ description: 'Rupees, as the bank’s notice says' }),
+    adjustedAmount: Type.Optional(
+      Type.Number({
+        description:
+          'Rupees that it amounts to since an operator corrected it by a reference of the bank; absent when it was not corrected',
+      }),
+    ),
     payerVpa: Type.Optional(
       Type.String({ description: 'As the bank reports it: it may be masked', 'x-personal': 'address' }),
     ),
@@ -170,6 +184,7 @@ export const paymentToWire = (payment: Payment, timeZone: string) => ({
   paymentId: payment.paymentId,
   utr: payment.utr,
   amount: paiseToWire(payment.amountPaise),
+  adjustedAmount: payment.adjustedPaise === 0n ? undefined : paiseToWire(correctedPaise(payment)),
   payerVpa: payment.payerVpa ?? undefined,
   status: payment.status,
   reason: payment.reason ?? undefined,

@@ -60,6 +60,11 @@ const SOURCES = {
     sql: `select count(*), coalesce(sum(d.amount_paise - d.advanced_paise), 0) from disputes d
       where d.merchant_id = $2 and d.status = 'WON' and d.closed_at >= $3 and d.closed_at < $4`,
   },
+  payment_adjustment: {
+    title: 'Corrections of payments',
+    sql: `select count(*), coalesce(sum(a.change_paise + a.advanced_paise), 0) from payment_adjustments a
+      where a.merchant_id = $2 and a.created_at >= $3 and a.created_at < $4`,
+  },
   opening_balance: {
     title: 'Opening balance',
     sql: `select count(*), coalesce(sum(o.amount_paise), 0) from opening_balances o
@@ -119,9 +124,9 @@ const BALANCES = statement<{ opening: bigint; closing: bigint }>(
 )
 const BANK = statement<{ settled: bigint; unsettled: bigint; differing: bigint }>(
   'payout_statement_bank',
-  `select coalesce(sum(p.amount_paise) filter (where l.status = 'MATCHED'), 0)::bigint as settled,
-     coalesce(sum(p.amount_paise) filter (where l.status is null), 0)::bigint as unsettled,
-     coalesce(sum(p.amount_paise) filter (where l.status <> 'MATCHED'), 0)::bigint as differing
+  `select coalesce(sum(p.amount_paise + p.adjusted_paise) filter (where l.status = 'MATCHED'), 0)::bigint as settled,
+     coalesce(sum(p.amount_paise + p.adjusted_paise) filter (where l.status is null), 0)::bigint as unsettled,
+     coalesce(sum(p.amount_paise + p.adjusted_paise) filter (where l.status <> 'MATCHED'), 0)::bigint as differing
    from payments p left join settlement_lines l on l.tenant_id = p.merchant_id and l.utr = p.utr
    where p.merchant_id = $1 and p.status = 'ACCEPTED' and p.created_at >= $2 and p.created_at < $3`,
 )

@@ -30,7 +30,7 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   paymentCount: integer,
   paymentPaise: paise,
   adjustmentCount: integer,
-  /** What is added to payments: opening balances. */
+  /** What is added to payments: opening balances and corrections, which may be below zero. */
   adjustmentPaise: paise,
   refundCount: integer,
   /** Refunds less those that failed after an earlier payout had deducted them. */
@@ -70,17 +70,23 @@ export const PAYOUT_LINE_KINDS = [
   'dispute',
   'dispute_won',
   'opening_balance',
+  'adjustment_up',
+  'adjustment_down',
 ] as const
 export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
 
 /** Kinds that are neither payments nor refunds. */
-export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set(['opening_balance'])
+export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
+  'opening_balance',
+  'adjustment_up',
+  'adjustment_down',
+])
 
 /** What a payout is made of. */
 export const payoutLines = table('payout_lines', 'l', ['merchantId', 'payoutId', 'objectId', 'kind'], {
   merchantId: text,
   payoutId: text,
-  /** The payment, refund, dispute, or the journal of an opening balance. */
+  /** The payment, refund, dispute, adjustment, or the journal of an opening balance. */
   objectId: text,
   kind: textOf<PayoutLineKind>(),
   occurredAt: instant,
@@ -138,7 +144,9 @@ export const PayoutRecord = Type.Object(
       Type.Object(
         {
           count: Type.Integer(),
-          amount: rupees('what is added to the payments: the opening balance of another system'),
+          amount: rupees(
+            'what is added to the payments, or below zero taken: the opening balance of another system, corrections of payments',
+          ),
         },
         { additionalProperties: false, description: 'Absent when there are none' },
       ),
@@ -198,14 +206,15 @@ export const PayoutLineRecord = Type.Object(
   {
     kind: Type.Enum([...PAYOUT_LINE_KINDS], {
       description:
-        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before',
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
     disputeId: Type.Optional(Type.String({ description: 'Of a `dispute` or `dispute_won`' })),
+    adjustmentId: Type.Optional(Type.String({ description: 'Of an `adjustment_up` or `adjustment_down`' })),
     journalId: Type.Optional(Type.String({ description: 'Of an `opening_balance`' })),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
-    amount: rupees('of the payment, refund, dispute or opening balance'),
+    amount: rupees('of the payment, refund, dispute, opening balance or correction'),
     fee: rupees('fee of the payment'),
     tax: Type.Object(
       { cgst: rupees('central GST'), sgst: rupees('state GST'), igst: rupees('integrated GST') },
@@ -220,6 +229,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   paymentId: line.kind === 'payment' ? line.objectId : undefined,
   refundId: line.kind === 'refund' || line.kind === 'refund_failed' ? line.objectId : undefined,
   disputeId: line.kind === 'dispute' || line.kind === 'dispute_won' ? line.objectId : undefined,
+  adjustmentId: line.kind === 'adjustment_up' || line.kind === 'adjustment_down' ? line.objectId : undefined,
   journalId: line.kind === 'opening_balance' ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),

@@ -93,8 +93,8 @@ const MOVE_POSITION = statement(
 const SETTLES_MS = 60_000
 
 /**
- * Prepares what is paid out to a merchant at the end of a business day (decision Q15): its payments and
- * opening balance less refunds, fees and tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
+ * Prepares what is paid out to a merchant at the end of a business day (decision Q15): its payments,
+ * corrections and opening balance less refunds, fees and tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
  */
 export const preparePayout = command({
   name: 'preparePayout',
@@ -275,14 +275,15 @@ export function sumsOf(lines: readonly PayoutLine[]) {
   const adjustments = lines.filter(({ kind }) => ADJUSTING.has(kind))
   const refunds = lines.filter(({ kind }) => kind !== 'payment' && !ADJUSTING.has(kind))
   const sign = ({ kind }: PayoutLine) => (kind === 'refund_failed' || kind === 'dispute_won' ? -1n : 1n)
+  const direction = ({ kind }: PayoutLine) => (kind === 'adjustment_down' ? -1n : 1n)
   const sums = {
     paymentCount: payments.length,
     paymentPaise: totalOf(payments, (line) => line.amountPaise),
     adjustmentCount: adjustments.length,
-    adjustmentPaise: totalOf(adjustments, (line) => line.amountPaise),
+    adjustmentPaise: totalOf(adjustments, (line) => direction(line) * line.amountPaise),
     refundCount: refunds.length,
     refundPaise: totalOf(refunds, (line) => sign(line) * line.amountPaise),
-    advancePaise: totalOf(refunds, (line) => sign(line) * line.advancePaise),
+    advancePaise: totalOf([...refunds, ...adjustments], (line) => sign(line) * line.advancePaise),
     feePaise: totalOf(lines, (line) => line.feePaise),
     cgstPaise: totalOf(lines, (line) => line.cgstPaise),
     sgstPaise: totalOf(lines, (line) => line.sgstPaise),

@@ -23,7 +23,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
            where o.merchant_id = p.merchant_id and o.payment_id = p.payment_id))
        group by p.merchant_id, p.payment_id
        having p.dispute_paise <> coalesce(sum(d.amount_paise), 0)
-         or p.dispute_paise + p.refund_paise > p.amount_paise limit 100`,
+         or p.dispute_paise + p.refund_paise > p.amount_paise + p.adjusted_paise limit 100`,
   ),
   check(
     'dispute_journals',

@@ -1,5 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
 import { REFUND_CHECKS } from './reconcile-refunds.ts'
@@ -128,9 +129,9 @@ export const PAYMENT_CHECKS: readonly Check[] = [
     'Every matched settlement line has its payment, of its amount',
     (
       chosen,
-    ) => `select l.utr as subject, 'matched with ' || coalesce(p.amount_paise::text, 'no payment') as detail
+    ) => `select l.utr as subject, 'matched with ' || coalesce((p.amount_paise + p.adjusted_paise)::text, 'no payment') as detail
        from settlement_lines l left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
-       where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise is distinct from l.amount_paise limit 100`,
+       where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
   ),
   {
     check: 'A settlement journal moves what its lines add up to',
@@ -165,6 +166,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where (h.created, h.cancelled, h.credited, h.refunded)
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),
+  ...ADJUSTMENT_CHECKS,
   ...SUSPENSE_CHECKS,
   ...REFUND_CHECKS,
   ...DISPUTE_CHECKS,

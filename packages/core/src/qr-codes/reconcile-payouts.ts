@@ -4,6 +4,7 @@ const PAYOUTS = subjects('payouts', 'payouts')
 const LINES = subjects('payout lines', 'payout_lines')
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
+const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
 
 const moved = (kind: string, condition = 'true') =>
@@ -26,9 +27,10 @@ export const PAYOUT_CHECKS: readonly Check[] = [
        from payouts y cross join lateral (
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
-           count(*) filter (where l.kind not in ('payment', 'opening_balance')) as refund_count,
-           coalesce(sum(l.amount_paise) filter (where l.kind = 'opening_balance'), 0) as adjustments,
-           count(*) filter (where l.kind = 'opening_balance') as adjustment_count,
+           count(*) filter (where l.kind <> 'payment' and not ${ADJUSTS}) as refund_count,
+           coalesce(sum(case when l.kind = 'adjustment_down' then -l.amount_paise else l.amount_paise end)
+             filter (where ${ADJUSTS}), 0) as adjustments,
+           count(*) filter (where ${ADJUSTS}) as adjustment_count,
            coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
              when l.kind in ('refund_failed', 'dispute_won') then -l.amount_paise end), 0)
              as refunds,
@@ -43,7 +45,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   check(
     'payout_lines',
     LINES,
-    'A line of a payout is a payment, refund, dispute or opening balance of its amount, and is released if and only if the payout failed or was cancelled',
+    'A line of a payout is a payment, refund, dispute, correction or opening balance of its amount, and is released if and only if the payout failed or was cancelled',
     (
       chosen,
     ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
@@ -54,10 +56,13 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            on l.kind <> 'payment' and r.merchant_id = l.merchant_id and r.refund_id = l.object_id
          left join disputes d
            on l.kind <> 'payment' and d.merchant_id = l.merchant_id and d.dispute_id = l.object_id
+         left join payment_adjustments a on a.merchant_id = l.merchant_id and a.adjustment_id = l.object_id
+           and l.kind = case when a.change_paise > 0 then 'adjustment_up' else 'adjustment_down' end
          left join opening_balances o
            on l.kind = 'opening_balance' and o.tenant_id = l.merchant_id and o.journal_id = l.object_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
-         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise, o.amount_paise)) limit 100`,
+         or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise, o.amount_paise,
+           abs(a.change_paise))) limit 100`,
   ),
   check(
     'payout_journals',

@@ -22,7 +22,7 @@ export const REFUND_CHECKS: readonly Check[] = [
          and (p.refund_paise > 0 or exists (select from merchant_refunds o
            where o.merchant_id = p.merchant_id and o.payment_id = p.payment_id))
        group by p.merchant_id, p.payment_id
-       having p.refund_paise <> coalesce(sum(r.amount_paise), 0) or p.refund_paise > p.amount_paise
+       having p.refund_paise <> coalesce(sum(r.amount_paise), 0) or p.refund_paise > p.amount_paise + p.adjusted_paise
          or (p.refund_paise > 0 and p.status <> 'ACCEPTED') limit 100`,
   ),
   check(

@@ -1,11 +1,19 @@
 import { byTenant } from '@svc/kernel/by-tenant'
+import { required } from '@svc/kernel/invariant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import { type Journal, journalOf, saveJournals } from '../ledger/journals.ts'
-import { CODE_FACTS, type CodeFacts, type Payment, paymentRecordToWire, payments } from './payment.ts'
+import {
+  CODE_FACTS,
+  type CodeFacts,
+  correctedPaise,
+  type Payment,
+  paymentRecordToWire,
+  payments,
+} from './payment.ts'
 import {
   type FileLine,
   type SettlementLine,
@@ -122,26 +130,16 @@ export const recordSettlement = command({
     const statusOf = ({ utr, amountPaise }: FileLine): SettlementStatus => {
       const payment = known.get(utr)?.payment
       if (!payment) return 'UNKNOWN'
-      return payment.amountPaise === amountPaise ? 'MATCHED' : 'DIFFERS'
+      return correctedPaise(payment) === amountPaise ? 'MATCHED' : 'DIFFERS'
     }
     const { fresh, corrected, conflicting } = sorted(lines, statusOf, (utr) => known.get(utr)?.previous)
     const matched = [...fresh, ...corrected].filter((line) => statusOf(line) === 'MATCHED')
-    const journal = matched[0] && {
-      ...journalOf(
-        {
-          transferId,
-          tenantId,
-          kind: 'bank_settlement',
-          debitAccountId: accountId('bank', tenantId),
-          creditAccountId: accountId('upi_clearing', tenantId),
-          amountPaise: paise(matched.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
-          objectId: fileId,
-          createdAt: now,
-        },
-        // A line is recorded once, so its place names this journal.
-        `${fileId}/${matched[0].line}`,
-      ),
-    }
+    const journal =
+      matched[0] &&
+      settlementJournal(
+        matched.map((line) => ({ ...line, fileId })),
+        { transferId, tenantId, createdAt: now },
+      )
     const recorded = (line: FileLine): SettlementLine => {
       const status = statusOf(line)
       return {
@@ -191,6 +189,24 @@ export const recordSettlement = command({
   },
 })
 
+/** What the bank paid for these lines of one file goes from the clearing account to the bank account. */
+export function settlementJournal(
+  lines: readonly Pick<SettlementLine, 'amountPaise' | 'fileId' | 'line'>[],
+  made: { readonly transferId: string; readonly tenantId: string; readonly createdAt: Date },
+): Journal {
+  const { fileId, line } = required(lines[0], 'a settlement journal has lines')
+  const transfer = {
+    ...made,
+    kind: 'bank_settlement',
+    debitAccountId: accountId('bank', made.tenantId),
+    creditAccountId: accountId('upi_clearing', made.tenantId),
+    amountPaise: paise(lines.reduce((sum, { amountPaise }) => sum + amountPaise, 0n)),
+    objectId: fileId,
+  }
+  // A line is recorded once, so its place names this journal.
+  return journalOf(transfer, `${fileId}/${line}`)
+}
+
 /** New lines, lines that correct one of another amount than the payment's, and those that contradict a previous one. */
 function sorted(
   lines: readonly FileLine[],
@@ -217,7 +233,7 @@ function sorted(
 }
 
 /** The merchant's money is with our bank. */
-const settledEvent = (
+export const settledEvent = (
   payment: Payment & CodeFacts,
   eventId: string,
   now: Date,

@@ -1,5 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import { paymentAsOf } from '@svc/core/qr-codes/as-of'
+import { ADJUSTMENTS_SHOWN, adjustmentsOf } from '@svc/core/qr-codes/find-adjustments'
 import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import {
   CODE_FACTS,
@@ -8,6 +9,7 @@ import {
   paymentRecordToWire,
   payments,
 } from '@svc/core/qr-codes/payment'
+import { AdjustmentRecord, adjustmentToWire } from '@svc/core/qr-codes/payment-adjustment'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
@@ -37,6 +39,11 @@ const FIND = statement<ListedPayment>(
 const PaymentDetail = Type.Object(
   {
     ...PaymentRecord.properties,
+    adjustments: Type.Optional(
+      Type.Array(AdjustmentRecord, {
+        description: `Corrections of its amount, newest first, at most ${ADJUSTMENTS_SHOWN}; absent when there are none`,
+      }),
+    ),
     refunds: Type.Optional(
       Type.Array(RefundRecord, {
         description: `The newest refunds by the merchant, at most ${REFUNDS_SHOWN}; absent when there are none`,
@@ -78,9 +85,15 @@ export const getPayment = query({
       const timeZone = config.BUSINESS_TIME_ZONE
       const refunds =
         payment.status === 'ACCEPTED' ? await newestRefunds(database, tenantId, paymentId, at) : []
+      const adjustments =
+        known.adjustedPaise === 0n && !at
+          ? []
+          : await database.read([tenantId], (tx) => adjustmentsOf(tx, known, at))
       return {
         body: succeed({
           ...paymentRecordToWire(payment, timeZone),
+          adjustments:
+            adjustments.length > 0 ? adjustments.map((each) => adjustmentToWire(each, timeZone)) : undefined,
           refunds: refunds.length > 0 ? refunds.map((refund) => refundToWire(refund, timeZone)) : undefined,
         }),
       }

@@ -22,9 +22,11 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   dispute: 'Dispute',
   dispute_won: 'Dispute won',
   opening_balance: 'Opening',
+  adjustment_up: 'Correction',
+  adjustment_down: 'Correction',
 }
 /** What the merchant gives back. */
-const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute'])
+const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute', 'adjustment_down'])
 
 const PAID_OUT = 'Paid out'
 const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>

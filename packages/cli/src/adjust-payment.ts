@@ -1,0 +1,85 @@
+import { adjustmentPosting, askApproval } from '@svc/console-api/postings'
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
+import { findAdjusting } from '@svc/core/qr-codes/find-adjusting'
+import type { PaymentAdjustment } from '@svc/core/qr-codes/payment-adjustment'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { formatRupees, parseRupees } from '@svc/kernel/money'
+import type { Command } from 'commander'
+import { printWaiting } from './approval-commands.ts'
+import { withInstallation } from './context.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
+import { requireName } from './partner-commands.ts'
+import { printRecord } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Options {
+  readonly amount: string
+  readonly reference: string
+  readonly reason: string
+  readonly json?: boolean
+}
+
+const shown = (adjustment: PaymentAdjustment) => ({
+  adjustmentId: adjustment.adjustmentId,
+  paymentId: adjustment.paymentId,
+  merchantId: adjustment.merchantId,
+  amount: formatRupees(adjustment.amountPaise),
+  change: formatRupees(adjustment.changePaise),
+  reference: adjustment.reference,
+  reason: adjustment.reason,
+  createdAt: adjustment.createdAt,
+})
+
+export function addAdjustCommand(payment: Command): void {
+  payment
+    .command('adjust <paymentIdOrUtr>')
+    .description('correct the amount of an accepted payment, as the bank says by a reference of its own')
+    .requiredOption('--amount <rupees>', 'what the payment should have had')
+    .requiredOption('--reference <reference>', 'the bank’s reference of its correction; it is entered once')
+    .requiredOption('--reason <text>', 'why; it is in the journal')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+What is payable to the merchant changes by the difference; the payment keeps the amount of its notice. A line of the
+bank's settlement file that differed and now fits is matched.
+
+Example:
+  svc admin payments adjust AXISN0000000042 --amount 249.00 --reference HDFCL00012345 --reason "letter of 1 April"`,
+    )
+    .action(adjust)
+}
+
+async function adjust(id: string, { json = false, ...options }: Options): Promise<void> {
+  const amountPaise = parseRupees(options.amount)
+  if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
+  const reference = canonicalReference(options.reference)
+  if (!/^[A-Z0-9]{6,64}$/.test(reference))
+    throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
+  const { reason } = options
+  requireName(reason, '--reason')
+  const { adjustment, waiting } = await withInstallation(async (context) => {
+    const actor = await moneyActor(context)
+    const paymentId = id.startsWith('pay_') ? id : canonicalReference(id)
+    const found = await context.database.operate((tx) =>
+      findAdjusting(tx, { paymentId, amountPaise, reference }),
+    )
+    if (!found)
+      throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list <merchantId>`)
+    const { changePaise, isRepeat, merchantId } = found
+    const ask = { merchantId, paymentId: found.paymentId, amountPaise, reference, reason }
+    const posting = adjustmentPosting({ ...ask, changePaise })
+    const waits = isRepeat ? undefined : await askApproval(postingTools(context), posting, { actor })
+    if (waits) return { waiting: waits, adjustment: undefined }
+    const done = await context.commands.open(adjustPayment).run(ask, {
+      actor,
+      action: 'payment.adjusted',
+      target: found.paymentId,
+      tenantId: merchantId,
+      details: { amount: formatRupees(amountPaise), reference, reason },
+    })
+    return { waiting: undefined, adjustment: done.adjustment }
+  })
+  if (waiting) printWaiting(waiting, json)
+  else printRecord(shown(adjustment), json)
+}

@@ -1,0 +1,251 @@
+import { fail } from '@svc/contract/errors'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { type Paise, paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { columns, statement } from '@svc/platform/db/statement'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { useApprovals } from '../ledger/approvals.ts'
+import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { adjustmentChange } from './adjustment-rules.ts'
+import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
+import { payments } from './payment.ts'
+import {
+  adjustmentAccounts,
+  adjustmentEvent,
+  adjustmentJournal,
+  type LegIds,
+  type PaymentAdjustment,
+  paymentAdjustments,
+} from './payment-adjustment.ts'
+import { settledEvent, settlementJournal } from './record-settlement.ts'
+import { type SettlementLine, settlementLines } from './settlement-line.ts'
+
+export interface AdjustPayment {
+  readonly merchantId: string
+  readonly paymentId: string
+  /** What the payment should have had. */
+  readonly amountPaise: Paise
+  /** The bank's reference of its correction, however it is written. */
+  readonly reference: string
+  readonly reason: string
+  /** Of a second person, above the limit, who approved a change by this amount. */
+  readonly approval?: { readonly approvalId: string; readonly amountPaise: bigint } | undefined
+}
+
+interface Prepared extends AdjustPayment, PreparedCommand {
+  readonly ids: {
+    readonly adjustment: string
+    readonly legs: LegIds
+    readonly events: readonly [string, string]
+  }
+  readonly timeZone: string
+}
+
+interface State {
+  readonly payments: Map<string, Refundable>
+  readonly byReference: Map<string, PaymentAdjustment>
+  /** By UTR. */
+  readonly lines: Map<string, SettlementLine>
+  readonly balances: Map<string, bigint>
+}
+
+export interface AdjustedPayment {
+  readonly adjustment: PaymentAdjustment
+  /** The payment after it. */
+  readonly payment: Refundable
+  /** Absent for a repeat, which changes nothing. */
+  readonly journal: Journal | undefined
+  /** The settlement line that fits from then on, with the journal of its money. */
+  readonly settled: { readonly line: SettlementLine; readonly journal: Journal } | undefined
+  readonly opens: readonly Account[]
+  readonly command: Prepared
+}
+
+const saveAdjusted = payments.updates(['adjustedPaise'], 'adjust')
+const saveMatched = settlementLines.updates(['status', 'journalId'], 'match')
+const BY_REFERENCE = statement<PaymentAdjustment>(
+  'payment_adjustments_by_reference',
+  `select ${paymentAdjustments.columns} from payment_adjustments a
+   where (a.merchant_id, a.reference) in (select * from unnest($1::text[], $2::text[]))`,
+)
+const LINES = statement<SettlementLine>(
+  'settlement_lines_of_payments',
+  `select ${settlementLines.columns} from settlement_lines l
+   where (l.tenant_id, l.utr) in (
+     select p.merchant_id, p.utr from payments p
+     where (p.merchant_id, p.payment_id) in (select * from unnest($1::text[], $2::text[])))`,
+)
+
+/**
+ * Corrects what an accepted payment amounts to, by a reference of the bank (decision Q18): the payment keeps the amount of
+ * its notice. A repeat of the reference changes nothing.
+ */
+export const adjustPayment = command({
+  name: 'adjustPayment',
+
+  prepare:
+    ({ config, newId }) =>
+    (ask: AdjustPayment): Prepared => ({
+      ...ask,
+      reference: canonicalReference(ask.reference),
+      tenantId: ask.merchantId,
+      ids: {
+        adjustment: newId('adj'),
+        legs: [newId('trf'), newId('trf'), newId('trf')],
+        events: [newId('evt'), newId('evt')],
+      },
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  lock,
+  decide,
+
+  apply(state, { adjustment, payment, journal, settled }) {
+    if (!journal) return
+    state.payments.set(payment.paymentId, payment)
+    state.byReference.set(adjustment.reference, adjustment)
+    if (settled) state.lines.set(settled.line.utr, settled.line)
+    const { balances } = state
+    for (const { creditAccountId, debitAccountId, ...leg } of journal.transfers) {
+      const amount = 'amountPaise' in leg ? leg.amountPaise : 0n
+      balances.set(creditAccountId, (balances.get(creditAccountId) ?? 0n) + amount)
+      balances.set(debitAccountId, (balances.get(debitAccountId) ?? 0n) - amount)
+    }
+  },
+
+  save(tx, decisions) {
+    const made = decisions.flatMap(({ journal, ...rest }) => (journal ? [{ journal, ...rest }] : []))
+    if (made.length === 0) return
+    saveAdjusted(
+      tx,
+      lastOfEach(
+        made.map(({ payment }) => payment),
+        ({ merchantId }) => merchantId,
+        ({ paymentId }) => paymentId,
+      ),
+    )
+    useApprovals(
+      tx,
+      made.map(({ journal, command: { approval } }) => ({ ...journal, approvalId: approval?.approvalId })),
+    )
+    const settled = made.flatMap((each) => each.settled ?? [])
+    saveJournals(
+      tx,
+      made[0]!.command.timeZone,
+      [...made, ...settled].map(({ journal }) => journal),
+      made.flatMap(({ opens }) => opens),
+    )
+    paymentAdjustments.insert(
+      tx,
+      made.map(({ adjustment }) => adjustment),
+    )
+    saveMatched(
+      tx,
+      settled.map(({ line }) => line),
+    )
+    saveEvents(tx, made.flatMap(eventsOf))
+  },
+})
+
+function eventsOf({ payment, adjustment, settled, command }: AdjustedPayment): OutboxEvent[] {
+  const {
+    ids: { events },
+    timeZone,
+  } = command
+  const adjusted = adjustmentEvent(payment, adjustment, events[0], timeZone)
+  return settled ? [adjusted, settledEvent(payment, events[1], adjustment.createdAt, timeZone)] : [adjusted]
+}
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  // They travel together; the server takes them in this order: payments before accounts, and the settlement lines, which
+  // change under the locks of accounts only, behind both.
+  const [ofPayments, balances, known, lines] = await Promise.all([
+    payments.lockRows<Refundable>(tx, LOCK_PAYMENT, asked),
+    lockAccounts(
+      tx,
+      asked.flatMap(({ merchantId }) => adjustmentAccounts(merchantId)),
+    ),
+    tx.query(
+      BY_REFERENCE,
+      columns(
+        asked,
+        ({ merchantId }) => merchantId,
+        ({ reference }) => reference,
+      ),
+    ),
+    tx.query(
+      LINES,
+      columns(
+        asked,
+        ({ merchantId }) => merchantId,
+        ({ paymentId }) => paymentId,
+      ),
+    ),
+  ])
+  const byReference = byTenant(
+    known,
+    ({ merchantId }) => merchantId,
+    ({ reference }) => reference,
+    (adjustment) => adjustment,
+  )
+  const byUtr = byTenant(
+    lines,
+    ({ tenantId }) => tenantId,
+    ({ utr }) => utr,
+    (line) => line,
+  )
+  return new ByTenant((tenantId) => ({
+    payments: ofPayments.of(tenantId),
+    byReference: byReference.of(tenantId),
+    lines: byUtr.of(tenantId),
+    balances: balances.of(tenantId),
+  }))
+}
+
+function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
+  const { merchantId, paymentId, amountPaise, approval, ids, reason, reference } = command
+  const payment = state.payments.get(paymentId) ?? fail('payment_not_found')
+  const nothing = { journal: undefined, settled: undefined, opens: [], command }
+  const first = state.byReference.get(reference)
+  if (first) {
+    if (first.paymentId !== paymentId || first.amountPaise !== amountPaise) fail('adjustment_reference_used')
+    return { ...nothing, adjustment: first, payment }
+  }
+  const line = state.lines.get(payment.utr)
+  const changePaise = adjustmentChange(payment, line, amountPaise)
+  const magnitude = changePaise < 0n ? 0n - changePaise : changePaise
+  if (approval && approval.amountPaise !== magnitude)
+    fail('adjustment_refused', { description: 'The payment was adjusted meanwhile: request it again' })
+  const payable = state.balances.get(accountId('payable', merchantId)) ?? 0n
+  const advancedPaise = paise(changePaise < 0n && magnitude > payable ? magnitude - payable : 0n)
+  const adjustment: PaymentAdjustment = {
+    merchantId,
+    adjustmentId: ids.adjustment,
+    paymentId,
+    amountPaise,
+    changePaise,
+    advancedPaise,
+    reference,
+    reason,
+    createdAt: now,
+  }
+  const advances = account('merchant_advances', merchantId)
+  const isFitting = line?.status === 'DIFFERS' && line.amountPaise === amountPaise
+  return {
+    adjustment,
+    payment: { ...payment, adjustedPaise: paise(payment.adjustedPaise + changePaise) },
+    journal: adjustmentJournal(adjustment, ids.legs),
+    settled: isFitting ? settledBy(line, adjustment, ids.legs[2]) : undefined,
+    opens: advancedPaise > 0n && !state.balances.has(advances.accountId) ? [advances] : [],
+    command,
+  }
+}
+
+/** The line of the bank's file fits from now on: its money is with our bank. */
+function settledBy(line: SettlementLine, { createdAt }: PaymentAdjustment, transferId: string) {
+  const journal = settlementJournal([line], { transferId, tenantId: line.tenantId, createdAt })
+  return { line: { ...line, status: 'MATCHED', journalId: journal.journalId } as const, journal }
+}
