@@ -1,4 +1,4 @@
--- Conditions of the service that people must act on (decision O8). Only `svc_operator` sees them: they are of the
+-- Conditions of the service that people must act on (decision O9). Only `svc_operator` sees them: they are of the
 -- installation, also where their object is a tenant's.
 create table alerts (
   alert_id     text collate "C" not null primary key,

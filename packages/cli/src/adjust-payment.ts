@@ -8,8 +8,8 @@ import type { Command } from 'commander'
 import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
-import { requireName } from './partner-commands.ts'
 import { printRecord } from './print.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Options {
@@ -36,7 +36,7 @@ export function addAdjustCommand(payment: Command): void {
     .description('correct the amount of an accepted payment, as the bank says by a reference of its own')
     .requiredOption('--amount <rupees>', 'what the payment should have had')
     .requiredOption('--reference <reference>', 'the bank’s reference of its correction; it is entered once')
-    .requiredOption('--reason <text>', 'why; it is in the journal')
+    .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -57,7 +57,6 @@ async function adjust(id: string, { json = false, ...options }: Options): Promis
   if (!/^[A-Z0-9]{6,64}$/.test(reference))
     throw new UsageError('--reference must be the bank’s reference: 6 to 64 letters and digits')
   const { reason } = options
-  requireName(reason, '--reason')
   const { adjustment, waiting } = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const paymentId = id.startsWith('pay_') ? id : canonicalReference(id)

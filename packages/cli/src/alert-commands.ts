@@ -5,8 +5,8 @@ import { idMaker } from '@svc/contract/id-kinds'
 import { systemClock } from '@svc/kernel/time'
 import type { Command } from 'commander'
 import { cliActor, withInstallation } from './context.ts'
-import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {

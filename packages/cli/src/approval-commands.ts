@@ -4,8 +4,8 @@ import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor, postingTools } from './money-actor.ts'
-import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 
 interface Json {
   readonly json?: boolean

@@ -1,8 +1,8 @@
 import { formatRupees } from '@svc/kernel/money'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
-import { readCount } from './payment-commands.ts'
 import { printRows, printTable } from './print.ts'
+import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A run: what was sent to the bank in one file. */

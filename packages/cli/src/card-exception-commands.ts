@@ -3,8 +3,8 @@ import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
-import { readCount } from './payment-commands.ts'
 import { printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 
 const LIST = statement<CardException>(
   'cli_card_exceptions',

@@ -1,8 +1,8 @@
 import { parseRfc3339 } from '@svc/kernel/time'
 import type { LoggedRequest } from '@svc/sdk'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { readCount } from './payment-commands.ts'
 import { printJson } from './print.ts'
+import { readCount } from './read-count.ts'
 import { openProfile, type RemoteOptions, remote } from './remote.ts'
 
 interface FilterOptions extends RemoteOptions {

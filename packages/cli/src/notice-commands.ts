@@ -7,8 +7,8 @@ import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { readCount } from './payment-commands.ts'
 import { printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {

@@ -13,6 +13,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { addAdjustCommand } from './adjust-payment.ts'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -53,12 +54,6 @@ function readStatus(text: string): string {
   if (!PAYMENT_STATUSES.some((status) => status === text))
     throw new InvalidArgumentError(`It must be one of ${PAYMENT_STATUSES.join(', ')}.`)
   return text
-}
-
-export function readCount(text: string): number {
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (count < 1 || count > 1_000) throw new InvalidArgumentError('It must be a whole number from 1 to 1000.')
-  return count
 }
 
 interface ListOptions extends Json {

@@ -11,12 +11,12 @@ import { formatRupees } from '@svc/kernel/money'
 import { type Command, Option } from 'commander'
 import { type CommandContext, withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
-import { readCount } from './payment-commands.ts'
 import { addPayoutFileCommands } from './payout-file.ts'
 import { noPayout, readDay, shownPayout } from './payout-print.ts'
 import { addPayoutStepCommands } from './payout-steps.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
 import { type Printed, printJson, printRecord, printRows, printTable } from './print.ts'
+import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { readCount } from './payment-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 import { flat, openProfile, pathWith, type RemoteOptions, remote } from './remote.ts'
 
 interface PaymentOptions extends RemoteOptions {

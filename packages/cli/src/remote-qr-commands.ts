@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readCount } from './payment-commands.ts'
 import { printJson, printRecord, printRows } from './print.ts'
+import { readCount } from './read-count.ts'
 import { flat, openProfile, type RemoteOptions, remote } from './remote.ts'
 import type { ApiPath } from './tenant-session.ts'
 

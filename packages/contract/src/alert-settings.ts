@@ -6,7 +6,7 @@ const secret = text(
   'Signs the calls to `ALERT_WEBHOOK_URL` as Standard Webhooks 1.0 says: `whsec_` and 24 to 64 bytes in base64. Make one with `echo whsec_$(openssl rand -base64 32)`.',
 )
 
-/** Alerts to the people who operate the service (decision O8). */
+/** Alerts to the people who operate the service (decision O9). */
 export const ALERT_SETTINGS = {
   ALERT_WEBHOOK_URL: hidden(
     address(

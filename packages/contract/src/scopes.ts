@@ -26,7 +26,7 @@ export const MERCHANT_SCOPES = {
   'payments:read': 'Read payments and refunds',
   'refunds:write': 'Refund payments',
   'disputes:read': 'Read disputes',
-  'disputes:write': 'Answer disputes with evidence, or accept them',
+  'disputes:write': 'Submit evidence for disputes, or accept them',
   'payouts:read': 'Read payouts and their statements',
   ...SHARED_SCOPES,
 } as const satisfies Record<`${string}:${'read' | 'write'}`, string>

@@ -58,7 +58,7 @@ export function LimitInputs<V extends LimitValues & Record<string, unknown>>({
   )
 }
 
-/** The limits of a credential in a table, and the last time that they refused somebody who had the secret. */
+/** The limits of a credential in a table, and the last time that they refused a valid secret. */
 export function LimitsCell({ credential }: { readonly credential: Credential }) {
   const { addresses, scopes, refusedAddress, refusedOn } = credential
   return (

@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { instant as instantText, maybe, maybeInstant, text as plain, record } from '../console-schema.ts'
 import { ALERT_KINDS, type AlertKind, SEVERITIES, type Severity } from './conditions.ts'
 
-/** Conditions that people must act on, each for as long as it lasted (decision O8). */
+/** Conditions that people must act on, each for as long as it lasted (decision O9). */
 export const alerts = table('alerts', 'a', ['alertId'], {
   alertId: text,
   kind: textOf<AlertKind>(),
@@ -50,7 +50,7 @@ export const AlertRecord = record('Alert', {
   pageId: maybe('The record whose page shows it'),
   severity: Type.Enum([...SEVERITIES]),
   status: Type.Enum([...ALERT_STATUSES], {
-    description: '`acknowledged`: somebody takes care of it. `closed`: the condition ended',
+    description: '`acknowledged`: an operator is working on it. `closed`: the condition ended',
   }),
   value: Type.Integer({ description: 'How bad it is, in a unit of its kind' }),
   detail: plain('What is wrong, and what to do'),
@@ -111,7 +111,7 @@ export interface Acknowledgement {
 }
 
 /**
- * Puts on record that somebody takes care of an alert. A repeat, and a second person, get what the first one wrote.
+ * Records that an operator is working on an alert. A repeat, and a second person, get what the first one wrote.
  * `newly` is the alert if this call changed it.
  */
 export async function acknowledgeAlert(tx: Tx, { alertId, note, by, now }: Acknowledgement) {

@@ -19,7 +19,7 @@ export interface Condition {
   /** The record whose page shows it. */
   readonly pageId: string | null
   readonly severity: Severity
-  /** How bad it is, in a unit of its kind; twice as much is worse (decision O8). */
+  /** How bad it is, in a unit of its kind; twice as much is worse (decision O9). */
   readonly value: number
   readonly detail: string
 }

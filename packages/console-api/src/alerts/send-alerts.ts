@@ -15,7 +15,7 @@ const CLAIM_FACTOR = 2
 const isAccepted = (status: number | undefined): boolean =>
   status !== undefined && status >= 200 && status < 300
 
-/** Sends what is written about alerts to `ALERT_WEBHOOK_URL` (decision O8): signed, guarded and retried as other webhooks. */
+/** Sends what is written about alerts to `ALERT_WEBHOOK_URL` (decision O9): signed, guarded and retried as other webhooks. */
 export class AlertSender {
   readonly #services: Services
   readonly #secret: Secret | undefined

@@ -14,7 +14,7 @@ import {
   type WalletChange,
 } from './wallet.ts'
 
-/** Whose coins replace those of a voided allocation that were spent: nobody's, or the user's other ones. */
+/** Whose coins replace those of a voided allocation that were spent: none, or the user's other coins. */
 export type Clawback = 'lot' | 'wallet'
 
 interface Void {

@@ -2,9 +2,16 @@ import { fail } from '@svc/contract/errors'
 import { failFields } from '@svc/contract/fail-fields'
 import { type FieldError, type FieldRule, fieldError, pointerTo } from '@svc/contract/field-errors'
 import { type AnyScope, scopesOf } from '@svc/contract/scopes'
-import { type IpRange, isInRange, networkOf, parseAddress, parseRange, rangeText } from '@svc/kernel/network'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import {
+  type IpRange,
+  isInRange,
+  networkOf,
+  parseAddress,
+  parseRange,
+  rangeText,
+} from '@svc/platform/ip-range'
 
 /** Addresses and networks of one credential. */
 export const ADDRESSES_MAX = 20

@@ -43,7 +43,7 @@ export async function lastRefusals(tx: Tx, tenantId: string): Promise<ReadonlyMa
 
 /**
  * Notes that a valid secret, or a token that was issued for it, came from an address that its credential does not allow
- * (decision A16): either the limits are wrong, or somebody else has the secret.
+ * (decision A16): either the limits are wrong, or the secret has leaked.
  */
 export class CredentialRefusals {
   readonly #database: Database

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { readLimits } from '@svc/core/tenants/credential-limits'
-import { isInRange, parseAddress, parseRange, rangeText } from '@svc/kernel/network'
+import { isInRange, parseAddress, parseRange, rangeText } from '@svc/platform/ip-range'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
