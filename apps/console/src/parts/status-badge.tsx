@@ -33,6 +33,11 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   APPROVED: ['Approved', 'indigo'],
   SENT: ['Sent to the bank', 'blue'],
   PAID: ['Paid', 'teal'],
+  open: ['Open', 'orange'],
+  acknowledged: ['Acknowledged', 'blue'],
+  closed: ['Closed', 'gray'],
+  critical: ['Critical', 'red'],
+  warning: ['Warning', 'orange'],
 }
 
 const words = (state: string) => {
