@@ -20,6 +20,9 @@ interface VisitOptions {
   readonly leadsTo?: string
 }
 
+/** The service opens the alert of its world within a quarter of a minute. */
+const WORLD_MS = 240_000
+
 /** One service, one browser and one world for all tests of the page; each test gets a window of its own. */
 export class Bed {
   service!: TestService
@@ -54,7 +57,7 @@ export class Bed {
     beforeAll(async () => {
       const world = await makeWorld(this.service.client.baseUrl)
       this.world = { ...world, ...(await makeMoneyWorld(this.service)) }
-    })
+    }, WORLD_MS)
     return this
   }
 

@@ -1,7 +1,9 @@
+import { listAlerts } from '@svc/console-api/alerts/alert-store'
 import { changePayout, type PayoutStep } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
+import { expect, vi } from 'vitest'
 import { Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
 import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
@@ -35,6 +37,7 @@ export async function makeMoneyWorld(service: TestService): Promise<MoneyWorld> 
   const captured = await new Terminal(service.client, 'crd_nobodys').send('captures', { amount: 321.5 })
   const { exceptionId } = captured.json.payload
   const noticeId = await unreadableNotice(service, 249.5)
+  await alertOpened(service)
   return {
     shopId,
     shopName: SHOP,
@@ -84,3 +87,13 @@ export const changePayoutOf = (
   ids: { readonly merchantId: string; readonly payoutId: string },
   step: PayoutStep,
 ) => service.app.services.commands.open(changePayout).run({ ...ids, step })
+
+/** The service opens alerts every 15 seconds. */
+const alertOpened = ({ app }: TestService) =>
+  vi.waitFor(
+    async () => {
+      const open = await app.services.database.operate((tx) => listAlerts(tx, false, 50))
+      expect(open.map(({ kind }) => kind)).toContain('notices_in_quarantine')
+    },
+    { timeout: 60_000, interval: 500 },
+  )

@@ -7,6 +7,7 @@ export const placesOf = (
 ): readonly (readonly [path: string, heading: string, seen: string])[] => [
   ['/', 'Overview', 'The books add up'],
   ['/status', 'Status', 'Not stored by the service'],
+  ['/alerts', 'Alerts', 'Notices in quarantine'],
   ['/approvals', 'Approvals', 'Nothing waits for approval'],
   ['/requests', 'Requests', 'insufficient_funds'],
   [`/requests/${world.badJweRequestId}`, 'createGiftCard', 'Not opened'],

@@ -68,6 +68,7 @@ const routeTree = root.addChildren([
   inside.addChildren([
     page('/', () => import('./pages/overview.tsx'), 'Overview'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),
+    page('/alerts', () => import('./pages/alerts.tsx'), 'Alerts'),
     page('/requests', () => import('./pages/requests.tsx'), 'Requests'),
     page('/requests/$requestId', () => import('./pages/request.tsx'), 'Request'),
     page('/merchants', () => import('./pages/merchants.tsx'), 'Merchants'),

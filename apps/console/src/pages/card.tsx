@@ -8,6 +8,7 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
+import { notifyUndo } from '../parts/notify-undo.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
@@ -117,20 +118,32 @@ function History({ detail: { changes, card } }: { readonly detail: Detail }) {
 }
 
 const MOVES = {
-  UL: { label: 'Unlock', confirm: 'Unlock card', danger: false, says: 'The card can be used again.' },
+  UL: {
+    label: 'Unlock',
+    confirm: 'Unlock card',
+    danger: false,
+    says: 'The card can be used again.',
+    done: 'Unlocked.',
+  },
   L: {
     label: 'Lock',
     confirm: 'Lock card',
     danger: false,
     says: 'The card cannot be used until it is unlocked. Its balance stays.',
+    done: 'Locked.',
   },
   BL: {
     label: 'Block',
     confirm: 'Block for good',
     danger: true,
     says: 'Blocking is final: the card can never be unlocked or used again.',
+    done: 'Blocked.',
   },
 } as const
+
+/** What takes a move back; nothing takes back a block. */
+const OPPOSITE: Readonly<Partial<Record<keyof typeof MOVES, keyof typeof MOVES>>> = { L: 'UL', UL: 'L' }
+const UNDONE = 'Undone by the operator'
 
 function Actions({ detail }: { readonly detail: Detail }) {
   const { card, moves } = detail
@@ -146,6 +159,12 @@ function Actions({ detail }: { readonly detail: Detail }) {
       }),
     )
     await changed()
+    const back = OPPOSITE[status]
+    if (back && reason !== UNDONE)
+      notifyUndo(MOVES[status].done, async () => {
+        await move(back, UNDONE)
+        return MOVES[back].done
+      })
   }
   // A physical card leaves `AP` by its activation, which is the holder's.
   const legal = (['UL', 'L', 'BL'] as const).filter(

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
-import { listAt, type Schemas } from '../api.ts'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import type { BulkAction } from '../bulk.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, CREATED, type Filter, PARTNER } from '../parts/filters.tsx'
@@ -8,6 +9,7 @@ import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { ThingLink } from '../parts/thing-link.tsx'
+import { queryClient, useSession } from '../session.ts'
 import { shortId } from '../things.ts'
 import { CARD_STATUSES } from '../words.ts'
 
@@ -63,7 +65,48 @@ const LINKED: readonly Filter[] = [
   { name: 'userId', label: 'User', kind: 'linked' },
 ]
 
+type Row = Schemas['CardRow']
+
+const REASON = { label: 'Reason', maxLength: 200 }
+
+const setStatus = ({ svcCardId }: Row, status: 'L' | 'UL', reason: string, key: string) =>
+  responseOf(
+    api.POST('/cards/{svcCardId}/status', {
+      params: { path: { svcCardId } },
+      body: { status, reason },
+      headers: { 'idempotency-key': key },
+    }),
+  )
+
+const common = {
+  text: REASON,
+  nameOf: ({ maskedNumber, svcCardId }: Row) => `${maskedNumber} ${shortId(svcCardId)}`,
+  changed: () => queryClient.invalidateQueries({ queryKey: ['cards'] }),
+}
+
+const BULK: readonly BulkAction<Row>[] = [
+  {
+    ...common,
+    label: 'Lock',
+    confirm: 'Lock cards',
+    says: 'These cards cannot be used until they are unlocked. Their balances stay.',
+    applies: ({ status }) => status === 'UL',
+    run: (row, reason, key) => setStatus(row, 'L', reason, key),
+    undo: (row, key) => setStatus(row, 'UL', 'Undone by the operator', key),
+  },
+  {
+    ...common,
+    label: 'Unlock',
+    confirm: 'Unlock cards',
+    says: 'These cards can be used again.',
+    applies: ({ status }) => status === 'L',
+    run: (row, reason, key) => setStatus(row, 'UL', reason, key),
+    undo: (row, key) => setStatus(row, 'L', 'Undone by the operator', key),
+  },
+]
+
 export function Cards() {
+  const { can } = useSession()
   return (
     <ListPage
       title="Cards"
@@ -74,6 +117,7 @@ export function Cards() {
       columns={COLUMNS}
       rowKey={({ svcCardId }) => svcCardId}
       filters={[...FILTERS, ...LINKED]}
+      bulk={can('support') ? BULK : []}
       sort="-created"
       empty={
         <EmptyState

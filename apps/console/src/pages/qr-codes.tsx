@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
-import { listAt, type Schemas } from '../api.ts'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import type { BulkAction } from '../bulk.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { CREATED, type Filter, MERCHANT } from '../parts/filters.tsx'
@@ -8,7 +9,7 @@ import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
-import { useSession } from '../session.ts'
+import { queryClient, useSession } from '../session.ts'
 import { CreateQrCode } from './create-qr-code.tsx'
 
 type Row = Schemas['QrCodeRow']
@@ -83,6 +84,23 @@ const FILTERS: readonly Filter[] = [
   ...CREATED,
 ]
 
+const BULK: readonly BulkAction<Row>[] = [
+  {
+    label: 'Cancel',
+    confirm: 'Cancel codes',
+    danger: true,
+    says: 'These codes accept no more payments. Nobody can make them active again.',
+    applies: ({ qrCode }) => qrCode.status === 'ACTIVE',
+    nameOf: ({ merchantName, qrCode }) => `${qrCode.qrName ?? qrCode.qrCodeId} of ${merchantName}`,
+    // A repeat returns the first response (decision Q2).
+    run: ({ qrCode }) =>
+      responseOf(
+        api.POST('/qr-codes/{qrCodeId}/cancel', { params: { path: { qrCodeId: qrCode.qrCodeId! } } }),
+      ),
+    changed: () => queryClient.invalidateQueries({ queryKey: ['qr-codes'] }),
+  },
+]
+
 export function QrCodes() {
   const { can } = useSession()
   const create = can('support') && <CreateQrCode />
@@ -97,6 +115,7 @@ export function QrCodes() {
       columns={COLUMNS}
       rowKey={({ qrCode }) => qrCode.qrCodeId!}
       filters={FILTERS}
+      bulk={can('support') ? BULK : []}
       sort="-created"
       empty={
         <EmptyState

@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import type { BulkAction } from '../bulk.ts'
 import { asCallFailed } from '../failure.ts'
 import type { Column } from '../parts/data-table.tsx'
 import type { Filter } from '../parts/filters.tsx'
@@ -107,6 +108,7 @@ export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
         columns={columns}
         rowKey={({ attemptId }) => attemptId}
         filters={FILTERS}
+        bulk={can('support') && enabled ? bulkOf(endpointId) : []}
         refreshMs={REFRESH_MS}
         empty={
           <Text c="dimmed">
@@ -120,6 +122,27 @@ export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
     </>
   )
 }
+
+const resend = (endpointId: string, eventId: string, headers: Record<string, string>) =>
+  responseOf(
+    api.POST('/webhooks/{endpointId}/resend', {
+      params: { path: { endpointId } },
+      body: { eventId },
+      headers,
+    }),
+  )
+
+const bulkOf = (endpointId: string): readonly BulkAction<Attempt>[] => [
+  {
+    label: 'Send again',
+    confirm: 'Send again',
+    says: 'The events of these attempts are sent to the endpoint again.',
+    applies: () => true,
+    nameOf: (attempt) => `${nameOf(attempt)} (${shortId(attempt.eventId)})`,
+    run: ({ eventId }, _, key) => resend(endpointId, eventId, { 'idempotency-key': key }),
+    changed: webhooksChanged,
+  },
+]
 
 const nameOf = ({ attempt, sequence }: Attempt) => `attempt ${attempt} of event No. ${count(sequence)}`
 
@@ -201,16 +224,10 @@ function Written({ title, children }: { readonly title: string; readonly childre
 
 function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly eventId: string }) {
   const [busy, setBusy] = useState(false)
-  const resend = async () => {
+  const act = async () => {
     setBusy(true)
     try {
-      await responseOf(
-        api.POST('/webhooks/{endpointId}/resend', {
-          params: { path: { endpointId } },
-          body: { eventId },
-          headers: once(),
-        }),
-      )
+      await resend(endpointId, eventId, once())
       notifications.show({ color: 'teal', message: 'On its way; its attempt shows up here in a moment.' })
       await webhooksChanged()
     } catch (error) {
@@ -224,7 +241,7 @@ function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly
       variant="default"
       size="compact-sm"
       loading={busy}
-      onClick={() => void resend()}
+      onClick={() => void act()}
       aria-label={`Send again: event ${shortId(eventId)}`}
     >
       Send again

@@ -1,7 +1,9 @@
-import { Box, Card, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core'
+import { Box, Card, Checkbox, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'
+import type { Density } from '../table-view.ts'
 import { BothIcon, DownIcon, UpIcon } from './icons.tsx'
+import type { Selection } from './selection.ts'
 
 export interface Column<Row> {
   readonly title: string
@@ -18,6 +20,17 @@ export interface Sorting {
   readonly sortBy: (order: string | undefined) => void
 }
 
+/** Of a long list only the rows near the window are in the page; `before` and `after` stand for the others, in pixels. */
+export interface Slice {
+  /** Index of the first row in the page, how many are, and of how many. */
+  readonly first: number
+  readonly shown: number
+  readonly count: number
+  readonly before: number
+  readonly after: number
+  readonly measure: (element: Element | null) => void
+}
+
 interface DataTableProps<Row> {
   /** Said to people who hear the page. */
   readonly caption: string
@@ -25,6 +38,10 @@ interface DataTableProps<Row> {
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
   readonly sorting?: Sorting
+  /** Where something can be done with several rows. */
+  readonly selection?: Selection<Row> | undefined
+  readonly density?: Density
+  readonly slice?: Slice | undefined
 }
 
 /** Orders of the columns that show when a thing came to be. */
@@ -38,20 +55,45 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return phone ? <Cards {...props} /> : <Grid {...props} />
 }
 
-function Grid<Row>({ caption, columns, rows, rowKey, sorting }: DataTableProps<Row>) {
+function Grid<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, sorting, selection, density, slice } = props
+  const compact = density === 'compact'
   return (
     <Table.ScrollContainer minWidth={Math.min(columns.length * 120, 760)} scrollAreaProps={{ tabIndex: -1 }}>
-      <Table verticalSpacing="xs" horizontalSpacing="sm" highlightOnHover aria-label={caption}>
+      <Table
+        verticalSpacing={compact ? 2 : 'xs'}
+        horizontalSpacing="sm"
+        {...(compact && { fz: 'xs' })}
+        highlightOnHover
+        aria-label={caption}
+        {...(slice && { 'aria-rowcount': slice.count + 1 })}
+      >
         <Table.Thead>
           <Table.Tr>
+            {selection && (
+              <Table.Th w={36}>
+                <SelectAll selection={selection} />
+              </Table.Th>
+            )}
             {columns.map((column) => (
               <Heading key={column.title} column={column} sorting={sorting} />
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map((row) => (
-            <Table.Tr key={rowKey(row)} data-row>
+          {slice && <tr aria-hidden style={{ height: slice.before }} />}
+          {rows.map((row, index) => (
+            <Table.Tr
+              key={rowKey(row)}
+              data-row
+              {...placed(slice, index)}
+              {...(selection?.rows.has(rowKey(row)) && { bg: 'var(--mantine-color-default-hover)' })}
+            >
+              {selection && (
+                <Table.Td>
+                  <Select selection={selection} of={rowKey(row)} number={(slice?.first ?? 0) + index + 1} />
+                </Table.Td>
+              )}
               {columns.map(({ title, cell, align }) => (
                 <Table.Td key={title} ta={align}>
                   {cell(row)}
@@ -59,9 +101,48 @@ function Grid<Row>({ caption, columns, rows, rowKey, sorting }: DataTableProps<R
               ))}
             </Table.Tr>
           ))}
+          {slice && <tr aria-hidden style={{ height: slice.after }} />}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  )
+}
+
+const placed = (slice: Slice | undefined, index: number) =>
+  slice && {
+    ref: slice.measure,
+    'data-index': slice.first + index,
+    'aria-rowindex': slice.first + index + 2,
+  }
+
+function SelectAll<Row>({ selection: { all, toggleAll } }: { readonly selection: Selection<Row> }) {
+  return (
+    <Checkbox
+      size="xs"
+      aria-label="Select all rows of this page"
+      checked={all === 'all'}
+      indeterminate={all === 'some'}
+      onChange={toggleAll}
+    />
+  )
+}
+
+interface SelectProps<Row> {
+  readonly selection: Selection<Row>
+  readonly of: string
+  /** Its place on the page, for people who hear it. */
+  readonly number: number
+}
+
+function Select<Row>({ selection: { rows, toggle }, of, number }: SelectProps<Row>) {
+  return (
+    <Checkbox
+      size="xs"
+      data-select
+      aria-label={`Select row ${number}`}
+      checked={rows.has(of)}
+      onChange={({ nativeEvent }) => toggle(of, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
+    />
   )
 }
 
@@ -83,16 +164,30 @@ function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorti
   )
 }
 
-function Cards<Row>({ caption, columns, rows, rowKey }: DataTableProps<Row>) {
+function Cards<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, selection, density, slice } = props
   const [first, ...others] = columns
   return (
     <Stack gap="sm" component="ul" aria-label={caption} m={0} p={0} style={{ listStyle: 'none' }}>
-      {rows.map((row) => (
-        <Card key={rowKey(row)} data-row component="li" withBorder padding="sm">
-          <Box fw={600} mb={6} style={{ overflowWrap: 'anywhere' }}>
-            {first?.cell(row)}
-          </Box>
-          <Stack gap={4}>
+      {slice && <li aria-hidden style={{ height: slice.before }} />}
+      {rows.map((row, index) => (
+        <Card
+          key={rowKey(row)}
+          data-row
+          {...(slice && { ref: slice.measure, 'data-index': slice.first + index })}
+          component="li"
+          withBorder
+          padding={density === 'compact' ? 'xs' : 'sm'}
+        >
+          <Group gap="sm" wrap="nowrap" align="flex-start" mb={6}>
+            {selection && (
+              <Select selection={selection} of={rowKey(row)} number={(slice?.first ?? 0) + index + 1} />
+            )}
+            <Box fw={600} style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+              {first?.cell(row)}
+            </Box>
+          </Group>
+          <Stack gap={density === 'compact' ? 0 : 4}>
             {others.map(({ title, cell }) => (
               <Group key={title} justify="space-between" gap="md" wrap="nowrap" align="baseline">
                 <Text size="sm" c="dimmed" style={{ flexShrink: 0 }}>
@@ -106,6 +201,7 @@ function Cards<Row>({ caption, columns, rows, rowKey }: DataTableProps<Row>) {
           </Stack>
         </Card>
       ))}
+      {slice && <li aria-hidden style={{ height: slice.after }} />}
     </Stack>
   )
 }

@@ -1,19 +1,25 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { ListLoader, ListOf } from '../api.ts'
+import type { BulkAction } from '../bulk.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
-import { type Column, DataTable, PHONE, type Sorting } from './data-table.tsx'
+import { arranged, storedDensity, storedPaging, storedView } from '../table-view.ts'
+import type { Column, Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { DownloadIcon } from './icons.tsx'
+import { ListRows, type ListRowsProps } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 import { Page } from './page.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 import { StaleNote } from './stale-note.tsx'
+import { ViewMenu } from './view-menu.tsx'
+
+// Needed by those who chose it, so it is not part of the first load of lists.
+const ScrolledRows = lazy(async () => ({ default: (await import('./scrolled-rows.tsx')).ScrolledRows }))
 
 interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
@@ -31,6 +37,8 @@ interface ListProps<Row> {
   readonly empty: ReactNode
   /** Shown above the rows, for these filters. */
   readonly summary?: (filters: Record<string, string>) => ReactNode
+  /** What the person may do with several rows. */
+  readonly bulk?: readonly BulkAction<Row>[]
   /** Asks again every so often, while the page is seen. */
   readonly refreshMs?: number
 }
@@ -96,34 +104,39 @@ type RowsProps<Row> = ListProps<Row> & {
   readonly asked: Record<string, string>
 }
 
-function Rows<Row>({ caption, columns, load, name, rowKey, sort, found, list, asked }: RowsProps<Row>) {
-  const { after: _, ...all } = asked
-  return (
+function Rows<Row>({ bulk = [], columns, found, list, sort, asked: all, ...props }: RowsProps<Row>) {
+  const { load, name } = props
+  const { after: _, ...asked } = all
+  const [view, setView] = useState(() => storedView(name))
+  const [density, setDensity] = useState(storedDensity)
+  const [paging, setPaging] = useState(storedPaging)
+  const rows = {
+    ...props,
+    asked,
+    bulk,
+    columns: arranged(columns, view),
+    density,
+    sorting: sortingOf(list, sort),
+  }
+  const tools = (
     <>
-      <Framed>
-        <DataTable
-          caption={caption}
-          columns={columns}
-          rows={found.data}
-          rowKey={rowKey}
-          sorting={sortingOf(list, sort)}
-        />
-      </Framed>
-      <Turner found={found} list={list}>
-        {load.csv && <ExportButton name={name} href={load.csv(all)} />}
-      </Turner>
+      {load.csv && <ExportButton name={name} href={load.csv(asked)} />}
+      <ViewMenu {...{ name, columns, view, setView, density, setDensity, paging, setPaging }} />
     </>
   )
-}
-
-/** The cards of a phone have frames of their own. */
-function Framed({ children }: { readonly children: ReactNode }) {
-  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
-  if (phone) return children
+  if (paging === 'scroll')
+    return (
+      <Suspense fallback={<Waiting />}>
+        <ScrolledRows {...(rows as unknown as ListRowsProps<unknown>)}>{tools}</ScrolledRows>
+      </Suspense>
+    )
   return (
-    <Paper withBorder p="sm">
-      {children}
-    </Paper>
+    <>
+      <ListRows {...rows} loaded={found.data} total={found.total} />
+      <Turner found={found} list={list}>
+        {tools}
+      </Turner>
+    </>
   )
 }
 
@@ -159,7 +172,7 @@ function Turner<Row>({ found: { next, total, data }, list, children }: TurnerPro
         <Text size="sm" c="dimmed" role="status">
           {total ? `${about(total)} in all` : `${count(data.length)} on this page`}
         </Text>
-        {total && children}
+        {children}
       </Group>
       {(!first || next) && (
         <Group gap="xs" component="nav" aria-label="Pages">

@@ -38,6 +38,11 @@ const STATES: Readonly<Record<string, readonly [label: string, color: string]>> 
   waiting: ['Waiting', 'blue'],
   expired: ['Expired', 'orange'],
   opened: ['Opened', 'teal'],
+  open: ['Open', 'orange'],
+  acknowledged: ['Acknowledged', 'blue'],
+  closed: ['Closed', 'gray'],
+  critical: ['Critical', 'red'],
+  warning: ['Warning', 'orange'],
 }
 
 const words = (state: string) => {

@@ -5,6 +5,7 @@ import { lazy, Suspense, useCallback, useState } from 'react'
 import { SearchIcon, UserIcon } from '../parts/icons.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
+import { AlertBadge } from './alert-badge.tsx'
 import { Find } from './find.tsx'
 import { Navigation } from './navigation.tsx'
 import { Notices } from './notices.tsx'
@@ -35,7 +36,7 @@ export function Layout() {
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <AppShell.Header px="md">
+      <AppShell.Header px={{ base: 'xs', sm: 'md' }}>
         <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="xs" wrap="nowrap">
             <Burger
@@ -48,8 +49,9 @@ export function Layout() {
             />
             <Brand />
           </Group>
-          <Group gap="xs" wrap="nowrap">
+          <Group gap={6} wrap="nowrap">
             <FindButton onClick={() => search()} />
+            <AlertBadge />
             <ThemeSwitch />
             <Account />
           </Group>
@@ -112,6 +114,7 @@ function FindButton({ onClick }: { readonly onClick: () => void }) {
     <Button
       variant="default"
       onClick={onClick}
+      px={{ base: 'xs', sm: 'md' }}
       leftSection={<SearchIcon />}
       aria-keyshortcuts="/ Meta+K Control+K"
       fw={400}

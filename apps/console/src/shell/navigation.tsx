@@ -20,6 +20,7 @@ import {
   StatusIcon,
   SuspenseIcon,
   UserIcon,
+  WarningIcon,
   WebhookIcon,
 } from '../parts/icons.tsx'
 import { useSession } from '../session.ts'
@@ -28,6 +29,7 @@ import { useSession } from '../session.ts'
 const PLACES = [
   { group: 'Now', to: '/', label: 'Overview', Icon: OverviewIcon, key: 'o' },
   { group: 'Now', to: '/status', label: 'Status', Icon: StatusIcon, key: 'h' },
+  { group: 'Now', to: '/alerts', label: 'Alerts', Icon: WarningIcon, key: 'j' },
   { group: 'Now', to: '/requests', label: 'Requests', Icon: RequestsIcon, key: 'r' },
   { group: 'Now', to: '/webhooks', label: 'Webhooks', Icon: WebhookIcon, key: 'w' },
   { group: 'Payment gateway', to: '/merchants', label: 'Merchants', Icon: MerchantIcon, key: 'm' },

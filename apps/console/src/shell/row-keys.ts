@@ -1,19 +1,36 @@
-/** The link of each row of the lists on the page that leads to what the row is about. */
-const rowLinks = (): HTMLElement[] =>
+/** What is focused of each row of the lists on the page: the link to what it is about, or else its checkbox. */
+const rowTargets = (): HTMLElement[] =>
   [...document.querySelectorAll('[data-row]')].flatMap((row) => {
-    const link = row.querySelector<HTMLElement>('a[href]')
-    return link ? [link] : []
+    const target =
+      row.querySelector<HTMLElement>('a[href]') ?? row.querySelector<HTMLElement>('input[data-select]')
+    return target ? [target] : []
   })
 
-/** `j` and `k` go through the rows of lists, `o` opens one; returns whether the key did something. */
+const rowOf = (element: Element | null): Element | null => element?.closest('[data-row]') ?? null
+
+/** `shift`: and all rows between it and the row that was selected before. */
+function select(row: Element | null, shift: boolean): boolean {
+  const box = row?.querySelector('input[data-select]')
+  return (
+    box?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: shift })) ?? false
+  )
+}
+
+/**
+ * `j` and `k` go through the rows of lists, `o` opens one, `x` selects one, Shift+`x` all up to it; returns whether the
+ * key did something.
+ */
 export function pressRowKey(key: string): boolean {
-  const links = rowLinks()
-  const at = links.findIndex((link) => link.closest('[data-row]')?.contains(document.activeElement))
+  const row = rowOf(document.activeElement)
+  if (key === 'x' || key === 'X') return select(row, key === 'X')
+  const targets = rowTargets()
+  const at = targets.findIndex((target) => rowOf(target) === row)
   if (key === 'o') {
-    links[at]?.click()
-    return at >= 0
+    if (at < 0 || !targets[at]!.matches('a')) return false
+    targets[at]!.click()
+    return true
   }
-  const next = key === 'j' ? links[at + 1] : key === 'k' ? links[Math.max(at - 1, 0)] : undefined
+  const next = key === 'j' ? targets[at + 1] : key === 'k' ? targets[Math.max(at - 1, 0)] : undefined
   if (!next) return false
   next.focus()
   next.scrollIntoView({ block: 'nearest' })

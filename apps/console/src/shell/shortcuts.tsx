@@ -9,7 +9,8 @@ const FOLLOW_MS = 1_200
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName)) &&
+  !target.matches('[type=checkbox]')
 
 /** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
 export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) => void }) {
@@ -56,6 +57,8 @@ export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) =
           <Key keys={['⌘ / Ctrl', 'K']} does="The same, while typing too" />
           <Key keys={['j', 'k']} does="Next or previous row of a list" />
           <Key keys={['o', 'Enter']} does="Open the row" />
+          <Key keys={['x']} does="Select the row" />
+          <Key keys={['Shift', 'x']} does="Select all rows up to it" />
           <Key keys={['?']} does="Show these keys" />
           <Key keys={['Esc']} does="Close what is open" />
           <Key keys={['Tab']} does="Next field or link" />

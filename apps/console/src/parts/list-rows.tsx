@@ -1,0 +1,73 @@
+import { Paper } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { ListLoader, ListOf } from '../api.ts'
+import type { BulkAction } from '../bulk.ts'
+import type { Density } from '../table-view.ts'
+import type { BulkBarProps } from './bulk-bar.tsx'
+import { type Column, DataTable, PHONE, type Slice, type Sorting } from './data-table.tsx'
+import { useSelection } from './selection.ts'
+
+// Needed once rows are selected, so it is not part of the first load of lists.
+const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }))
+
+export interface ListRowsProps<Row> {
+  readonly name: string
+  readonly id?: string | undefined
+  readonly caption: string
+  readonly load: ListLoader<Row>
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string
+  readonly bulk: readonly BulkAction<Row>[]
+  readonly sorting: Sorting
+  readonly density: Density
+  /** Filters and order, without the place in the list. */
+  readonly asked: Record<string, string>
+}
+
+interface ShownProps<Row> extends ListRowsProps<Row> {
+  /** All that are loaded. */
+  readonly loaded: readonly Row[]
+  readonly total: ListOf<Row>['total']
+  /** Which of them are in the page; all of them without. */
+  readonly slice?: Slice
+}
+
+/** Rows of a list, and what can be done with those that are selected. */
+export function ListRows<Row>({ loaded, total, slice, ...props }: ShownProps<Row>) {
+  const { name, id, caption, load, columns, rowKey, bulk, sorting, density, asked } = props
+  const selection = useSelection(loaded, rowKey, JSON.stringify([id, asked]))
+  const bar = { name, actions: bulk, selection, load, asked, total } as unknown as BulkBarProps<unknown>
+  return (
+    <>
+      {selection.rows.size > 0 && (
+        <Suspense fallback={undefined}>
+          <BulkBar {...bar} />
+        </Suspense>
+      )}
+      <Framed>
+        <DataTable
+          caption={caption}
+          columns={columns}
+          rows={slice ? loaded.slice(slice.first, slice.first + slice.shown) : loaded}
+          rowKey={rowKey}
+          sorting={sorting}
+          selection={bulk.length > 0 ? selection : undefined}
+          density={density}
+          slice={slice}
+        />
+      </Framed>
+    </>
+  )
+}
+
+/** The cards of a phone have frames of their own. */
+function Framed({ children }: { readonly children: ReactNode }) {
+  const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
+  if (phone) return children
+  return (
+    <Paper withBorder p="sm">
+      {children}
+    </Paper>
+  )
+}

@@ -1,0 +1,25 @@
+import { Button, Popover } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { Waiting } from './loaded.tsx'
+import type { ViewChoicesProps } from './view-choices.tsx'
+
+// Needed seldom, so it is not part of the first load of lists.
+const ViewChoices = lazy(async () => ({ default: (await import('./view-choices.tsx')).ViewChoices }))
+
+/** A button that opens how the list is shown. */
+export function ViewMenu<Row>(props: ViewChoicesProps<Row>) {
+  return (
+    <Popover position="bottom-end" trapFocus withinPortal>
+      <Popover.Target>
+        <Button variant="default" size="compact-sm">
+          View
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Suspense fallback={<Waiting />}>
+          <ViewChoices {...(props as unknown as ViewChoicesProps<unknown>)} />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
