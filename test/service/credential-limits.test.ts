@@ -175,11 +175,12 @@ interface Documented {
 async function operationsOf(kind: Programs['kind']): Promise<Documented[]> {
   const { paths } = (await service.client.get('/openapi.json')).json
   return Object.entries<Json>(paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods).flatMap(([method, { operationId: id, security = [] }]) => {
-      const scope = security.find((one: Json) => one[kind])?.[kind][0]
-      if (security.every((one: Json) => !one[kind])) return []
-      return [{ id, method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'none_0'), scope }]
-    }),
+    Object.entries<Json>(methods).flatMap(
+      ([method, { operationId: id, security = [], 'x-scope': scope }]) => {
+        if (security.every((one: Json) => !one[kind])) return []
+        return [{ id, method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'none_0'), scope }]
+      },
+    ),
   )
 }
 

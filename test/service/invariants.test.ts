@@ -173,8 +173,11 @@ const DAMAGES: readonly (readonly [string, string])[] = [
   ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
   ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],
   ['credits', `delete from ledger_transfers where kind = 'upi_credit'`],
-  ['refunds', `update payments set status = 'REFUNDED' where refund_paise = 0 and adjusted_paise = 0
-     and status <> 'ASSIGNED'`],
+  [
+    'refunds',
+    `update payments set status = 'REFUNDED' where refund_paise = 0 and adjusted_paise = 0
+     and status <> 'ASSIGNED'`,
+  ],
   ['codes', 'update qr_codes set accepted_count = accepted_count + 1'],
   ['closed_merchants', 'update tenants set disabled_at = now(), closing_at = now(), closed_at = now()'],
   [

@@ -28,7 +28,6 @@ import {
   listQuery,
   Name,
   oneOf,
-  reasonText,
   record,
   rupeesText,
   Total,

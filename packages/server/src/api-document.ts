@@ -19,7 +19,8 @@ const securitySchemes = (publicUrl: string) => ({
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The token of a merchant, from `POST /api/v0/merchant/token`.',
+    description:
+      'The token of a merchant, from `POST /api/v0/merchant/token`. An API key can be limited to scopes: `x-scope` names the one that an operation needs.',
   },
   partner: clientCredentials(
     `${publicUrl}/oauth/token`,
@@ -50,9 +51,12 @@ export const API_DOCUMENT: About = {
     partner,
     partnerWithId: partner,
     partnerSession: partner,
-    // Signed alike, with keys of its own.
+    // Only OAuth schemes list scopes.
+    merchant: () => [{ merchant: [] }],
+    // Signed alike, each with keys of its own.
+    bankRail: () => [{ rail: [] }],
     cardRail: () => [{ rail: [] }],
-    tenant: (scopes) => [{ merchant: scopes }, { partner: scopes }],
+    tenant: (scopes) => [{ merchant: [] }, { partner: scopes }],
   },
   tags: {
     Authentication: 'Exchange an API key or client credentials for a token, and verify tokens.',

@@ -89,7 +89,7 @@ const BULK: readonly BulkAction<Row>[] = [
     label: 'Cancel',
     confirm: 'Cancel codes',
     danger: true,
-    says: 'These codes accept no more payments. Nobody can make them active again.',
+    says: 'These codes accept no more payments. This cannot be undone.',
     applies: ({ qrCode }) => qrCode.status === 'ACTIVE',
     nameOf: ({ merchantName, qrCode }) => `${qrCode.qrName ?? qrCode.qrCodeId} of ${merchantName}`,
     // A repeat returns the first response (decision Q2).

@@ -9,7 +9,7 @@ const REFRESH_MS = 30_000
 const READ = '50'
 const SHOWN_MAX = 99
 
-/** How many alerts nobody has acknowledged; nothing while there are none. */
+/** The number of alerts that are not acknowledged; nothing if there are none. */
 export function AlertBadge() {
   const { secondFactorNeeded } = useSession()
   const { data } = useQuery({

@@ -94,10 +94,7 @@ export const LIABILITY_FIELDS = {
   ),
 }
 
-export function liabilityToWire(
-  found: Omit<Liability, 'partnerId'> = NOTHING,
-  rupeesPerCoin?: string | undefined,
-) {
+export function liabilityToWire(found: Omit<Liability, 'partnerId'> = NOTHING, rupeesPerCoin?: string) {
   const { users, coins, pending, within30, within90, never } = found
   const perCoin = rupeesPerCoin === undefined ? undefined : readRupeesPerCoin(rupeesPerCoin)
   return {

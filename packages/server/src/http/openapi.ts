@@ -103,6 +103,7 @@ function documented(operation: Operation, about: About, schemas: ComponentSchema
     ...(operation.developing && { 'x-status': 'Developing' }),
     ...(operation.role && { 'x-role': operation.role }),
     ...(operation.permission && { 'x-permission': operation.permission }),
+    ...(scope && { 'x-scope': scope }),
     ...(operation.envelope === 'problem' && operation.sandboxOnly && { 'x-sandbox-only': true }),
     ...(samples && { 'x-codeSamples': samples }),
     parameters: parametersOf(operation, schemas),
