@@ -155,23 +155,7 @@ export function addKeyCommands(program: Command): void {
         printRecord({ merchantId, apiKeyId, name, apiKey: secret.reveal() }, json)
       },
     )
-  key
-    .command('list <merchantId>')
-    .description('list the API keys of a merchant, by their prefix')
-    .option('--json', 'print JSON')
-    .action(async (merchantId: string, { json = false }: Json) => {
-      const keys = await withInstallation(({ database }) =>
-        database.operate((tx) => listCredentials(tx, merchantId)),
-      )
-      printRows(
-        keys.map(({ credentialId: apiKeyId, limits, lastRefusal, ...key }) => ({
-          apiKeyId,
-          ...key,
-          ...shownLimits({ limits, lastRefusal }),
-        })),
-        json,
-      )
-    })
+  addListCommand(key)
   addLimitCommand(
     key,
     '<merchantId> <apiKeyId>',
@@ -195,6 +179,30 @@ export function addKeyCommands(program: Command): void {
         replacedEndsAt: replaced.expiresAt,
       })),
     )
+  addRevokeCommand(key)
+}
+
+function addListCommand(key: Command): void {
+  key
+    .command('list <merchantId>')
+    .description('list the API keys of a merchant, by their prefix')
+    .option('--json', 'print JSON')
+    .action(async (merchantId: string, { json = false }: Json) => {
+      const keys = await withInstallation(({ database }) =>
+        database.operate((tx) => listCredentials(tx, merchantId)),
+      )
+      printRows(
+        keys.map(({ credentialId: apiKeyId, limits, lastRefusal, ...key }) => ({
+          apiKeyId,
+          ...key,
+          ...shownLimits({ limits, lastRefusal }),
+        })),
+        json,
+      )
+    })
+}
+
+function addRevokeCommand(key: Command): void {
   key
     .command('revoke <apiKeyId>')
     .description('revoke an API key for good; its tokens die within a second in every process')

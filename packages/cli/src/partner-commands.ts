@@ -170,6 +170,10 @@ function addClientCommands(partner: Command): void {
     'svc admin partner client limit par_… cli_… --scope cards:read --any-address',
   )
   addRollCommand(client)
+  addRevokeCommand(client)
+}
+
+function addRevokeCommand(client: Command): void {
   client
     .command('revoke <clientId>')
     .description('revoke an OAuth client for good; its tokens die within a second in every process')

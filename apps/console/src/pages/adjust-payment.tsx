@@ -1,4 +1,5 @@
 import { Text, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
@@ -31,40 +32,7 @@ export function AdjustPayment({
         reference: needed,
         reason: needed,
       }}
-      fields={(form) => {
-        const amount = readRupees(form.values.amount)
-        return (
-          <>
-            <Text size="sm" c="dimmed">
-              The payment amounts to {rupees(payment.adjustedAmount ?? payment.amount)}. What is payable to
-              the merchant changes by the difference.
-            </Text>
-            <TextInput
-              label="Amount that it should have had, in rupees"
-              description={amount ? amountInWords(amount) : undefined}
-              inputMode="decimal"
-              leftSection="₹"
-              required
-              data-autofocus
-              {...form.getInputProps('amount')}
-            />
-            <TextInput
-              label="The bank’s reference"
-              description="Of its correction, such as that of its letter; it is entered once"
-              required
-              maxLength={64}
-              {...form.getInputProps('reference')}
-            />
-            <TextInput
-              label="Reason"
-              description="Stored in the journal, for later questions"
-              required
-              maxLength={255}
-              {...form.getInputProps('reason')}
-            />
-          </>
-        )
-      }}
+      fields={(form) => <Fields form={form} payment={payment} />}
       submit={async ({ amount, reference, reason }) => {
         const adjusted = await responseOf(
           api.POST('/payments/{paymentId}/adjustments', {
@@ -80,5 +48,45 @@ export function AdjustPayment({
         await queryClient.invalidateQueries({ queryKey: ['payments'] })
       }}
     />
+  )
+}
+
+interface FieldsProps {
+  readonly form: UseFormReturnType<{ amount: string; reference: string; reason: string }>
+  readonly payment: Schemas['PaymentDetailInConsole']['row']['payment']
+}
+
+function Fields({ form, payment }: FieldsProps) {
+  const amount = readRupees(form.values.amount)
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        The payment amounts to {rupees(payment.adjustedAmount ?? payment.amount)}. What is payable to the
+        merchant changes by the difference.
+      </Text>
+      <TextInput
+        label="Amount that it should have had, in rupees"
+        description={amount ? amountInWords(amount) : undefined}
+        inputMode="decimal"
+        leftSection="₹"
+        required
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput
+        label="The bank’s reference"
+        description="Of its correction, such as that of its letter; it is entered once"
+        required
+        maxLength={64}
+        {...form.getInputProps('reference')}
+      />
+      <TextInput
+        label="Reason"
+        description="Stored in the journal, for later questions"
+        required
+        maxLength={255}
+        {...form.getInputProps('reason')}
+      />
+    </>
   )
 }

@@ -60,21 +60,9 @@ export function BulkBar<Row>({ name, actions, selection, load, asked, total }: B
                 : `Select all ${count(total.count)} of this filter`}
             </Button>
           )}
-          {actions.map((one) => {
-            const fitting = rows.filter(one.applies).length
-            return (
-              <Button
-                key={one.label}
-                variant={one.danger ? 'light' : 'default'}
-                {...(one.danger && { color: 'red' })}
-                size="compact-sm"
-                disabled={fitting === 0}
-                onClick={() => setAction(one)}
-              >
-                {fitting === rows.length || fitting === 0 ? one.label : `${one.label} ${count(fitting)}`}
-              </Button>
-            )
-          })}
+          {actions.map((one) => (
+            <ActionButton key={one.label} action={one} rows={rows} onClick={() => setAction(one)} />
+          ))}
           <Button variant="default" size="compact-sm" onClick={selection.clear}>
             Clear selection
           </Button>
@@ -89,5 +77,28 @@ export function BulkBar<Row>({ name, actions, selection, load, asked, total }: B
         />
       )}
     </>
+  )
+}
+
+interface ActionButtonProps<Row> {
+  readonly action: BulkAction<Row>
+  readonly rows: readonly Row[]
+  readonly onClick: () => void
+}
+
+/** Shows how many of the rows it applies to, where it does not apply to all. */
+function ActionButton<Row>({ action, rows, onClick }: ActionButtonProps<Row>) {
+  const { applies, danger, label } = action
+  const fitting = rows.filter(applies).length
+  return (
+    <Button
+      variant={danger ? 'light' : 'default'}
+      {...(danger && { color: 'red' })}
+      size="compact-sm"
+      disabled={fitting === 0}
+      onClick={onClick}
+    >
+      {fitting === rows.length || fitting === 0 ? label : `${label} ${count(fitting)}`}
+    </Button>
   )
 }

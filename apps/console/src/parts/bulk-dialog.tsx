@@ -14,21 +14,17 @@ interface BulkDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks once, runs the command of each row, and shows how it went with each. */
-export function BulkDialog({ action, rows, onDone, onClose }: BulkDialogProps) {
-  const { label, confirm, danger = false, says, text } = action
+/** The items of an action with their states, and what runs those that are not done. */
+function useBulkRun({ action, rows, onDone, onClose }: BulkDialogProps) {
   // The rows of the list change while the action runs.
   const [items, setItems] = useState(() => itemsOf(rows))
-  const [written, setWritten] = useState('')
   const [phase, setPhase] = useState<'asking' | 'running' | 'over'>('asking')
-  const failures = items.filter(({ state }) => state.state === 'failed')
-  const ready = phase !== 'running' && (!text || written.trim() !== '')
-  const act = async () => {
+  const act = async (written: string) => {
     setPhase('running')
     let latest = items
     await runItems(
       items,
-      ({ row, key }) => action.run(row, written.trim(), key),
+      ({ row, key }) => action.run(row, written, key),
       (key, state) => {
         latest = latest.map((item) => (item.key === key ? { ...item, state } : item))
         setItems(latest)
@@ -43,6 +39,17 @@ export function BulkDialog({ action, rows, onDone, onClose }: BulkDialogProps) {
       onClose()
     }
   }
+  return { act, items, phase }
+}
+
+/** Asks once, runs the command of each row, and shows how it went with each. */
+export function BulkDialog(props: BulkDialogProps) {
+  const { action, onClose } = props
+  const { label, confirm, danger = false, says, text } = action
+  const { act, items, phase } = useBulkRun(props)
+  const [written, setWritten] = useState('')
+  const failures = items.filter(({ state }) => state.state === 'failed')
+  const ready = phase !== 'running' && (!text || written.trim() !== '')
   return (
     <Modal
       opened
@@ -53,7 +60,7 @@ export function BulkDialog({ action, rows, onDone, onClose }: BulkDialogProps) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (ready) void act()
+          if (ready) void act(written.trim())
         }}
       >
         <Stack>

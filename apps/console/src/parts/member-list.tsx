@@ -143,24 +143,40 @@ function Actions({
           set up. Make sure that it is really {name} who asks.
         </ConfirmAction>
       )}
-      <ConfirmAction
-        label={disabled ? 'Enable' : 'Disable'}
-        confirm={disabled ? 'Enable' : 'Disable'}
-        danger={!disabled}
-        compact
-        run={() => actions.change(memberId, { disabled: !disabled })}
-      >
-        {disabled ? (
-          <>
-            <b>{name}</b> can sign in again.
-          </>
-        ) : (
-          <>
-            <b>{name}</b> is signed out everywhere and cannot sign in.
-          </>
-        )}
-      </ConfirmAction>
+      <Enabling
+        name={name}
+        disabled={disabled}
+        change={() => actions.change(memberId, { disabled: !disabled })}
+      />
     </Group>
+  )
+}
+
+interface EnablingProps {
+  readonly name: string
+  readonly disabled: boolean
+  readonly change: () => Promise<unknown>
+}
+
+function Enabling({ name, disabled, change }: EnablingProps) {
+  return (
+    <ConfirmAction
+      label={disabled ? 'Enable' : 'Disable'}
+      confirm={disabled ? 'Enable' : 'Disable'}
+      danger={!disabled}
+      compact
+      run={change}
+    >
+      {disabled ? (
+        <>
+          <b>{name}</b> can sign in again.
+        </>
+      ) : (
+        <>
+          <b>{name}</b> is signed out everywhere and cannot sign in.
+        </>
+      )}
+    </ConfirmAction>
   )
 }
 

@@ -47,14 +47,10 @@ export const knownTenant =
   (request: FastifyRequest) =>
     accessTokens.tenantOf(BEARER.exec(request.headers.authorization ?? '')?.[1] ?? '')
 
-/** How merchants, partners, and partners with a session prove who they are. */
-export function authenticators(services: TokenServices) {
-  const tokens = services.accessTokens
-  const revocations = new Revocations(services.database, services.clock)
-  const inForce = new LimitsInForce(services.database, revocations)
-
-  /** Decision A16. A refusal is as of this call: limits that were widened hold at once. */
-  async function requireWithinLimits(token: LiveToken, request: FastifyRequest): Promise<void> {
+/** Checks the limits of a token's credential (decision A16). A refusal is as of this call: limits that were widened apply at once. */
+function limiter({ credentialRefusals, database }: TokenServices, revocations: Revocations) {
+  const inForce = new LimitsInForce(database, revocations)
+  return async (token: LiveToken, request: FastifyRequest): Promise<void> => {
     const { scope } = request.routeOptions.config
     const address = request.ip
     const fits = (limits: LiveLimits) => limits.allows(address) && hasScope(token, limits, scope)
@@ -63,9 +59,16 @@ export function authenticators(services: TokenServices) {
     const limits = await inForce.of(token)
     if (fits(limits)) return
     if (limits.allows(address)) refuseScope(token, scope)
-    services.credentialRefusals.note(token.tenantId, token.credentialId, address)
+    credentialRefusals.note(token.tenantId, token.credentialId, address)
     refuseAddress(address)
   }
+}
+
+/** How merchants, partners, and partners with a session prove who they are. */
+export function authenticators(services: TokenServices) {
+  const tokens = services.accessTokens
+  const revocations = new Revocations(services.database, services.clock)
+  const requireWithinLimits = limiter(services, revocations)
 
   async function bearer(request: FastifyRequest, kind: TenantKind | 'either'): Promise<LiveToken> {
     const text = BEARER.exec(request.headers.authorization ?? '')?.[1] ?? fail('invalid_token')

@@ -24,12 +24,9 @@ const ENDED: Readonly<Record<string, string>> = {
   invitation_expired: 'Ask an administrator for a new one: links work for a limited time.',
 }
 
-/** What an invited person opens: the token is in the fragment of the address, which browsers send to no server. */
-export function UseLink() {
-  useDocumentTitle('Welcome · svc portal')
+/** What the link offers, and what uses it. */
+function useOffer(code: string, enter: () => void) {
   const [token] = useState(() => window.location.hash.slice(1))
-  const router = useRouter()
-  const [code, setCode] = useState('')
   const offered = useQuery({
     queryKey: ['link', token],
     queryFn: () => responseOf(api.POST('/link', { body: { token: token || '-' } })),
@@ -45,11 +42,20 @@ export function UseLink() {
       queryClient.setQueryData(memberQuery.queryKey, session)
       // The link leaves the address and the history of the browser.
       if (handover) window.history.replaceState(null, '', '/portal/link')
-      else router.history.replace('/portal/')
+      else enter()
     },
   })
-  if (use.data?.handover)
-    return <HandoverSheet sheet={use.data.handover} onDone={() => router.history.replace('/portal/')} />
+  return { offered, use }
+}
+
+/** What an invited person opens: the token is in the fragment of the address, which browsers send to no server. */
+export function UseLink() {
+  useDocumentTitle('Welcome · svc portal')
+  const router = useRouter()
+  const enter = () => router.history.replace('/portal/')
+  const [code, setCode] = useState('')
+  const { offered, use } = useOffer(code, enter)
+  if (use.data?.handover) return <HandoverSheet sheet={use.data.handover} onDone={enter} />
   const isFirstStep = asksCode(use.error)
   const ended = offered.error ? ENDED[asCallFailed(offered.error).word] : undefined
   return (

@@ -11,8 +11,7 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-
-import { useForm } from '@mantine/form'
+import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
@@ -63,21 +62,7 @@ export function SignIn() {
           {about.data?.sandboxSignIn && <Sandbox enter={entered} />}
           <form onSubmit={form.onSubmit((given) => enter.mutate(given))} noValidate>
             <Stack gap="sm">
-              <TextInput
-                label="Name"
-                placeholder="asha@shop.example"
-                autoComplete="username"
-                autoCapitalize="none"
-                {...form.getInputProps('name')}
-              />
-              <PasswordInput
-                label="Password"
-                autoComplete="current-password"
-                {...form.getInputProps('password')}
-              />
-              {(isFirstStep || form.values.code !== '') && (
-                <CodeInput autoFocus {...form.getInputProps('code')} />
-              )}
+              <Fields form={form} asksCode={isFirstStep} />
               <Button
                 type="submit"
                 loading={enter.isPending}
@@ -93,6 +78,25 @@ export function SignIn() {
     </Center>
   )
 }
+
+interface FieldsProps {
+  readonly form: UseFormReturnType<{ name: string; password: string; code: string }>
+  readonly asksCode: boolean
+}
+
+const Fields = ({ form, asksCode }: FieldsProps) => (
+  <>
+    <TextInput
+      label="Name"
+      placeholder="asha@shop.example"
+      autoComplete="username"
+      autoCapitalize="none"
+      {...form.getInputProps('name')}
+    />
+    <PasswordInput label="Password" autoComplete="current-password" {...form.getInputProps('password')} />
+    {(asksCode || form.values.code !== '') && <CodeInput autoFocus {...form.getInputProps('code')} />}
+  </>
+)
 
 const NoAccount = () => (
   <Text size="xs" c="dimmed">
