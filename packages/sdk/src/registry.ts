@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'request_not_encrypted'
   | 'not_acceptable'
   | 'insufficient_scope'
+  | 'address_not_allowed'
   | 'partner_mismatch'
   | 'access_key_mismatch'
   | 'route_not_found'
