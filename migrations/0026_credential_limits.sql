@@ -9,7 +9,8 @@ create table credential_limits (
   -- Rises with every change: a token names the one with which it was issued.
   revision      integer not null check (revision > 0),
   changed_at    timestamptz not null,
-  constraint some_networks check (cardinality(addresses) between 1 and 20 and addresses::cidr[] is not null),
+  constraint some_networks
+    check (addresses is null or (cardinality(addresses) between 1 and 20 and addresses::cidr[] is not null)),
   constraint some_scopes check (cardinality(scopes) between 1 and 64)
 );
 create index credential_limits_by_age on credential_limits (changed_at);

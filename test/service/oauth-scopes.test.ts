@@ -10,7 +10,7 @@ import { FORM, newPartner, type TestPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
 const ALL = Object.keys(SCOPES) as Scope[]
-const SCOPED = OPERATIONS.filter(({ scope }) => scope !== undefined)
+const SCOPED = OPERATIONS.filter(({ auth, scope }) => scope !== undefined && auth !== 'merchant')
 
 let service: TestService
 let partner: TestPartner

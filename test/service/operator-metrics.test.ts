@@ -56,6 +56,7 @@ test('every background loop of a service has its metrics, before its first failu
     'audit_anchors',
     'bulk_jobs',
     'close_tenants',
+    'credential_refusals',
     'credential_uses',
     'deliver_webhooks',
     'end_cards',

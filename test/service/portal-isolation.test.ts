@@ -24,7 +24,7 @@ const mounted = new Set(MOUNTED.map(({ id }) => id))
 const asked = rowsToSend.filter(({ id }) => mounted.has(id))
 const members: Partial<Record<string, Client>> = {}
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ env: { CONSOLE_STEP_UP_MINUTES: '60' } })
   const tenants = async () => ({
     merchant: await newMerchantTenant(service),
     partner: await newPartnerTenant(service, ['incentive']),

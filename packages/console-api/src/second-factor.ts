@@ -39,8 +39,8 @@ export interface SecondFactorState {
 type Tools = Pick<Services, 'clock' | 'keyring' | 'random'>
 
 /**
- * Second factors of operators (decision O2) and of members (decision O6): one-time passwords by time (RFC 6238), and recovery codes. A code works
- * once in all processes; after five wrong ones in a row none is accepted for 15 minutes.
+ * Second factors of operators (decision O2) and of members (decision O6): one-time passwords by time (RFC 6238), and
+ * recovery codes. A code works once in all processes; after five wrong ones in a row none is accepted for 15 minutes.
  */
 export class SecondFactor<Owner> {
   readonly #tools: Tools
