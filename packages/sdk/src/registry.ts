@@ -39,7 +39,6 @@ export type ErrorCode =
   | 'card_account_not_found'
   | 'user_not_found'
   | 'card_not_found'
-  | 'coin_config_not_found'
   | 'bulk_job_not_found'
   | 'already_exists'
   | 'last_administrator'
@@ -78,7 +77,6 @@ export type ErrorCode =
   | 'user_erased'
   | 'user_in_use'
   | 'utr_conflict'
-  | 'coin_config_overlaps'
   | 'request_id_conflict'
   | 'revision_mismatch'
   | 'revision_required'
@@ -92,13 +90,18 @@ export type ErrorCode =
   | 'return_waiting'
   | 'return_not_found'
   | 'return_closed'
+  | 'coin_config_not_found'
+  | 'coin_allocation_not_found'
+  | 'coin_config_overlaps'
+  | 'coin_allocation_voided'
+  | 'coin_allocation_not_awaiting_confirmation'
+  | 'no_coin_config'
+  | 'coin_daily_limit_reached'
+  | 'insufficient_coins'
   | 'refund_over_payment'
   | 'payable_too_low'
   | 'refund_over_spent'
   | 'mcc_not_allowed'
-  | 'no_coin_config'
-  | 'coin_daily_limit_reached'
-  | 'insufficient_coins'
   | 'idempotency_key_reused'
   | 'too_many_failed_attempts'
   | 'rate_limited'
@@ -212,6 +215,8 @@ export const KEYED: ReadonlySet<string> = new Set([
   'PATCH /api/v0/svc-coins/{coinConfigId}',
   'POST /api/v0/svc-coins/{coinConfigId}/deactivate',
   'POST /api/v0/svc-coins/allocate',
+  'POST /api/v0/svc-coins/allocations/{allocationId}/confirm',
+  'POST /api/v0/svc-coins/allocations/{allocationId}/void',
   'POST /api/v0/svc-coins/redeem',
   'POST /api/v0/webhook-endpoints',
   'PATCH /api/v0/webhook-endpoints/{endpointId}',
