@@ -6,7 +6,7 @@ import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
-import { cards, payments } from './money.ts'
+import { cards, coinVoids, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
 import { ownSessions } from './own-sessions.ts'
 import { emptyPages, everyPage } from './pages.ts'
@@ -59,6 +59,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     resilience(bed)
     payments(bed)
     cards(bed)
+    coinVoids(bed)
     tasksOfSupport(bed)
     tasksOfFinance(bed)
     tasksOfOperations(bed)
