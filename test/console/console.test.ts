@@ -7,7 +7,7 @@ import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
 import { lists } from './lists.ts'
-import { cardAccountMoney, cards, payments } from './money.ts'
+import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
 import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
 import { ownSessions } from './own-sessions.ts'
@@ -65,6 +65,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     payments(bed)
     cardAccountMoney(bed)
     cards(bed)
+    coinVoids(bed)
     tasksOfSupport(bed)
     tasksOfFinance(bed)
     tasksOfOperations(bed)

@@ -112,7 +112,10 @@ export function cards(bed: Bed): void {
     await goTo(page, `/users/${bed.world.userId}`)
     await page.getByRole('row', { name: 'Allocated for referral' }).getByText('+75').waitFor()
   })
+}
 
+/** After `cards`: the only allocation of the user is voided. */
+export function coinVoids(bed: Bed): void {
   test('the liability is valued in rupees; an allocation is voided with a reason, which history and audit keep', async () => {
     const page = await bed.visit({ at: '/coins' })
     await page.getByLabel('Rupees per coin').fill('0.25')
