@@ -209,7 +209,7 @@ test('a wrong key counts as one also when its caller hangs up before it is looke
     const lines = text.matchAll(
       /^svc_failures_total\{operation="issueMerchantToken",error="(\w+)"\} (\d+)$/gm,
     )
-    return new Map([...lines].map(([, word, count]) => [word!, Number(count)]))
+    return new Map([...lines].map(([, word, count]) => [word!, Number(count)] as const))
   }
   const before = await failures()
   service.app.http.server.prependOnceListener('request', (request) => void request.socket.destroy())
