@@ -1,6 +1,7 @@
 import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
+import { addAdjustCommand } from './adjust-payment.ts'
 import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
 import { addAuditCommands } from './audit-commands.ts'
@@ -137,7 +138,7 @@ Examples:
   addCardAccountCommands(admin)
   addCardCommands(admin)
   addCoinCommands(admin)
-  addPaymentCommands(admin)
+  addAdjustCommand(addPaymentCommands(admin))
   addRefundCommands(admin)
   addDisputeCommands(admin)
   addNoticeCommands(admin)
