@@ -52,7 +52,8 @@ async function payoutFlows({ service, merchant: { merchantId }, flow }: Recordin
   ]
 }
 
-async function adjustmentFlows({ service, merchant, flow, credit }: Recording): Promise<string[]> {
+async function adjustmentFlows({ service, flow, credit }: Recording): Promise<string[]> {
+  const merchant = await service.newMerchant()
   const { merchantId } = merchant
   const { tr } = await newCode(service, await service.as(merchant), { multipleUse: true })
   const { paymentId } = await credit(tr, { utr: 'WRONG00001' })

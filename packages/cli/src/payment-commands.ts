@@ -10,7 +10,6 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
-import { addAdjustCommand } from './adjust-payment.ts'
 import { withInstallation } from './context.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
@@ -61,7 +60,8 @@ interface ListOptions extends Json {
   readonly limit: number
 }
 
-export function addPaymentCommands(program: Command): void {
+/** The group, for what else corrects payments. */
+export function addPaymentCommands(program: Command): Command {
   const payment = program
     .command('payments')
     .description('list and show credits of the UPI rail, correct their amounts')
@@ -93,5 +93,5 @@ export function addPaymentCommands(program: Command): void {
         )
       printRecord(shown(row), json)
     })
-  addAdjustCommand(payment)
+  return payment
 }

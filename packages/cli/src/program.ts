@@ -1,6 +1,7 @@
 import addCompletion from '@bomb.sh/tab/commander'
 import { VERSION } from '@svc/platform/package'
 import { Command } from 'commander'
+import { addAdjustCommand } from './adjust-payment.ts'
 import { addAlertCommands } from './alert-commands.ts'
 import { addApiCommands } from './api-commands.ts'
 import { addApprovalCommands } from './approval-commands.ts'
@@ -141,7 +142,7 @@ Examples:
   addCardAccountCommands(admin)
   addCardCommands(admin)
   addCoinCommands(admin)
-  addPaymentCommands(admin)
+  addAdjustCommand(addPaymentCommands(admin))
   addRefundCommands(admin)
   addDisputeCommands(admin)
   addNoticeCommands(admin)
