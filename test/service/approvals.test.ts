@@ -1,23 +1,28 @@
-import { reverseJournal } from '@svc/core/ledger/reverse-journal'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  approve,
+  fund,
+  fundsOf,
+  journalIdOf,
+  newReference,
+  openApprovers,
+  sqlOn,
+} from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
-import { type Browser, signedIn } from '../harness/console.ts'
-import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import type { Browser } from '../harness/console.ts'
+import { newPartner, type TestPartner } from '../harness/partner.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { brokenIn } from '../harness/refunds.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let other: TestService
 let asha: Browser
 let ravi: Browser
 beforeAll(async () => {
-  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
-  service = await openService({ env, background: false })
-  other = await openService({ env, background: false, db: service.db })
-  ;[asha, ravi] = [await signedIn(service, 'operator'), await signedIn(service, 'operator')]
+  ;({ service, other, asha, ravi } = await openApprovers())
 })
 afterAll(async () => {
   expect(await brokenIn(service)).toEqual([])
@@ -25,27 +30,9 @@ afterAll(async () => {
   await service?.close()
 })
 
-let references = 0
-const newReference = (): string => `HDFC${String(++references).padStart(8, '0')}`
-const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
-  asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
-
-const fund = (by: Browser, { cardAccountId }: TestPartner, amount: string, reference = newReference()) =>
-  by.post(`/card-accounts/${cardAccountId}/funds`, { amount, reference, reason: 'April float' })
-const approve = (by: Browser, approvalId: string) => by.post(`/approvals/${approvalId}/approve`, {})
-const balanceOf = async ({ cardAccountId }: TestPartner): Promise<string> =>
-  (
-    await sql<{ balance: string }>('select balance from ledger_accounts where account_id = $1', [
-      `card_funding:${cardAccountId}`,
-    ])
-  )[0]!.balance
-const journalOf = async ({ partnerId }: TestPartner, reference: string): Promise<string> =>
-  (
-    await sql<{ id: string }>(
-      'select journal_id as id from journals where tenant_id = $1 and reference = $2',
-      [partnerId, reference],
-    )
-  )[0]!.id
+const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
+const balanceOf = (partner: TestPartner) => fundsOf(service, partner)
+const journalOf = (partner: TestPartner, reference: string) => journalIdOf(service, partner, reference)
 const newEmptyPartner = () => newPartner(service, { fundsPaise: 0n })
 
 test('up to the limit one operator posts alone; above it the posting waits, and a second person posts it', async () => {
@@ -197,78 +184,6 @@ test('what was approved and cannot be posted is rejected after all, and never po
   expect((await approve(asha, approvalId)).status).toBe(403)
   expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
   expect(await balanceOf(partner)).toBe('50000')
-})
-
-test('a wrong funding is reversed once by a mirrored journal with a reason, and its reference may be entered again', async () => {
-  const partner = await newEmptyPartner()
-  const reference = newReference()
-  await fund(asha, partner, '900.00', reference)
-  const journalId = await journalOf(partner, reference)
-  const path = `/ledger/journals/${journalId}`
-  const reversal = (await asha.post(`${path}/reverse`, { reason: 'ninety, not nine hundred' })).json
-  expect(reversal).toMatchObject({
-    kind: 'journal_reversal',
-    reverses: journalId,
-    reason: 'ninety, not nine hundred',
-    legs: [{ debitAccountId: `card_funding:${partner.cardAccountId}`, amount: '900.00' }],
-  })
-  expect((await asha.get(path)).json.reversedBy).toBe(reversal.journalId)
-  expect((await ravi.post(`${path}/reverse`, { reason: 'again' })).json.journalId).toBe(reversal.journalId)
-  expect(await balanceOf(partner)).toBe('0')
-  expect((await fund(asha, partner, '90.00', reference)).status).toBe(200)
-  expect((await fund(asha, partner, '90.00', reference)).json.balance).toBe('90.00')
-  expect((await fund(asha, partner, '91.00', reference)).error).toBe('funding_reference_used')
-  expect(await balanceOf(partner)).toBe('9000')
-  expect((await asha.post(`/ledger/journals/${reversal.journalId}/reverse`, { reason: 'x' })).text).toContain(
-    'enter the posting again',
-  )
-})
-
-test('a reversal above the limit waits for a second person', async () => {
-  const partner = await newEmptyPartner()
-  const reference = newReference()
-  await approve(ravi, (await fund(asha, partner, '5000.00', reference)).json.approvalId)
-  const path = `/ledger/journals/${await journalOf(partner, reference)}/reverse`
-  const waiting = await asha.post(path, { reason: 'wrong company' })
-  expect(waiting).toMatchObject({ status: 202, json: { kind: 'journal_reversal', amount: '5000.00' } })
-  expect(await balanceOf(partner)).toBe('500000')
-  expect((await approve(ravi, waiting.json.approvalId)).json.status).toBe('POSTED')
-  expect(await balanceOf(partner)).toBe('0')
-})
-
-test('a reversal of what was put on cards meanwhile is refused with the balance; that of a card load names the command', async () => {
-  const partner = await newEmptyPartner()
-  const reference = newReference()
-  await fund(asha, partner, '900.00', reference)
-  payloadOf(await createCard(await asPartner(service.client, partner), partner))
-  const path = (journalId: string) => `/ledger/journals/${journalId}/reverse`
-  const refused = await asha.post(path(await journalOf(partner, reference)), { reason: 'x' })
-  expect(refused).toMatchObject({ status: 409, error: 'journal_not_reversible' })
-  expect(refused.text).toContain('has 400.00')
-  const [load] = await sql<{ id: string }>(
-    `select journal_id as id from journals where tenant_id = $1 and kind = 'card_load'`,
-    [partner.partnerId],
-  )
-  expect((await asha.post(path(load!.id), { reason: 'x' })).error).toBe('journal_not_reversible')
-  expect((await asha.post(path('jrn_nothing'), { reason: 'x' })).error).toBe('journal_not_found')
-})
-
-test('two processes that reverse one journal at once reverse it once', async () => {
-  for (let round = 0; round < 10; round++) {
-    const partner = await newEmptyPartner()
-    const reference = newReference()
-    await fund(asha, partner, '100.00', reference)
-    const ask = {
-      tenantId: partner.partnerId,
-      journalId: await journalOf(partner, reference),
-      reason: 'twice',
-    }
-    const both = await Promise.all(
-      [service, other, service, other].map(({ app }) => app.services.commands.open(reverseJournal).run(ask)),
-    )
-    expect(new Set(both.map(({ reversalId }) => reversalId)).size).toBe(1)
-    expect(await balanceOf(partner)).toBe('0')
-  }
 })
 
 test('a credit in suspense above the limit is assigned when a second person approves', async () => {
