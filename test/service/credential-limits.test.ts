@@ -1,25 +1,30 @@
-import { MERCHANT_SCOPES, SCOPES, scopesOf } from '@svc/contract/scopes'
+import { MERCHANT_SCOPES, SCOPES } from '@svc/contract/scopes'
 import { request } from 'undici'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiResponse, Json } from '../harness/client.ts'
 import { type Browser, PASSWORD, signedIn } from '../harness/console.ts'
+import {
+  BEHIND_PROXY,
+  bearer,
+  ELSEWHERE,
+  KINDS,
+  limitTo,
+  merchantPrograms,
+  OFFICE,
+  outcome,
+  type Programs,
+  use,
+} from '../harness/credential-programs.ts'
 import { FORM, newPartner } from '../harness/partner.ts'
 import { ageMember, memberBrowser } from '../harness/portal.ts'
 import { openService, type TestService } from '../harness/service.ts'
-
-/** Documentation addresses (RFC 5737, RFC 3849), which the proxy on loopback reports. */
-const OFFICE = '203.0.113.7'
-const ELSEWHERE = '198.51.100.9'
-const from = (address: string) => ({ 'x-forwarded-for': address })
 
 let service: TestService
 let other: TestService
 let operations: Browser
 beforeAll(async () => {
-  // One issuer: a token of one process is a token of both.
-  const env = { TRUST_PROXY: '127.0.0.1', PUBLIC_URL: 'http://svc.example' }
-  service = await openService({ env })
-  other = await openService({ db: service.db, env })
+  service = await openService({ env: BEHIND_PROXY })
+  other = await openService({ db: service.db, env: BEHIND_PROXY })
   operations = await signedIn(service, 'operations')
 })
 afterAll(async () => {
@@ -27,75 +32,17 @@ afterAll(async () => {
   await service.close()
 })
 
-interface Programs {
-  readonly kind: 'merchant' | 'partner'
-  readonly tenantId: string
-  readonly credentialId: string
-  /** A read that the programs make with their token. */
-  readonly path: string
-  /** Asks for a token from an address; the secret is the programs' own by default. */
-  readonly ask: (
-    of: TestService,
-    address: string,
-    secret?: string,
-  ) => Promise<ApiResponse & { token: string }>
-}
-
-async function merchantPrograms(): Promise<Programs> {
-  const { apiKey, apiKeyId, merchantId } = await service.newMerchant()
-  return {
-    kind: 'merchant',
-    tenantId: merchantId,
-    credentialId: apiKeyId,
-    path: '/api/v0/payments',
-    ask: async ({ client }, address, secret = apiKey) => {
-      const headers = { 'api-key': secret, ...from(address) }
-      const response = await client.send('POST', '/api/v0/merchant/token', undefined, headers)
-      return { ...response, token: response.json.token }
-    },
-  }
-}
-
-async function partnerPrograms(): Promise<Programs> {
-  const { clientId, clientSecret, partnerId } = await newPartner(service)
-  return {
-    kind: 'partner',
-    tenantId: partnerId,
-    credentialId: clientId,
-    path: '/api/v0/partner/companies',
-    ask: async ({ client }, address, secret = clientSecret) => {
-      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }
-      const body = new URLSearchParams(form).toString()
-      const response = await client.send('POST', '/oauth/token', body, { ...FORM, ...from(address) })
-      return { ...response, token: response.json.access_token }
-    },
-  }
-}
-
-const KINDS = [
-  ['an API key', merchantPrograms],
-  ['an OAuth client', partnerPrograms],
-] as const
-
-const limit = async (of: Pick<Programs, 'tenantId' | 'credentialId'>, limits: object): Promise<Json> => {
-  const path = `/tenants/${of.tenantId}/credentials/${of.credentialId}/limits`
-  const { status, json, text } = await operations.send('PUT', path, { addresses: [], scopes: [], ...limits })
-  expect(status, text).toBe(200)
-  return json
-}
+const limit = (of: Pick<Programs, 'tenantId' | 'credentialId'>, limits: object) =>
+  limitTo(operations, of, limits)
 const credentialOf = async ({ tenantId, credentialId }: Programs): Promise<Json> => {
   const { data } = (await operations.get(`/tenants/${tenantId}/credentials`)).json
   return data.find((one: Json) => one.credentialId === credentialId)
 }
-const bearer = (token: string, address: string) => ({ authorization: `Bearer ${token}`, ...from(address) })
-const use = ({ client }: TestService, path: string, token: string, address: string) =>
-  client.get(path, bearer(token, address))
-const outcome = ({ status, error, json }: ApiResponse) => error ?? json?.error ?? status
 
 test.each(KINDS)(
   '%s gets tokens only from its addresses; a wrong secret fails alike everywhere',
   async (_, programs) => {
-    const own = await programs()
+    const own = await programs(service)
     await limit(own, { addresses: [OFFICE, '2001:db8::/32'] })
     for (const address of [OFFICE, `::ffff:${OFFICE}`, '::ffff:cb00:7107', '2001:db8:1::9'])
       expect([address, (await own.ask(service, address)).status]).toEqual([address, 200])
@@ -119,7 +66,7 @@ test.each(KINDS)(
 test.each(KINDS)(
   'a change of the addresses of %s holds for its tokens in every process within a second, and a wider one at once',
   async (_, programs) => {
-    const own = await programs()
+    const own = await programs(service)
     const processes = [service, other]
     const tokens = await Promise.all(processes.map(async (one) => (await own.ask(one, OFFICE)).token))
     const all = (address: string) =>
@@ -147,7 +94,7 @@ test.each(KINDS)(
 )
 
 test('a credential that is issued with limits never had none, and its replacement has the same', async () => {
-  const { tenantId, ask } = await merchantPrograms()
+  const { tenantId, ask } = await merchantPrograms(service)
   const path = `/tenants/${tenantId}/credentials`
   const limits = { addresses: [OFFICE], scopes: ['payments:read'] }
   const issued = (await operations.post(path, { name: 'reports', ...limits })).json
@@ -165,78 +112,8 @@ test('a credential that is issued with limits never had none, and its replacemen
   ])
 })
 
-interface Documented {
-  readonly id: string
-  readonly method: string
-  readonly path: string
-  readonly scope: string
-}
-
-/** The operations of one kind of tenant, with their scopes, as the OpenAPI document has them. */
-async function operationsOf(kind: Programs['kind']): Promise<Documented[]> {
-  const { paths } = (await service.client.get('/openapi.json')).json
-  return Object.entries<Json>(paths).flatMap(([path, methods]) =>
-    Object.entries<Json>(methods).flatMap(
-      ([method, { operationId: id, security = [], 'x-scope': scope }]) => {
-        if (security.every((one: Json) => !one[kind])) return []
-        return [{ id, method: method.toUpperCase(), path: path.replace(/\{\w+\}/g, 'none_0'), scope }]
-      },
-    ),
-  )
-}
-
-/** The response to a request without a body; of a stream only its beginning is read. */
-async function errorOf({ method, path }: Documented, headers: Record<string, string>): Promise<string> {
-  const { statusCode, body } = await request(`${service.client.baseUrl}${path}`, {
-    method: method as 'GET',
-    headers,
-    reset: true,
-  })
-  if (statusCode === 200) return body.on('error', () => undefined).destroy(), '200'
-  const text = await body.text()
-  return /address_not_allowed|insufficient_scope|invalid_token/.exec(text)?.[0] ?? String(statusCode)
-}
-
-describe.each(KINDS)('of all operations that accept the token of %s', (_, programs) => {
-  test('each is refused from another address', async () => {
-    const own = await programs()
-    const { token } = await own.ask(service, OFFICE)
-    await limit(own, { addresses: [OFFICE] })
-    await own.ask(service, OFFICE)
-    const all = await operationsOf(own.kind)
-    expect(all.length).toBeGreaterThan(25)
-    await expect
-      .poll(async () => outcome(await use(service, own.path, token, ELSEWHERE)), { timeout: 1_000 })
-      .toBe('address_not_allowed')
-    const headers = (address: string) => ({ ...bearer(token, address), partnerid: own.tenantId })
-    for (const one of all) {
-      expect([one.id, await errorOf(one, headers(ELSEWHERE))]).toEqual([one.id, 'address_not_allowed'])
-      expect([one.id, await errorOf(one, headers(OFFICE))]).not.toContain('address_not_allowed')
-    }
-  })
-
-  test('each is called with its scope alone', async () => {
-    const own = await programs()
-    const all = await operationsOf(own.kind)
-    expect([...new Set(all.map(({ scope }) => scope))].sort()).toEqual([...scopesOf(own.kind)].sort())
-    const { token } = await own.ask(service, OFFICE)
-    const headers = { ...bearer(token, OFFICE), partnerid: own.tenantId }
-    for (const scope of scopesOf(own.kind)) {
-      await limit(own, { scopes: [scope] })
-      const outside = all.find((one) => one.scope !== scope)!
-      await expect.poll(() => errorOf(outside, headers), { timeout: 1_000 }).toBe('insufficient_scope')
-      for (const one of all)
-        expect([scope, one.id, (await errorOf(one, headers)) === 'insufficient_scope']).toEqual([
-          scope,
-          one.id,
-          one.scope !== scope,
-        ])
-    }
-  })
-})
-
 test('a refusal for a scope has the challenge of RFC 6750, for merchants too', async () => {
-  const own = await merchantPrograms()
+  const own = await merchantPrograms(service)
   await limit(own, { scopes: ['qr_codes:read'] })
   const { token } = await own.ask(service, OFFICE)
   const refused = await use(service, '/api/v0/payouts', token, OFFICE)
@@ -272,7 +149,7 @@ test('a client with scopes gets tokens with those by default, and none with othe
 test.each(KINDS)(
   'a valid secret of %s and its token from elsewhere are entered in the audit of the tenant once, whatever the number of attempts',
   async (_, programs) => {
-    const own = await programs()
+    const own = await programs(service)
     const { token } = await own.ask(service, OFFICE)
     await limit(own, { addresses: [OFFICE] })
     const entries = async (): Promise<Json[]> =>
@@ -295,7 +172,7 @@ test.each(KINDS)(
 )
 
 test('an administrator of the portal sets the limits with a recent sign-in; others do not', async () => {
-  const own = await merchantPrograms()
+  const own = await merchantPrograms(service)
   const member = await memberBrowser(service, own.tenantId)
   const path = `/credentials/${own.credentialId}/limits`
   const limits = { addresses: ['203.0.113.0/24'], scopes: ['payments:read'] }
@@ -318,7 +195,7 @@ test('an administrator of the portal sets the limits with a recent sign-in; othe
 })
 
 test('limits that break a rule are refused by name and change nothing; those of another tenant are not found', async () => {
-  const own = await merchantPrograms()
+  const own = await merchantPrograms(service)
   const path = `/tenants/${own.tenantId}/credentials/${own.credentialId}/limits`
   const put = async (body: object) =>
     (await operations.send('PUT', path, { addresses: [], scopes: [], ...body })).json
@@ -327,7 +204,7 @@ test('limits that break a rule are refused by name and change nothing; those of 
   const many = Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`)
   expect((await put({ addresses: many })).error).toBe('validation_failed')
   expect((await put({ addresses: many.slice(1) })).addresses).toHaveLength(20)
-  const stranger = await merchantPrograms()
+  const stranger = await merchantPrograms(service)
   const foreign = `/tenants/${stranger.tenantId}/credentials/${own.credentialId}/limits`
   expect((await operations.send('PUT', foreign, { addresses: [], scopes: [] })).error).toBe(
     'credential_not_found',
@@ -337,7 +214,7 @@ test('limits that break a rule are refused by name and change nothing; those of 
 })
 
 test('an open event stream ends once its address is no longer allowed', async () => {
-  const own = await merchantPrograms()
+  const own = await merchantPrograms(service)
   const { token } = await own.ask(service, OFFICE)
   const { body } = await request(`${service.client.baseUrl}/api/v0/events/stream`, {
     headers: bearer(token, OFFICE),
@@ -348,7 +225,7 @@ test('an open event stream ends once its address is no longer allowed', async ()
 })
 
 test('a token of a version that knew no limits is held to those of its credential', async () => {
-  const own = await merchantPrograms()
+  const own = await merchantPrograms(service)
   await limit(own, { addresses: [OFFICE] })
   const { accessTokens } = service.app.services
   const { tenantId, credentialId } = own
