@@ -6,7 +6,7 @@ import { exports, finance } from './finance.ts'
 import { journals } from './journals.ts'
 import { keyboard } from './keyboard.ts'
 import { leaving } from './leaving.ts'
-import { lists } from './lists.ts'
+import { lists, rowActions } from './lists.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
 import { newcomers } from './newcomers.ts'
 import { leftSetUp, tasksOfAdmins } from './onboarding.ts'
@@ -38,6 +38,7 @@ describe.skipIf(!BROWSER)(`the console in a real browser${without}`, () => {
     finance(bed)
     exports(bed)
     keyboard(bed)
+    rowActions(bed)
     lists(bed)
     support(bed)
     payouts(bed)

@@ -35,7 +35,8 @@ async function looksWell(page: Page, what: string): Promise<void> {
   await look(page, 'desk', 'light')
 }
 
-export function lists(bed: Bed): void {
+/** Actions on rows that are selected. */
+export function rowActions(bed: Bed): void {
   test('cards are selected, locked with one reason and unlocked by Undo, with the keyboard alone', async () => {
     const ids = [bed.world.svcCardId, bed.world.otherCardId]
     const page = await bed.visit({ at: '/cards' })
@@ -85,7 +86,9 @@ export function lists(bed: Bed): void {
     await page.getByRole('button', { name: 'Undo' }).last().click()
     await page.getByText('Undone: 2.').waitFor()
   })
+}
 
+export function lists(bed: Bed): void {
   test('columns are chosen and ordered, rows stand closer, and the browser remembers both', async () => {
     const page = await bed.visit({ at: '/cards' })
     const titles = async () =>

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closePeriod } from '@svc/core/ledger/closing'
@@ -6,17 +6,18 @@ import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { changePayout } from '@svc/core/qr-codes/change-payout'
 import { setMerchantFee } from '@svc/core/qr-codes/payout-terms'
 import { paise } from '@svc/kernel/money'
-import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { daysAgo, type Line, openingsOf, writeLines } from '../harness/opening-balances.ts'
 import { newPartner } from '../harness/partner.ts'
 import { giveAccount, preparePayoutOf } from '../harness/payouts.ts'
 import { runCli } from '../harness/processes.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop } from '../harness/refunds.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let other: TestService
@@ -37,21 +38,9 @@ afterAll(async () => {
   await rm(dir, { recursive: true })
 })
 
-const DAY_MS = 86_400_000
-const daysAgo = (days: number) => calendarDay(new Date(Date.now() - days * DAY_MS), 'Asia/Kolkata')
-const sql = <T = Json>(text: string, values: unknown[] = []): Promise<T[]> =>
-  asSuperuser(service.db.database, async (db) => (await db.query(text, values)).rows as T[])
-
-type Line = readonly [tenantId: string, account: string, amount: string, day?: string]
+const openings = (tenantId: string) => openingsOf(service, tenantId)
 let files = 0
-async function csv(...lines: readonly Line[]): Promise<string> {
-  const file = join(dir, `${files++}.csv`)
-  const rows = lines.map(([tenantId, account, amount, day = daysAgo(0)]) =>
-    [tenantId, account, amount, day].join(','),
-  )
-  await writeFile(file, ['tenantId,account,amount,effectiveDate', ...rows, ''].join('\n'))
-  return file
-}
+const csv = (...lines: readonly Line[]) => writeLines(join(dir, `${files++}.csv`), lines)
 
 const settings = () => ({
   DATABASE_URL: service.db.url,
@@ -73,12 +62,6 @@ async function imported(file: string, ...more: string[]): Promise<Json> {
   expect(code, stderr).toBe(0)
   return JSON.parse(stdout)
 }
-const openings = (tenantId: string) =>
-  sql(
-    `select j.journal_id as "journalId", j.kind, j.reference, j.reason, j.effective_date::text as day
-     from journals j where j.tenant_id = $1 and j.kind = 'opening_balance' order by j.at`,
-    [tenantId],
-  )
 const statementOf = async (merchantId: string) =>
   JSON.parse(
     (await runHere(['admin', 'payout', 'statement', merchantId, '--date', daysAgo(0), '--json'], settings()))
@@ -169,7 +152,8 @@ test('a second opening balance of an account is refused and names the first, als
   await expect(service.app.services.commands.open(enterOpeningBalance).run(asked)).rejects.toMatchObject({
     word: 'opening_balance_entered',
   })
-  const written = sql(
+  const written = sqlOn(
+    service,
     `insert into opening_balances (tenant_id, journal_id, account_id, amount_paise, reference, created_at)
      select tenant_id, 'jrn_other', account_id, 1, 'x', now() from opening_balances where tenant_id = $1`,
     [merchantId],

@@ -5,13 +5,11 @@ import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runHere } from '../harness/cli.ts'
 import { type Client, payloadOf } from '../harness/client.ts'
-import { newOperator, PASSWORD } from '../harness/console.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, newShop, notifyRefund } from '../harness/refunds.ts'
-import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
 let other: TestService
@@ -274,43 +272,4 @@ test('a merchant in another state is taxed by IGST; one without a bank account w
     .open(preparePayout)
     .run({ merchantId: without.merchantId, businessDay: today(), preparedBy: 'operator asha' })
   expect(await refusal(early)).toBe('business_day_not_over')
-})
-
-test('on the command line a bank account and fees change in the name of an operator who moves money', async () => {
-  const { merchantId } = await service.newMerchant()
-  const account = [
-    'account',
-    merchantId,
-    '--holder',
-    'Shop',
-    '--number',
-    '000012345678',
-    '--ifsc',
-    'HDFC0000001',
-  ]
-  const fee = ['fee', merchantId, '--percent', '1.5']
-  const as = async (role: 'support' | 'finance', args: string[]) => {
-    const { name } = await newOperator(service, role)
-    const operator = { SVC_OPERATOR: name, SVC_OPERATOR_PASSWORD: PASSWORD }
-    const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY, ...operator }
-    return { ...(await runHere(['admin', 'payout', ...args], env)), actor: `operator ${name}` }
-  }
-  for (const [noun, change] of [
-    ['payout_details', account],
-    ['merchant_fee', fee],
-  ] as const) {
-    const refused = await as('support', change)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('may not move money')])
-    const { actor, code } = await as('finance', change)
-    expect(code).toBe(0)
-    const entries = await asSuperuser(service.db.database, (db) =>
-      db.query(`select actor from audit_log where tenant_id = $1 and action = $2`, [
-        merchantId,
-        `${noun}.created`,
-      ]),
-    )
-    expect(entries.rows).toEqual([{ actor }])
-  }
-  // Anyone may look.
-  expect((await as('support', ['account', merchantId])).code).toBe(0)
 })
