@@ -51,6 +51,7 @@ import { injectFaults } from '@svc/server/sandbox/fault-injection'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
+import { closeHttp } from './close-http.ts'
 import { dueCommandLoops } from './command-loops.ts'
 import { type Part, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
@@ -292,16 +293,6 @@ export class App {
   async #endRequests(): Promise<void> {
     this.#draining = true
     this.services.eventStreams.close()
-    await this.#closeHttp()
-  }
-
-  /** The listener first: once Fastify closes, it takes no requests to ourselves either, on which others may wait. */
-  async #closeHttp(): Promise<void> {
-    if (this.http.server.listening)
-      await new Promise((resolve) => {
-        this.http.server.close(resolve)
-        this.http.server.closeIdleConnections()
-      })
-    await this.http.close()
+    await closeHttp(this.http)
   }
 }
