@@ -1,4 +1,11 @@
-import { Button, type CSSVariablesResolver, createTheme, type MantineColorsTuple, Modal } from '@mantine/core'
+import {
+  Button,
+  type CSSVariablesResolver,
+  createTheme,
+  type MantineColorsTuple,
+  Modal,
+  Notification,
+} from '@mantine/core'
 
 const brand: MantineColorsTuple = [
   '#edf2ff',
@@ -33,6 +40,9 @@ export const theme = createTheme({
     Button: Button.extend({ styles: { root: { flexShrink: 0 } } }),
     // Its cross has no words.
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close message' } },
+    }),
   },
 })
 
