@@ -103,6 +103,8 @@ export type ErrorCode =
   | 'too_many_failed_attempts'
   | 'rate_limited'
   | 'webhook_endpoint_not_found'
+  | 'alert_not_found'
+  | 'alert_closed'
   | 'journal_not_found'
   | 'card_exception_not_found'
   | 'notice_not_found'
