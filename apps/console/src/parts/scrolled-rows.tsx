@@ -1,10 +1,19 @@
 import { Box, Group, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import {
+  memo,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { ListOf } from '../api.ts'
-import { PHONE } from './data-table.tsx'
+import { PHONE, type Slice } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { ListRows, type ListRowsProps } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
@@ -13,7 +22,7 @@ import { about, count } from './money.tsx'
 const PAGE_ROWS = '500'
 /** Further rows are loaded when so many are left below the window. */
 const AHEAD = 200
-const OVERSCAN = 15
+const OVERSCAN = 8
 /** Until a row has been measured, in pixels. */
 const ROW_PX = { table: 54, compact: 30, phone: 220 } as const
 
@@ -79,26 +88,38 @@ function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin: top,
+    // Else every step of a scroll renders at once, however long it takes.
+    useFlushSync: false,
   })
   const items = virtualizer.getVirtualItems()
-  const [first, last] = [items[0], items.at(-1)]
-  const reached = last?.index ?? 0
+  const reached = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (reached >= loaded.length - AHEAD) more()
   })
+  // Rows are rendered between other tasks, however many of them a jump replaces.
+  const slice = useDeferredValue(useSlice(virtualizer, top, loaded.length))
   return (
     <Box ref={frame}>
-      <ListRows
-        {...props}
-        slice={{
-          first: first?.index ?? 0,
-          shown: items.length,
-          count: loaded.length,
-          before: first ? first.start - top : 0,
-          after: last ? virtualizer.getTotalSize() - (last.end - top) : 0,
-          measure: virtualizer.measureElement,
-        }}
-      />
+      <Rows {...(props as unknown as RowsProps)} slice={slice} />
     </Box>
+  )
+}
+
+type RowsProps = Omit<Parameters<typeof ListRows<unknown>>[0], 'slice'>
+
+const Rows = memo(ListRows<unknown>)
+
+/** The rows near the window; the same object while it does not change. */
+function useSlice(virtualizer: Virtualizer<Window, Element>, top: number, count: number): Slice {
+  const items = virtualizer.getVirtualItems()
+  const [first, last] = [items[0], items.at(-1)]
+  const from = first?.index ?? 0
+  const shown = items.length
+  const before = first ? first.start - top : 0
+  const after = last ? virtualizer.getTotalSize() - (last.end - top) : 0
+  const measure = virtualizer.measureElement
+  return useMemo(
+    () => ({ first: from, shown, count, before, after, measure }),
+    [from, shown, count, before, after, measure],
   )
 }

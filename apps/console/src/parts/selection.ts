@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 
 /** Rows of a list that something is to be done with, by their keys. */
 export interface Selection<Row> {
@@ -22,12 +22,16 @@ export function useSelection<Row>(
   const last = useRef<string>(undefined)
   // oxlint-disable-next-line react/exhaustive-deps -- what was selected elsewhere is forgotten
   useEffect(() => setRows(new Map()), [of])
-  const keys = shown.map(rowKey)
-  const chosen = keys.filter((key) => rows.has(key)).length
+  // Of all rows that are loaded, which may be many, only when some are selected.
+  const chosen = useMemo(
+    () => (rows.size === 0 ? 0 : shown.filter((row) => rows.has(rowKey(row))).length),
+    [rows, shown, rowKey],
+  )
   return {
     rows,
-    all: chosen === 0 ? 'none' : chosen === keys.length ? 'all' : 'some',
+    all: chosen === 0 ? 'none' : chosen === shown.length ? 'all' : 'some',
     toggle(key, range) {
+      const keys = shown.map(rowKey)
       const [from, to] = [keys.indexOf(last.current ?? key), keys.indexOf(key)]
       const isRange = range && from >= 0
       const touched = isRange ? shown.slice(Math.min(from, to), Math.max(from, to) + 1) : [shown[to]!]
@@ -42,7 +46,7 @@ export function useSelection<Row>(
     toggleAll() {
       const next = new Map(rows)
       for (const row of shown)
-        if (chosen === keys.length) next.delete(rowKey(row))
+        if (chosen === shown.length) next.delete(rowKey(row))
         else next.set(rowKey(row), row)
       setRows(next)
     },
