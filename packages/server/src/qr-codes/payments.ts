@@ -86,9 +86,9 @@ export const getPayment = query({
       const refunds =
         payment.status === 'ACCEPTED' ? await newestRefunds(database, tenantId, paymentId, at) : []
       const adjustments =
-        known.adjustedPaise === 0n && !at
-          ? []
-          : await database.read([tenantId], (tx) => adjustmentsOf(tx, known, at))
+        payment.status === 'ACCEPTED'
+          ? await database.read([tenantId], (tx) => adjustmentsOf(tx, known, at))
+          : []
       return {
         body: succeed({
           ...paymentRecordToWire(payment, timeZone),
