@@ -1,8 +1,10 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
+import { keyMakerOf } from '@svc/console-api/as-operator'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
 import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { issueCredential } from '@svc/core/tenants/credentials'
 import { Relay } from '@svc/core/webhooks/relay'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -29,6 +31,13 @@ beforeAll(async () => {
   await giveBack(merchant, first)
   await enterByHand(shop.merchantId, second)
   await giveAccount(service, shop.merchantId)
+  await service.app.services.database.operate((tx) =>
+    issueCredential(tx, keyMakerOf(service.app.services), {
+      tenantId: shop.merchantId,
+      name: 'till',
+      limits: { addresses: [], scopes: ['payments:read'] },
+    }),
+  )
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)

@@ -19,7 +19,7 @@ const keyOf = ({ kind, objectId }: Pick<Condition, 'kind' | 'objectId'>): string
 
 const rank = (severity: Condition['severity']): number => SEVERITIES.indexOf(severity)
 
-/** Decision O8: more severe, or twice as much as was acknowledged. */
+/** Decision O9: more severe, or twice as much as was acknowledged. */
 function isWorse(alert: Alert, { severity, value }: Condition): boolean {
   if (alert.acknowledgedSeverity === null || alert.acknowledgedValue === null)
     return rank(severity) > rank(alert.severity)
