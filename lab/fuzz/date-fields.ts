@@ -135,6 +135,34 @@ async function partnerFields(send: Send, { ids, partner }: Tenant): Promise<Fiel
   }
 }
 
+/** Configurations of coins that operators create and change for a partner. */
+function consoleCoinFields(send: Send, partnerId: string): Fields {
+  const path = '/console/api/v0/coin-configs'
+  const own = { 'x-svc-console': '1' }
+  const first = '2000-01-01T00:00:00Z'
+  const create = (more: object): Promise<Reply> =>
+    send('POST', path, { partnerId, config: { event: unique(), amount: 1, title: 'Thanks', ...more } }, own)
+  const field = (name: string, sent: (text: string) => Promise<Reply>): DateField => ({
+    async send(text) {
+      const reply = await sent(text)
+      return reply.status === 200 ? { ...reply, seen: [reply.payload[name]] } : reply
+    },
+    takes: (at) => name === 'validFrom' || at > Date.parse(first),
+  })
+  const created = (name: string) => field(name, (text) => create({ validFrom: first, [name]: text }))
+  const updated = (name: string) =>
+    field(name, async (text) => {
+      const { coinConfigId } = (await create({ validFrom: first })).payload
+      return send('PATCH', `${path}/${coinConfigId}`, { revision: 1, terms: { [name]: text } }, own)
+    })
+  return {
+    'console.createCoinConfig validFrom': created('validFrom'),
+    'console.createCoinConfig validTo': created('validTo'),
+    'console.updateCoinConfig validFrom': updated('validFrom'),
+    'console.updateCoinConfig validTo': updated('validTo'),
+  }
+}
+
 function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }: Tenant): Fields {
   const api = '/console/api/v0'
   const own = { 'x-svc-console': '1' }
@@ -221,10 +249,12 @@ export async function dateFields(
   const qrCodes = senderOf(pool, headersOf(shop))
   const endpointId = await newEndpoint(qrCodes)
   const paid = await newRefund(qrCodes)
+  const operators = senderOf(pool, { cookie: target.operatorCookie })
   const fields: Fields = {
     ...qrCodeFields(qrCodes, endpointId, paid),
     ...(await partnerFields(senderOf(pool, headersOf(partner)), partner)),
-    ...consoleFields(senderOf(pool, { cookie: target.operatorCookie }), endpointId, shop, partner),
+    ...consoleFields(operators, endpointId, shop, partner),
+    ...consoleCoinFields(operators, partner.tenantId),
   }
   const missing = documentedDates().filter((name) => !(name in fields))
   if (missing.length > 0) throw new Error(`No request is made for ${missing.join(', ')}`)
