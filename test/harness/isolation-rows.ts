@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { OPERATIONS } from '@svc/server/operations'
 import type { Json } from './client.ts'
 
@@ -108,7 +109,7 @@ export const ROWS: Record<string, Row | { readonly why: string }> = {
   getCoinAllocation: plain,
   // It waits for no confirmation: 409 to its own partner.
   confirmCoinAllocation: empty,
-  voidCoinAllocation: ({ requestId }) => ({ body: { requestId, reason: 'returned' } }),
+  voidCoinAllocation: () => ({ body: { requestId: randomUUID(), reason: 'returned' } }),
   getCoinLiability: plain,
   redeemCoins: ({ requestId, userId }) => ({ body: { requestId, userId, amount: 1 } }),
   getCoinBalance: plain,

@@ -12,7 +12,9 @@ export async function withoutNewest(database: string): Promise<void> {
        alter table public.migrations set schema svc;
        delete from migrations where name = '${names.at(-1)}'; set local role svc_owner; set local search_path = svc`,
     )
-    for (const name of names.slice(0, -1)) await admin.query((await readMigration(name)).sql)
+    // In one transaction, where no index is built concurrently.
+    for (const name of names.slice(0, -1))
+      await admin.query((await readMigration(name)).sql.replaceAll(' concurrently', ''))
     await admin.query('commit')
   })
 }

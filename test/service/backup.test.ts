@@ -62,7 +62,7 @@ const RESTLESS = ['^minute_sums$', '^request_log']
 async function contentOf(client: pg.ClientBase): Promise<Json> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind = 'r'
-       and relname not in ('installation', 'migrations', 'webhook_leases') and relname !~ all ($1) order by relname`,
+       and relname not in ('installation', 'migrations', 'webhook_leases', 'alert_watch') and relname !~ all ($1) order by relname`,
     [RESTLESS],
   )
   const content: Record<string, string> = {}
