@@ -262,7 +262,14 @@ test('look-ups that arrive together each get their own record', async () => {
 
 test('a user without coins has a balance of nothing and an empty history', async () => {
   const [userId] = await newUsers(service, partner, 1)
-  expect(await balanceOf(client, userId!)).toEqual({ userId, active: 0, pending: 0, expired: 0, spent: 0 })
+  expect(await balanceOf(client, userId!)).toEqual({
+    userId,
+    active: 0,
+    pending: 0,
+    expired: 0,
+    spent: 0,
+    voided: 0,
+  })
   expect(payloadOf(await client.get(`${COINS}/users/${userId}/history`))).toEqual({
     recordsCount: 0,
     data: [],

@@ -5,6 +5,7 @@ import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
 import { reverseReturn } from '@svc/core/cards/return-card'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
+import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
@@ -14,6 +15,7 @@ import { paise } from '@svc/kernel/money'
 import { calendarDay } from '@svc/kernel/time'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { COINS, newConfig, newUsers } from '../harness/coins.ts'
@@ -79,6 +81,13 @@ async function merchantEvents(): Promise<Json[]> {
   const assign = service.app.services.commands.open(resolveSuspense)
   await assign.run({ tenantId: merchantId, paymentId: stray.paymentId, merchantId, reason: 'by phone' })
   for (const status of ['WON', 'LOST'] as const) await endedDispute(service, paymentId, status)
+  await service.app.services.commands.open(adjustPayment).run({
+    merchantId,
+    paymentId,
+    amountPaise: paise(9_50n),
+    reference: 'LETTER0001',
+    reason: 'letter of the bank',
+  })
   await giveAccount(service, merchantId)
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await tenant.post('/sandbox/payouts', { outcome }))
   await cancel(tenant, plain.qrCodeId)
@@ -90,7 +99,7 @@ async function merchantEvents(): Promise<Json[]> {
   })
   service.clock.advance(61_000)
   await expireQrCodes(service.app.services)
-  return feedOf(await service.as(merchant), 24)
+  return feedOf(await service.as(merchant), 25)
 }
 
 /** The same of a partner. */
@@ -114,10 +123,27 @@ async function partnerEvents(): Promise<Json[]> {
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
   await lowAccount(partner)
+  await pendingCoins(partner)
+  payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
+  await withdraw(service, partner, 1_00n)
   const [leaving] = await newUsers(service, partner, 1)
   const later = await asPartner(service.client, partner)
   payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
-  return feedOf(later, 35)
+  return feedOf(later, 41)
+}
+
+/** An award that waits for confirmation, is confirmed and voided. */
+async function pendingCoins(partner: TestPartner): Promise<void> {
+  const client = await asPartner(service.client, partner)
+  const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
+  const [userId] = await newUsers(service, partner, 1)
+  const { companyId } = partner
+  const { allocationId } = payloadOf(
+    await client.post(`${COINS}/allocate`, { requestId: 'p', event, userId, companyId }),
+  )
+  const path = `${COINS}/allocations/${allocationId}`
+  payloadOf(await client.post(`${path}/confirm`, {}))
+  payloadOf(await client.post(`${path}/void`, { requestId: 'v', reason: 'returned' }))
 }
 
 /** A load that brings the card account below its threshold. */
