@@ -235,7 +235,7 @@ test('every other coin operation refuses the same tokens with the same answer', 
     )
     // Merchants read configurations too (decision K4).
     .filter(({ path, method }) => path !== `${COINS}/x` || method !== 'get')
-  expect(operations.length).toBe(9)
+  expect(operations.length).toBe(13)
   for (const { path, method } of operations)
     for (const headers of [{}, { authorization: `Bearer ${merchantToken}` }] as Record<string, string>[])
       expectInvalidToken(

@@ -155,6 +155,7 @@ test('what moves money or rights needs a sign-in of the last minutes; the passwo
 
 /** They move neither money nor rights, or only in the sandbox. */
 const WITHOUT: readonly string[] = [
+  'acknowledgeAlert',
   'cancelQrCode',
   'changeCardStatus',
   'changeMerchant',

@@ -23,6 +23,7 @@ const PARTNER = statement<{ readonly partnerId: string }>(
 export const voidCoinAllocationInConsole = operation({
   ...consoleOperation,
   id: 'console.voidCoinAllocation',
+  stepUp: true,
   method: 'POST',
   path: `${CONSOLE_API}/coin-allocations/:allocationId/void`,
   tag: TAG,
