@@ -29,6 +29,7 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
       'operator-search',
       'partitions',
       'payments',
+      'payout-terms',
       'payouts',
       'refunds',
       'reversals',
