@@ -46,6 +46,8 @@ export default defineConfig({
   resolve: { alias: { '@svc/sdk': fileURLToPath(new URL('packages/sdk/src/index.ts', import.meta.url)) } },
   test: {
     testTimeout: 60_000,
+    // One second is too short for a page on a machine with two workers.
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     fileParallelism: true,
     maxWorkers: 2,

@@ -155,7 +155,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'coins live a day longer than they say',
-    file: 'packages/core/src/coins/wallet.ts',
+    file: 'packages/core/src/coins/settle-wallet.ts',
     from: 'expiresAt !== null && expiresAt <= now',
     to: 'expiresAt !== null && expiresAt.getTime() <= now.getTime() - 86_400_000',
     tests: SIMULATE,
@@ -195,7 +195,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'coins are spent in the millisecond of their expiry',
-    file: 'packages/core/src/coins/wallet.ts',
+    file: 'packages/core/src/coins/settle-wallet.ts',
     from: 'expiresAt !== null && expiresAt <= now',
     to: 'expiresAt !== null && expiresAt < now',
     tests: EXACT,

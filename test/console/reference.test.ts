@@ -80,7 +80,7 @@ async function press(page: Page, { path, method, tag }: Shown): Promise<{ status
 const STILL = '*, *::before, *::after { transition: none !important; animation: none !important }'
 
 /** The page slows down with each: it is loaded anew after so many. */
-const OPERATIONS_A_PAGE = 4
+const OPERATIONS_A_PAGE = 2
 
 /**
  * Scalar tries `eval`, and a frame that shows a file, and works without them; a stream is cancelled when its window closes;

@@ -78,7 +78,7 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).toMatch(/adjustedAmount +249\.00/)
   expect(printed).toMatch(/payable +1250\.50/)
   expect(printed).toMatch(/entered +1\b/)
-})
+}, 240_000)
 
 test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {
   const printed = await checkout.runGuide('guides/payouts.md')

@@ -74,7 +74,9 @@ test('every background loop of a service has its metrics, before its first failu
     'purge_expired',
     'request_log',
     'sandbox_upi_switch',
+    'send_alerts',
     'test_clocks',
+    'watch_alerts',
     'webhook_retention',
   ])
 })

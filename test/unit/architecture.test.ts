@@ -157,6 +157,7 @@ test('commands that move money act in an operator’s name: the account of the m
     text.includes('cliActor(') ? [file.split('/').at(-1)] : [],
   )
   expect(inNameOfAccount.sort()).toEqual([
+    'alert-commands.ts',
     'card-commands.ts',
     'company-commands.ts',
     'context.ts',

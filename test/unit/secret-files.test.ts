@@ -26,6 +26,8 @@ const VALUES: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary',
   UPI_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   CARD_RAIL_KEYS: 'canary-canary-canary-canary-canary',
+  ALERT_WEBHOOK_URL: 'https://alerts.example.com/canary',
+  ALERT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
   BANK_RAIL_KEYS: 'canary-canary-canary-canary-canary',
   VAULT_TOKEN: 'canary',
   OIDC_CLIENT_SECRET: 'canary',
@@ -70,8 +72,11 @@ test.each(names)(
   '%s_FILE names a file that holds the value; white space around it does not count',
   (name) => {
     const value = VALUES[name]!
+    // An address of alerts needs the secret that signs them.
+    const { ALERT_WEBHOOK_SECRET } = VALUES
+    const beside = name === 'ALERT_WEBHOOK_URL' ? { ALERT_WEBHOOK_SECRET } : {}
     const read = (environment: Record<string, string>) =>
-      revealed((readConfig(environment) as unknown as Record<string, unknown>)[name])
+      revealed((readConfig({ ...beside, ...environment }) as unknown as Record<string, unknown>)[name])
     expect(read({ [`${name}_FILE`]: fileWith(`${value}\n`) })).toEqual(read({ [name]: value }))
   },
 )

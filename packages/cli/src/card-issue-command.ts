@@ -3,7 +3,8 @@ import { findCardAccount } from '@svc/core/cards/card-account'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { bodyCheck } from '@svc/server/http/validator'
 import type { Command } from 'commander'
-import { type CommandContext, cliActor, withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { moneyActor } from './money-actor.ts'
 import { UsageError } from './usage-error.ts'
 
 interface IssueOptions {
@@ -63,7 +64,7 @@ async function issue(
     const ask = await askForPartner(database, cardAccountId, order)
     const { record } = await commands.open(createGiftCard).run(ask, {
       ...CARD_ISSUED,
-      actor: cliActor(),
+      actor: await moneyActor(context),
       tenantId: ask.partnerId,
       details: { cardAccountId },
     })

@@ -13,7 +13,7 @@ import {
 } from '@svc/core/qr-codes/payout-terms'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { formatRupees, paise, parseRupees } from '@svc/kernel/money'
-import { calendarDay, rfc3339 } from '@svc/kernel/time'
+import { calendarDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -178,7 +178,7 @@ export const setFee = query({
       const { percent, fixed } = input.body
       const today = calendarDay(new Date(clock.now()), timeZone)
       const validFrom = input.body.validFrom ?? today
-      if (Number.isNaN(Date.parse(validFrom)) || validFrom < today)
+      if (!isDay(validFrom) || validFrom < today)
         failField('validFrom', 'minimum', 'must be today or a later day')
       const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
       const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')

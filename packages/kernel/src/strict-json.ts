@@ -36,7 +36,7 @@ export function parseStrictJson(body: Buffer): unknown {
   return fault ? reject(fault.description) : value
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/gs
+const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\]:,]/gs
 
 /** Whether an object of a JSON text has the same key twice: readers differ on which of its values counts (RFC 8259 section 4). */
 export function repeatsKey(json: string): boolean {

@@ -1,6 +1,7 @@
 import { Anchor, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
@@ -10,13 +11,16 @@ import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
-import { TenantCredentials } from '../parts/tenant-credentials.tsx'
 import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
 import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { PayoutTerms } from './payout-terms.tsx'
+
+const PayoutTerms = lazy(async () => ({ default: (await import('./payout-terms.tsx')).PayoutTerms }))
+const TenantCredentials = lazy(async () => ({
+  default: (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
+}))
 
 type Detail = Schemas['MerchantDetail']
 
@@ -46,8 +50,12 @@ export function Merchant() {
         {(merchant) => (
           <>
             <About merchant={merchant} />
-            <PayoutTerms merchantId={merchant.merchantId} />
-            <TenantCredentials tenantId={merchant.merchantId} />
+            <Suspense>
+              <PayoutTerms merchantId={merchant.merchantId} />
+            </Suspense>
+            <Suspense>
+              <TenantCredentials tenantId={merchant.merchantId} />
+            </Suspense>
             <TenantHandovers tenantId={merchant.merchantId} />
             <TenantMembers tenantId={merchant.merchantId} />
             <TenantClosing tenantId={merchant.merchantId} />

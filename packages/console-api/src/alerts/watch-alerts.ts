@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { IdPrefix } from '@svc/contract/id-kinds'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -61,6 +62,9 @@ const UNCHECKED = statement<{ due: boolean }>(
    from tenants t where t.tenant_id = 'house'`,
 )
 
+/** Stopping waits so long for the lease to be given up. */
+const RELEASE_MS = 1_000
+
 type Tools = Services & { readonly newId: (prefix: IdPrefix) => string }
 
 const newAlert = (condition: Condition, alertId: string, now: Date): Alert => ({
@@ -109,13 +113,15 @@ export async function watchAlerts(tools: Tools, holder: string): Promise<boolean
 export class AlertWatch {
   readonly #tools: Tools
   readonly #holder: string
+  #holds = false
   readonly #loop: Loop
 
   constructor(tools: Tools, onWatched: () => void) {
     this.#tools = tools
     this.#holder = tools.newId('alp')
     const work = async () => {
-      if (!(await watchAlerts(tools, this.#holder))) return
+      this.#holds = await watchAlerts(tools, this.#holder)
+      if (!this.#holds) return
       onWatched()
       await this.#checkBooks()
     }
@@ -129,9 +135,10 @@ export class AlertWatch {
 
   async stop(): Promise<void> {
     await this.#loop.stop()
-    const { database } = this.#tools
-    if (database.hasOperators)
-      await database.operate((tx) => tx.query(RELEASE, [this.#holder])).catch(() => undefined)
+    if (!this.#holds) return
+    const released = this.#tools.database.operate((tx) => tx.query(RELEASE, [this.#holder]))
+    // On a frozen connection, the lease ends by itself.
+    await Promise.race([released.catch(() => undefined), sleep(RELEASE_MS, undefined, { ref: false })])
   }
 
   async #checkBooks(): Promise<void> {

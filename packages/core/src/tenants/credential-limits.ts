@@ -61,6 +61,9 @@ export async function saveLimits(
   await tx.query(SAVE, [tenantId, credentialId, list(addresses), list(scopes)])
 }
 
+const rangesOf = (texts: readonly string[]): readonly IpRange[] =>
+  texts.map(parseRange).filter((range) => range !== undefined)
+
 function rangeFault(text: string): string | undefined {
   const range = parseRange(text)
   if (!range)
@@ -99,7 +102,7 @@ export function readLimits(
     if (!isKnown(text)) put('scopes', n, 'enum', `must be one of ${known.join(', ')}`)
   failFields(...faults)
   return {
-    addresses: [...new Set(addresses.map((text) => rangeText(parseRange(text.trim())!)))],
+    addresses: [...new Set(rangesOf(addresses.map((text) => text.trim())).map(rangeText))],
     scopes: known.filter((scope) => scopes.includes(scope)),
   }
 }
@@ -114,7 +117,7 @@ export interface LiveLimits {
 export const UNLIMITED: LiveLimits = { allows: () => true, scopes: undefined }
 
 export function liveLimits({ addresses, scopes }: CredentialLimits): LiveLimits {
-  const ranges = addresses.map(parseRange).filter((range): range is IpRange => range !== undefined)
+  const ranges = rangesOf(addresses)
   return {
     scopes: scopes.length > 0 ? new Set(scopes) : undefined,
     allows(text) {
