@@ -91,3 +91,17 @@ export async function eventsOf({ db }: TestService, type: string, userId: string
 /** The answer less what differs between any two answers: request id and time. */
 export const withoutRequest = ({ text, headers }: ApiResponse): string =>
   text.replaceAll(String(headers['x-request-id']), '').replace(/"timestamp":"[^"]+"/, '')
+
+/** An award that waits for confirmation, is confirmed and voided. */
+export async function voidConfirmedCoins(service: TestService, partner: TestPartner): Promise<void> {
+  const client = await asCoinPartner(service.client, partner)
+  const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
+  const [userId] = await newUsers(service, partner, 1)
+  const { companyId } = partner
+  const { allocationId } = payloadOf(
+    await client.post(`${COINS}/allocate`, { requestId: 'p', event, userId, companyId }),
+  )
+  const path = `${COINS}/allocations/${allocationId}`
+  payloadOf(await client.post(`${path}/confirm`, {}))
+  payloadOf(await client.post(`${path}/void`, { requestId: 'v', reason: 'returned' }))
+}

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { notifyTransfer, numberOf, transferTo, withdraw } from '../harness/bank-rail.ts'
 import { Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
-import { COINS, newConfig, newUsers } from '../harness/coins.ts'
+import { newUsers, voidConfirmedCoins } from '../harness/coins.ts'
 import { rebase } from '../harness/contract.ts'
 import { endedDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
@@ -123,27 +123,13 @@ async function partnerEvents(): Promise<Json[]> {
   await expireDueCoins(service.app.services)
   await endOfCards(partner)
   await lowAccount(partner)
-  await pendingCoins(partner)
+  await voidConfirmedCoins(service, partner)
   payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
   await withdraw(service, partner, 1_00n)
   const [leaving] = await newUsers(service, partner, 1)
   const later = await asPartner(service.client, partner)
   payloadOf(await later.post(`/api/v0/partner/users/${leaving}/erase`, {}))
   return feedOf(later, 41)
-}
-
-/** An award that waits for confirmation, is confirmed and voided. */
-async function pendingCoins(partner: TestPartner): Promise<void> {
-  const client = await asPartner(service.client, partner)
-  const { event } = await newConfig(client, { activation: 'CONFIRMATION' })
-  const [userId] = await newUsers(service, partner, 1)
-  const { companyId } = partner
-  const { allocationId } = payloadOf(
-    await client.post(`${COINS}/allocate`, { requestId: 'p', event, userId, companyId }),
-  )
-  const path = `${COINS}/allocations/${allocationId}`
-  payloadOf(await client.post(`${path}/confirm`, {}))
-  payloadOf(await client.post(`${path}/void`, { requestId: 'v', reason: 'returned' }))
 }
 
 /** A load that brings the card account below its threshold. */

@@ -125,6 +125,7 @@ const NOT_RUN: Readonly<Record<string, number>> = {
 const RUN_IN: Readonly<Record<string, string>> = {
   'guides/backup.md': 'guides-operators',
   'guides/command-line.md': 'guides',
+  'guides/coins.md': 'guides',
   'guides/companies.md': 'guides',
   'guides/conformance.md': 'guides',
   'guides/books.md': 'guides-operators',
