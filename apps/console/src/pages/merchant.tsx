@@ -1,11 +1,11 @@
 import { Anchor, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
@@ -13,14 +13,14 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
 import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
-import { TestClock } from '../parts/test-clock.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 
-const PayoutTerms = lazy(async () => ({ default: (await import('./payout-terms.tsx')).PayoutTerms }))
-const TenantCredentials = lazy(async () => ({
-  default: (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
-}))
+const PayoutTerms = lazyPart(async () => (await import('./payout-terms.tsx')).PayoutTerms)
+const TenantCredentials = lazyPart(
+  async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
+)
+const TestClock = lazyPart(async () => (await import('../parts/test-clock.tsx')).TestClock, null)
 
 type Detail = Schemas['MerchantDetail']
 
@@ -50,12 +50,8 @@ export function Merchant() {
         {(merchant) => (
           <>
             <About merchant={merchant} />
-            <Suspense>
-              <PayoutTerms merchantId={merchant.merchantId} />
-            </Suspense>
-            <Suspense>
-              <TenantCredentials tenantId={merchant.merchantId} />
-            </Suspense>
+            <PayoutTerms merchantId={merchant.merchantId} />
+            <TenantCredentials tenantId={merchant.merchantId} />
             <TenantHandovers tenantId={merchant.merchantId} />
             <TenantMembers tenantId={merchant.merchantId} />
             <TenantClosing tenantId={merchant.merchantId} />

@@ -6,19 +6,23 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { TenantClosing } from '../parts/tenant-closing.tsx'
-import { TenantCredentials } from '../parts/tenant-credentials.tsx'
 import { TenantHandovers } from '../parts/tenant-handovers.tsx'
 import { TenantMembers } from '../parts/tenant-members.tsx'
-import { TestClock } from '../parts/test-clock.tsx'
 import { Id } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
 import { setUpQuery } from './set-up-state.ts'
+
+const TenantCredentials = lazyPart(
+  async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
+)
+const TestClock = lazyPart(async () => (await import('../parts/test-clock.tsx')).TestClock, null)
 
 type Detail = Schemas['PartnerDetail']
 

@@ -1,7 +1,8 @@
 import { Alert, Box, Button, Stepper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { useSession } from '../session.ts'
@@ -9,8 +10,8 @@ import { type Choices, type SetUp, STEPS, setUpQuery, stepOf } from './set-up-st
 import { AccountStep, FundingStep, KeyStep, PartnerStep } from './set-up-steps.tsx'
 import { WhatThereIs } from './set-up-summary.tsx'
 
-const SetUpCard = lazy(async () => ({ default: (await import('./set-up-card.tsx')).SetUpCard }))
-const SetUpDone = lazy(async () => ({ default: (await import('./set-up-done.tsx')).SetUpDone }))
+const SetUpCard = lazyPart(async () => (await import('./set-up-card.tsx')).SetUpCard)
+const SetUpDone = lazyPart(async () => (await import('./set-up-done.tsx')).SetUpDone)
 
 /** From a new partner to its first card and its credentials, in five steps; each is done when it is left. */
 export function SetUpPartner() {
@@ -109,19 +110,13 @@ function Step({ at, setUp, choices, choose, link, setLink }: StepProps) {
     )
   if (at === 4)
     return (
-      <Suspense>
-        <SetUpCard
-          setUp={setUp}
-          sharedKey={choices.key !== 'own'}
-          link={link}
-          setLink={setLink}
-          choose={choose}
-        />
-      </Suspense>
+      <SetUpCard
+        setUp={setUp}
+        sharedKey={choices.key !== 'own'}
+        link={link}
+        setLink={setLink}
+        choose={choose}
+      />
     )
-  return (
-    <Suspense>
-      <SetUpDone setUp={setUp} link={link} />
-    </Suspense>
-  )
+  return <SetUpDone setUp={setUp} link={link} />
 }

@@ -4,13 +4,15 @@ import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { WarningIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { MASK, Reveal } from '../parts/personal-data.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
-import { WebhookActions } from './webhook-actions.tsx'
 import { REFRESH_MS, WebhookAttempts } from './webhook-attempts.tsx'
 import { EndpointState, LastAttempt, waitingText } from './webhooks.tsx'
+
+const WebhookActions = lazyPart(async () => (await import('./webhook-actions.tsx')).WebhookActions, null)
 
 type Detail = Schemas['WebhookDetail']
 

@@ -15,6 +15,8 @@ const WIDTH = A4.width - 2 * MARGIN
 const BOTTOM = A4.height - MARGIN - 24
 const ROW = 15
 const SIZE = 8.5
+/** What is a little too long for its column, such as an id of wide letters, is written smaller; the rest takes more lines. */
+const SIZE_MIN = 6.5
 const GREY = '#52606d'
 const LINE = '#c3ccd5'
 /** Other requests are served after so many rows. */
@@ -42,6 +44,14 @@ interface Heading {
   readonly foot: string
   readonly createdAt: Date
 }
+
+/** Text of a column as it fits there, from the left (`x`) or up to the right edge. */
+type Cell = { readonly text: string; readonly font: string; readonly size: number; readonly height: number } & (
+  | { readonly right: number }
+  | { readonly x: number; readonly width?: number }
+)
+
+const heightOf = (cells: readonly Cell[]): number => Math.max(...cells.map(({ height }) => height))
 
 /** A statement on A4 pages: heading, facts, tables. What it writes can be read from `stream` at once. */
 export class StatementPdf {
@@ -98,11 +108,12 @@ export class StatementPdf {
     this.#y += 20
     this.#head(columns)
     for (const [i, row] of rows.entries()) {
-      if (this.#y + ROW > BOTTOM) {
+      const cells = this.#cells(columns, (column) => column.cell(row), isSum(row) ? BOLD : REGULAR)
+      if (this.#y + heightOf(cells) > BOTTOM) {
         this.#newPage()
         this.#head(columns)
       }
-      this.#row(columns, (column) => column.cell(row), isSum(row) ? BOLD : REGULAR)
+      this.#row(cells)
       if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate()
     }
     this.#y += ROW
@@ -127,7 +138,7 @@ export class StatementPdf {
   }
 
   #head<Row>(columns: readonly PdfColumn<Row>[]): void {
-    this.#row(columns, ({ title }) => title, BOLD)
+    this.#row(this.#cells(columns, ({ title }) => title, BOLD))
     this.#doc
       .moveTo(MARGIN, this.#y - 3)
       .lineTo(MARGIN + WIDTH, this.#y - 3)
@@ -136,19 +147,35 @@ export class StatementPdf {
       .stroke()
   }
 
-  #row<Row>(
+  #cells<Row>(
     columns: readonly PdfColumn<Row>[],
-    text: (column: PdfColumn<Row>) => string,
+    textOf: (column: PdfColumn<Row>) => string,
     font: string,
-  ): void {
-    let x = MARGIN
-    for (const column of columns) {
-      const width = column.share * WIDTH
-      if (column.align === 'right') this.#right(text(column), x + width, { font })
-      else this.#text(text(column), x, { font, width: width - 6 })
-      x += width
-    }
-    this.#y += ROW
+  ): Cell[] {
+    let right = MARGIN
+    return columns.map((column) => {
+      const x = right
+      right += column.share * WIDTH
+      const text = textOf(column)
+      if (column.align === 'right') return { text, font, right, size: SIZE, height: ROW }
+      const width = right - x - 6
+      this.#style({ font })
+      const needed = this.#doc.widthOfString(text)
+      if (needed <= width) return { text, font, x, size: SIZE, height: ROW }
+      const size = Math.max(SIZE_MIN, (SIZE * width) / needed - 0.01)
+      this.#style({ font, size })
+      return { text, font, x, size, width, height: this.#doc.heightOfString(text, { width }) + ROW - SIZE }
+    })
+  }
+
+  #row(cells: readonly Cell[]): void {
+    for (const cell of cells)
+      if ('right' in cell) this.#right(cell.text, cell.right, cell)
+      else {
+        this.#style(cell)
+        this.#doc.text(cell.text, cell.x, this.#y, cell.width ? { width: cell.width } : { lineBreak: false })
+      }
+    this.#y += heightOf(cells)
   }
 
   #style({ font = REGULAR, size = SIZE, color = 'black' }): void {
