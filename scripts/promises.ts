@@ -23,9 +23,10 @@ export function promises(root: string): string {
   return groups.map(({ group, promises }) => `## ${group}\n\n${table(promises)}`).join('\n')
 }
 
-function missingOf(root: string, { id, tests }: Promised): string[] {
+function missingOf(root: string, { id, tests, command = '' }: Promised): string[] {
   if (tests.length === 0) return [`  ${id}: no test`]
-  return tests.flatMap(({ file, name }) => {
+  const run = (command.match(/\S+\.test\.ts/g) ?? []).map((file) => ({ file, name: undefined }))
+  return [...tests, ...run].flatMap(({ file, name }) => {
     const path = join(root, file)
     if (!existsSync(path)) return [`  ${id}: ${file}`]
     return name === undefined || readFileSync(path, 'utf8').includes(name)

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { BROWSER, newVisitor, openBrowser, SIZES, type Size, type Visitor } from '../harness/browser.ts'
 import { API, OWN } from '../harness/console.ts'
 import { openService, type TestService } from '../harness/service.ts'
 import { type MoneyWorld, makeMoneyWorld } from './money-world.ts'
@@ -81,6 +81,29 @@ export class Bed {
     const [name = '', value = ''] = response.headers.getSetCookie()[0]!.split(';')[0]!.split('=')
     return { name, value, url: `${baseUrl}/console/` }
   }
+}
+
+/** Where no browser is installed, a suite is skipped and its name says so. */
+const without = BROWSER ? '' : ' (skipped: no Chromium is installed, CHROMIUM_PATH names another)'
+
+type Suite = (bed: Bed) => void
+interface Suites {
+  readonly empty?: readonly Suite[]
+  readonly filled?: readonly Suite[]
+}
+
+/** Suites in a real browser on one service. Those of `filled` find something of everything in it. */
+export function inBrowser(name: string, suites: Suites): void {
+  const { empty = [], filled = [] } = suites
+  describe.skipIf(!BROWSER)(`${name} in a real browser${without}`, () => {
+    const bed = new Bed().use()
+    for (const suite of empty) suite(bed)
+    if (filled.length > 0)
+      describe('with something of everything in it', () => {
+        bed.useWorld()
+        for (const suite of filled) suite(bed)
+      })
+  })
 }
 
 /** Opens a place of the console, and waits until everything that it asked for is there. */

@@ -49,13 +49,26 @@ interface VisitorOptions {
   readonly leadsTo?: string
 }
 
-/** Opens an empty browser window on the service; anything that asks another address is stopped and counted. */
-export async function newVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
-  const { baseUrl, size = 'desk', scheme = 'light', expected = [], leadsTo } = options
-  const trouble: string[] = []
-  const note = (text: string) => {
-    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text)
-  }
+/** A profile of the browser, and who hears what happens in it now. */
+interface Profile {
+  readonly context: BrowserContext
+  readonly kind: string
+  note(text: string): void
+  leadsTo: string | undefined
+}
+
+/** Profiles nobody uses: with what the browser has cached, and nothing that a visitor has stored. */
+const unused = new WeakMap<Browser, Profile[]>()
+
+async function takeProfile(browser: Browser, baseUrl: string, size: Size, scheme: Scheme): Promise<Profile> {
+  const kind = [baseUrl, size, scheme].join(' ')
+  const profiles = unused.get(browser) ?? []
+  unused.set(browser, profiles)
+  const index = profiles.findIndex((profile) => profile.kind === kind)
+  return index < 0 ? newProfile(browser, baseUrl, size, scheme) : profiles.splice(index, 1)[0]!
+}
+
+async function newProfile(browser: Browser, baseUrl: string, size: Size, scheme: Scheme): Promise<Profile> {
   const context = await browser.newContext({
     viewport: SIZES[size],
     colorScheme: scheme,
@@ -66,19 +79,55 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
     permissions: ['clipboard-read', 'clipboard-write'],
     ...(size === 'phone' && { isMobile: true, hasTouch: true }),
   })
+  const profile: Profile = {
+    context,
+    kind: [baseUrl, size, scheme].join(' '),
+    note: () => {},
+    leadsTo: undefined,
+  }
   const { origin } = new URL(baseUrl)
   // Intercepting requests would stop them as well, and switch the browser's cache off.
   context.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.origin !== origin && url.origin !== leadsTo && url.protocol !== 'data:')
-      note(`asked elsewhere: ${url.href}`)
+    if (url.origin !== origin && url.origin !== profile.leadsTo && !['data:', 'blob:'].includes(url.protocol))
+      profile.note(`asked elsewhere: ${url.href}`)
   })
   // What a hostile text would call if it were ever run as script.
-  await context.exposeFunction('pwned', (from: string) => note(`injected script ran: ${from}`))
+  await context.exposeFunction('pwned', (from: string) => profile.note(`injected script ran: ${from}`))
   await context.addInitScript(
     `document.addEventListener('securitypolicyviolation', (event) =>
       console.error('policy broken: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`,
   )
+  return profile
+}
+
+/** Whoever comes next finds the browser as if it were new, but for its cache. */
+async function leave(browser: Browser, profile: Profile): Promise<void> {
+  const { context } = profile
+  profile.note = () => {}
+  profile.leadsTo = undefined
+  const [page = await context.newPage(), ...others] = context.pages()
+  await Promise.all(others.map((other) => other.close()))
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Storage.clearDataForOrigin', {
+    origin: profile.kind.split(' ')[0]!,
+    storageTypes: 'cookies,local_storage,indexeddb,service_workers',
+  })
+  await context.clearCookies()
+  await page.close()
+  unused.get(browser)!.push(profile)
+}
+
+/** Opens an empty browser window on the service; a request to any other address counts as trouble. */
+export async function newVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
+  const { baseUrl, size = 'desk', scheme = 'light', expected = [], leadsTo } = options
+  const trouble: string[] = []
+  const note = (text: string) => {
+    if (!expected.some((pattern) => pattern.test(text))) trouble.push(text)
+  }
+  const profile = await takeProfile(browser, baseUrl, size, scheme)
+  Object.assign(profile, { note, leadsTo })
+  const { context } = profile
   const page = await context.newPage()
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
@@ -86,7 +135,7 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
   })
   page.on('pageerror', (error) => note(`uncaught: ${error.message}`))
   page.setDefaultTimeout(15_000)
-  return { page, context, trouble, close: () => context.close() }
+  return { page, context, trouble, close: () => leave(browser, profile) }
 }
 
 /** Serious and critical faults of accessibility, as one line each. */

@@ -1,0 +1,21 @@
+import { inBrowser } from './bed.ts'
+import { exceptions } from './exceptions.ts'
+import { journals } from './journals.ts'
+import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
+import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
+import { suspense } from './suspense.ts'
+
+inBrowser('money in the console', {
+  filled: [
+    payouts,
+    payoutApproval,
+    payoutOutcomes,
+    suspense,
+    exceptions,
+    journals,
+    payments,
+    cardAccountMoney,
+    cards,
+    coinVoids,
+  ],
+})

@@ -1,0 +1,7 @@
+import { inBrowser } from './bed.ts'
+import { portalOfMerchants, portalOfPartners, portalOfViewers } from './portal.ts'
+import { secondFactorsOfMembers } from './portal-second-factor.ts'
+
+inBrowser('the portal', {
+  filled: [portalOfMerchants, portalOfPartners, portalOfViewers, secondFactorsOfMembers],
+})
