@@ -61,13 +61,15 @@ test('finance sets the bank account and the fee of a merchant; the whole number 
   expect((await operations.send('PUT', `/merchants/${merchantId}/bank-account`, account)).error).toBe(
     'role_too_low',
   )
-  for (const [body, pointer] of [
-    [{ ...fee, validFrom: '2020-01-01' }, '/validFrom'],
-    [{ ...fee, percent: '100.01' }, '/percent'],
-    [{ ...fee, fixed: '1.234' }, '/fixed'],
+  for (const [body, pointer, rule] of [
+    [{ ...fee, validFrom: '2020-01-01' }, '/validFrom', 'minimum'],
+    // A day that no calendar has.
+    [{ ...fee, validFrom: '2099-02-30' }, '/validFrom', 'format'],
+    [{ ...fee, percent: '100.01' }, '/percent', 'maximum'],
+    [{ ...fee, fixed: '1.234' }, '/fixed', 'format'],
   ] as const)
     expect((await finance.post(`/merchants/${merchantId}/fees`, body)).json.errors).toMatchObject([
-      { pointer },
+      { pointer, rule },
     ])
 })
 

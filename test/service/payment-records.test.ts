@@ -80,7 +80,7 @@ test('a merchant finds no payment of another one, by no filter', async () => {
     expect(await idsOf(query, stranger)).toEqual([])
 })
 
-test('the CSV of a filter has the records of its list, quoted, and no formula for a spreadsheet', async () => {
+test('the CSV of a filter has the records of its list, quoted, corrected amounts too, and no formula for a spreadsheet', async () => {
   const tenant = await service.as(await service.newMerchant())
   const tricky = { referenceNumber: '=1+1,"x"', customParams: { note: 'a,b' }, multipleUse: true }
   const { qrCodeId, tr } = await newCode(service, tenant, tricky)
@@ -89,10 +89,16 @@ test('the CSV of a filter has the records of its list, quoted, and no formula fo
   const response = await tenant.send('GET', `${PATH}?utr=${record.utr}`, undefined, { accept: 'text/csv' })
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
   expect(response.text.split('\r\n')).toEqual([
-    'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount',
-    `${record.paymentId},"${record.utr}",${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"": ""a,b""}",0.00`,
+    'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount,adjustedAmount',
+    `${record.paymentId},"${record.utr}",${qrCodeId},"'=1+1,""x""",1234.50,ACCEPTED,,"payer@bank",${record.createdOn},,"{""note"": ""a,b""}",0.00,`,
     '',
   ])
+  await asSuperuser(service.db.database, (db) =>
+    db.query(`update payments set adjusted_paise = -34.50 * 100 where payment_id = $1`, [record.paymentId]),
+  )
+  const path = `${PATH}?utr=${record.utr}`
+  const { text } = await tenant.send('GET', path, undefined, { accept: 'text/csv' })
+  expect(text.split('\r\n')[1]).toMatch(/,0\.00,1200\.00$/)
   const whole = await tenant.send('GET', PATH, undefined, { accept: 'text/csv' })
   expect(whole.text.split('\r\n')).toHaveLength(4)
   const paged = await tenant.send('GET', `${PATH}?limit=1`, undefined, { accept: 'text/csv' })

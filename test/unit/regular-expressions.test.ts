@@ -37,7 +37,7 @@ test('no regular expression takes more than linear time, whatever it is given', 
   expect(all.size).toBeGreaterThan(60)
   const slow: string[] = []
   for (const [text, { source, flags, where }] of all) {
-    const found = await check(source, flags, { timeout: 20_000 })
+    const found = await check(source, flags, { timeout: 20_000, randomSeed: 1 })
     if (found.status === 'vulnerable') slow.push(`${text} in ${where}: ${found.complexity.summary}`)
     else if (found.status !== 'safe') slow.push(`${text} in ${where}: ${found.error.kind}`)
   }

@@ -3,8 +3,8 @@ import { sourcesOf } from '../harness/sources.ts'
 
 /** `packages/core/src/cards/card.ts` is of the slice `cards`. */
 const sliceOf = (file: string): string => file.split('/')[3]!
-/** Tables of these may be read and joined by every slice: who is who, where money is, and what banks said of it. */
-const SHARED = new Set(['ledger', 'tenants', 'rails'])
+/** Tables of these may be read and joined by every slice: who is who, and where money is. */
+const SHARED = new Set(['ledger', 'tenants'])
 
 const CORE = sourcesOf(['core'])
 const ownerOf = new Map(
@@ -22,7 +22,7 @@ const foreignTables = (file: string, text: string): string[] =>
     .filter(([, owner]) => owner !== undefined && owner !== sliceOf(file) && !SHARED.has(owner))
     .map(([table, owner]) => `${file}: ${table} of ${owner}`)
 
-test('no statement of a slice names a table of another one: slices meet in the ledger, tenants and rails, or by events', () => {
+test('no statement of a slice names a table of another one: slices meet in the ledger, in tenants, or by events', () => {
   expect(ownerOf.size).toBeGreaterThan(15)
   expect(CORE.flatMap(({ file, text }) => foreignTables(file, text))).toEqual([])
 })

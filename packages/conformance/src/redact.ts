@@ -5,8 +5,9 @@ const NUMBERS =
 const TOKENS = /(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){2,4}/g
 /** What would move the cursor of a terminal; line ends and tabs stay. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-/** A filler of one letter, too long to be read. */
-const FILLERS = /(([\w ])\2{199,})/
+/** Letters that repeat; a filler is one letter so often that nobody reads it. */
+const RUNS = /(\w| )\1+/g
+const FILLER_CHARS_MIN = 200
 const API_KEYS = /\bsvc_(?:test|live)_\w+/g
 
 /** A shorter text stands in too many others, so replacing it would garble the report and hide nothing. */
@@ -55,10 +56,15 @@ export class Redactor {
 }
 
 function quoteLiteral(text: string): string {
-  const [before = '', filler, letter, ...after] = text.split(FILLERS)
-  const literal = before === '' ? '' : `'${before.replaceAll("'", `'\\''`)}'`
-  if (filler === undefined || letter === undefined) return literal
-  return `${literal}"$(printf '${letter}%.0s' {1..${filler.length}})"${quoteLiteral(after.join(''))}`
+  let quoted = ''
+  let end = 0
+  const literal = (before: string) => (before === '' ? '' : `'${before.replaceAll("'", `'\\''`)}'`)
+  for (const { 0: filler, 1: letter, index } of text.matchAll(RUNS)) {
+    if (filler.length < FILLER_CHARS_MIN) continue
+    quoted += `${literal(text.slice(end, index))}"$(printf '${letter}%.0s' {1..${filler.length}})"`
+    end = index + filler.length
+  }
+  return quoted + literal(text.slice(end))
 }
 
 /** Luhn's check over 13 to 19 digits (ISO/IEC 7812); an instant in milliseconds is no card number. */

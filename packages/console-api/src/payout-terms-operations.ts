@@ -178,8 +178,8 @@ export const setFee = query({
       const { percent, fixed } = input.body
       const today = calendarDay(new Date(clock.now()), timeZone)
       const validFrom = input.body.validFrom ?? today
-      if (!isDay(validFrom) || validFrom < today)
-        failField('validFrom', 'minimum', 'must be today or a later day')
+      if (!isDay(validFrom)) failField('validFrom', 'format', 'must be a day, such as 2026-04-01')
+      if (validFrom < today) failField('validFrom', 'minimum', 'must be today or a later day')
       const points = readHundredths('percent', percent, FEE_BASIS_POINTS_MAX, 'must be 0 to 100')
       const fixedPaise = readHundredths('fixed', fixed, FEE_FIXED_MAX_PAISE, 'must be 0 to 1000 rupees')
       const terms = await asOperator(services, input, async (tx) => {

@@ -1,4 +1,4 @@
-import { Group, NumberInput, TextInput } from '@mantine/core'
+import { Group, NumberInput, Select, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
@@ -15,6 +15,8 @@ interface Terms extends Record<string, unknown> {
   amount: number | string
   perUserDailyLimit: number | string
   coinsExpireAfterDays: number | string
+  active: string
+  activateAfterDays: number | string
 }
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['coin-configs'] })
@@ -27,6 +29,24 @@ const RULES = {
   amount: atLeastOne,
   perUserDailyLimit: orNone,
   coinsExpireAfterDays: orNone,
+  activateAfterDays: (value: number | string, { active }: Terms) =>
+    active === 'after days' ? atLeastOne(value) : null,
+}
+
+const WHEN_ACTIVE = [
+  { value: 'at once', label: 'At once' },
+  { value: 'after days', label: 'After some days' },
+  { value: 'confirmed', label: 'When the partner confirms each' },
+]
+
+const activationOf = ({ active, activateAfterDays }: Pick<Terms, 'active' | 'activateAfterDays'>) => ({
+  activation: active === 'confirmed' ? ('CONFIRMATION' as const) : null,
+  activateAfterDays: active === 'after days' ? Number(activateAfterDays) : null,
+})
+
+const activeOf = ({ activation, activateAfterDays }: Config): string => {
+  if (activation === 'CONFIRMATION') return 'confirmed'
+  return activateAfterDays === undefined ? 'at once' : 'after days'
 }
 
 function TermFields<V extends Terms>({ form }: { readonly form: UseFormReturnType<V> }) {
@@ -55,6 +75,23 @@ function TermFields<V extends Terms>({ form }: { readonly form: UseFormReturnTyp
           {...form.getInputProps('coinsExpireAfterDays')}
         />
       </Group>
+      <Group grow align="start">
+        <Select
+          label="Active"
+          description="Until then coins are pending"
+          data={WHEN_ACTIVE}
+          allowDeselect={false}
+          {...form.getInputProps('active')}
+        />
+        {form.values['active'] === 'after days' && (
+          <NumberInput
+            label="Days until then"
+            description="From the award on"
+            {...whole}
+            {...form.getInputProps('activateAfterDays')}
+          />
+        )}
+      </Group>
     </>
   )
 }
@@ -72,6 +109,8 @@ export function CreateCoinConfig() {
         amount: '' as number | string,
         perUserDailyLimit: '' as number | string,
         coinsExpireAfterDays: '' as number | string,
+        active: 'at once',
+        activateAfterDays: '' as number | string,
       }}
       rules={{ ...RULES, partnerId: needed, event: needed }}
       fields={(form) => (
@@ -81,15 +120,10 @@ export function CreateCoinConfig() {
           <TermFields form={form} />
         </>
       )}
-      submit={async ({
-        partnerId,
-        event,
-        title,
-        description,
-        amount,
-        perUserDailyLimit,
-        coinsExpireAfterDays,
-      }) => {
+      submit={async (values) => {
+        const { partnerId, event, title, description, amount, perUserDailyLimit, coinsExpireAfterDays } =
+          values
+        const { activation, activateAfterDays } = activationOf(values)
         await responseOf(
           api.POST('/coin-configs', {
             body: {
@@ -101,6 +135,8 @@ export function CreateCoinConfig() {
                 ...(description !== '' && { description }),
                 ...(perUserDailyLimit !== '' && { perUserDailyLimit: Number(perUserDailyLimit) }),
                 ...(coinsExpireAfterDays !== '' && { coinsExpireAfterDays: Number(coinsExpireAfterDays) }),
+                ...(activation && { activation }),
+                ...(activateAfterDays && { activateAfterDays }),
               },
             },
             headers: once(),
@@ -136,16 +172,19 @@ export function ChangeCoinConfig({ config }: { readonly config: Config }) {
           amount: config.amount,
           perUserDailyLimit: config.perUserDailyLimit ?? '',
           coinsExpireAfterDays: config.coinsExpireAfterDays ?? '',
+          active: activeOf(config),
+          activateAfterDays: config.activateAfterDays ?? '',
         }}
         rules={RULES}
         fields={(form) => <TermFields form={form} />}
-        submit={({ title, description, amount, perUserDailyLimit, coinsExpireAfterDays }) =>
+        submit={({ title, description, amount, perUserDailyLimit, coinsExpireAfterDays, ...others }) =>
           update({
             title,
             amount: Number(amount),
             description: description === '' ? null : description,
             perUserDailyLimit: numberOrNone(perUserDailyLimit),
             coinsExpireAfterDays: numberOrNone(coinsExpireAfterDays),
+            ...activationOf(others),
           })
         }
       />

@@ -4,18 +4,14 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { account } from '../ledger/accounts.ts'
-import { findCompanies } from '../tenants/company.ts'
-import { findUsers } from '../tenants/user.ts'
+import { findMembership, type Membership } from '../tenants/user.ts'
 import { type Allocation, coinLots } from './allocation.ts'
 import { type CoinConfig, coinConfigs, delays } from './coin-config.ts'
 import { lockCoinAccounts, lockWallets, readWallets, type WalletNeed, type Wallets } from './wallet-store.ts'
 
 /** What allocating coins depends on, of one partner. */
-export interface AllocationState {
+export interface AllocationState extends Membership {
   readonly wallets: Wallets
-  readonly companies: ReadonlySet<string>
-  /** Company of each user. */
-  readonly users: ReadonlyMap<string, string>
   readonly configs: readonly CoinConfig[]
   /** First allocations, by request. */
   readonly known: Map<string, Allocation>
@@ -90,9 +86,8 @@ async function readState(
 ): Promise<ByTenant<AllocationState>> {
   const tenants = needs.map(({ tenantId }) => tenantId)
   const by = (pick: (need: AllocationNeed) => string) => [tenants, needs.map(pick)]
-  const [companies, users, configRows, knownRows, awardedRows] = await Promise.all([
-    findCompanies(tx, needs),
-    findUsers(tx, needs),
+  const [members, configRows, knownRows, awardedRows] = await Promise.all([
+    findMembership(tx, needs),
     tx.query(
       CONFIGS,
       by(({ event }) => event),
@@ -116,8 +111,7 @@ async function readState(
     awarded.of(partnerId).set([userId, coinConfigId, businessDay], coins)
   return new ByTenant((tenantId) => ({
     wallets: wallets.of(tenantId),
-    companies: companies.of(tenantId),
-    users: users.of(tenantId),
+    ...members.of(tenantId),
     configs: configs.of(tenantId),
     known: known.of(tenantId),
     awarded: awarded.of(tenantId),

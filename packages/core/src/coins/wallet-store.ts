@@ -24,17 +24,26 @@ const LOT_COLUMNS = `l.lot_id as "lotId", l.partner_id as "partnerId", l.user_id
   l.remaining, l.pending, l.spent, l.expired, l.voided, l.expires_at as "expiresAt", l.activation_id as "activationId",
   l.activates_at as "activatesAt", l.confirmed_at as "confirmedAt", l.activated_balance as "activatedBalance"`
 
+interface OpenLot extends Omit<Lot, 'lotId'> {
+  /** Absent where a wallet has none of them. */
+  readonly lotId: string | null
+  /** Milliseconds since the epoch up to which what is due was read, by the database's clock. */
+  readonly readyUntilMs: number
+}
+const isLot = (row: OpenLot): row is OpenLot & Lot => row.lotId !== null
+
 // Those that are due to expire or to become active, now or in a moment; and of the others as many, in their order, as so many coins can need.
 const lotsIn = (order: LotOrder) =>
-  statement<Lot>(
+  statement<OpenLot>(
     `coin_lots_open_${order}`,
     `with wanted as (
      select partner_id, user_id, sum(coins)::bigint as coins,
        statement_timestamp() + max(offset_ms) * interval '1 millisecond' + interval '1 minute' as until
      from unnest($1::text[], $2::text[], $3::bigint[], $4::double precision[]) as w (partner_id, user_id, coins, offset_ms)
      group by 1, 2)
-   select ${LOT_COLUMNS}
-   from wanted w cross join lateral (
+   select extract(epoch from statement_timestamp() + interval '1 minute')::double precision * 1000 as "readyUntilMs",
+     ${LOT_COLUMNS}
+   from wanted w left join lateral (
      (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
         and o.expires_at <= w.until)
      union all
@@ -43,18 +52,13 @@ const lotsIn = (order: LotOrder) =>
      union all
      (select * from coin_lots o where o.user_id = w.user_id and o.partner_id = w.partner_id and o.remaining > 0
         and (o.expires_at is null or o.expires_at > w.until)
-        order by ${order === 'fifo' ? 'o.entry' : 'o.expires_at, o.entry'} limit w.coins)) as l
+        order by ${order === 'fifo' ? 'o.entry' : 'o.expires_at, o.entry'} limit w.coins)) as l on true
    order by l.entry`,
   )
 const LOTS: Readonly<Record<LotOrder, ReturnType<typeof lotsIn>>> = {
   expiry: lotsIn('expiry'),
   fifo: lotsIn('fifo'),
 }
-// Sent before `LOTS`, so that its time is no later than the one that `LOTS` reads to.
-const READY_UNTIL = statement<{ until: Date }>(
-  'coin_lots_ready_until',
-  `select statement_timestamp() + interval '1 minute' as until`,
-)
 
 /** A user whose wallet a command changes, and the coins that it takes out. */
 export interface WalletNeed {
@@ -105,12 +109,10 @@ export async function withLots(
 ): Promise<ByTenant<Wallets>> {
   if (needs.length === 0) return new ByTenant(() => new Map())
   const { lotOrder = 'expiry' } = needs[0]!
-  const [times, lots] = await Promise.all([
-    tx.query(READY_UNTIL),
-    tx.query(LOTS[lotOrder], columns(needs, tenantOf, userOf, coinsOf, offsetOf)),
-  ])
-  const untilMs = times[0]!.until.getTime()
-  const open = lotsByUser(lots)
+  const rows = await tx.query(LOTS[lotOrder], columns(needs, tenantOf, userOf, coinsOf, offsetOf))
+  // One row at least for each wallet that is asked for.
+  const untilMs = Math.floor(rows[0]!.readyUntilMs)
+  const open = lotsByUser(rows.filter(isLot))
   const wallets = new ByTenant((): Wallets => new Map())
   for (const { tenantId, userId, clockOffsetMs } of needs) {
     const row = known.of(tenantId).get(userId)

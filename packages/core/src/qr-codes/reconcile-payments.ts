@@ -1,5 +1,6 @@
 import { statement } from '@svc/platform/db/statement'
 import { allEventsKept, type Check, check, subjects } from '../ledger/reconcile.ts'
+import { NOTICE_CHECKS } from '../rails/reconcile-notices.ts'
 import { ADJUSTMENT_CHECKS } from './reconcile-adjustments.ts'
 import { DISPUTE_CHECKS } from './reconcile-disputes.ts'
 import { PAYOUT_CHECKS } from './reconcile-payouts.ts'
@@ -8,7 +9,6 @@ import { SUSPENSE_CHECKS } from './reconcile-suspense.ts'
 
 const CODES = subjects('QR codes', 'qr_codes')
 const PAYMENTS = subjects('payments', 'payments')
-const NOTICES = subjects('notices', 'rail_notices')
 const LINES = subjects('settlement lines', 'settlement_lines')
 
 /** What must be true between codes, payments, events and the ledger; the checks that `svc admin reconcile` adds for this area. */
@@ -115,15 +115,6 @@ export const PAYMENT_CHECKS: readonly Check[] = [
          (coalesce(e.refund_pending, 0), coalesce(e.suspended, 0), coalesce(e.refunded, 0)) limit 100`,
   ),
   check(
-    'notices',
-    NOTICES,
-    'Every stored notice is in quarantine, or has the payment or card account that it repeats or became',
-    (chosen) => `select n.notice_id as subject, n.status || ' without its payment' as detail
-       from rail_notices n left join payments p on p.payment_id = n.payment_id
-       where ${chosen('n.notice_id')} and n.status <> 'QUARANTINED' and p.payment_id is null
-         and n.card_account_id is null limit 100`,
-  ),
-  check(
     'settlement_lines',
     LINES,
     'Every matched settlement line has its payment, of its amount',
@@ -166,6 +157,7 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where (h.created, h.cancelled, h.credited, h.refunded)
          is distinct from (t.created, t.cancelled, t.credited, t.refunded) limit 100`,
   ),
+  ...NOTICE_CHECKS,
   ...ADJUSTMENT_CHECKS,
   ...SUSPENSE_CHECKS,
   ...REFUND_CHECKS,

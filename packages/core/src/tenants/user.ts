@@ -1,5 +1,5 @@
 import { newId } from '@svc/contract/id-kinds'
-import { type ByTenant, byTenant } from '@svc/kernel/by-tenant'
+import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -103,4 +103,35 @@ const userOf = ({ userId }: UserKey) => userId
 export async function findUsers(tx: Tx, wanted: readonly UserKey[]): Promise<ByTenant<Map<string, string>>> {
   const rows = await tx.query(COMPANIES_OF, columns(wanted, tenantOf, userOf))
   return byTenant(rows, tenantOf, userOf, ({ companyId }) => companyId)
+}
+
+/** Companies that exist, and the company of each user that exists and is not erased, of one partner. */
+export interface Membership {
+  readonly companies: Set<string>
+  readonly users: Map<string, string>
+}
+
+type MembershipKey = UserKey & Pick<User, 'companyId'>
+const companyOf = ({ companyId }: MembershipKey) => companyId
+
+const MEMBERSHIP = statement<Omit<MembershipKey, 'userId'> & { readonly userId: string | null }>(
+  'users_and_companies',
+  `select partner_id as "tenantId", null as "userId", company_id as "companyId" from companies
+   where (partner_id, company_id) in (select * from unnest($1::text[], $2::text[]))
+   union all
+   select partner_id, user_id, company_id from users
+   where (partner_id, user_id) in (select * from unnest($1::text[], $3::text[])) and erased_at is null`,
+)
+
+/** Both of what a command names, by partner. */
+export async function findMembership(
+  tx: Tx,
+  wanted: readonly MembershipKey[],
+): Promise<ByTenant<Membership>> {
+  const rows = await tx.query(MEMBERSHIP, columns(wanted, tenantOf, companyOf, userOf))
+  const found = new ByTenant((): Membership => ({ companies: new Set(), users: new Map() }))
+  for (const { tenantId, userId, companyId } of rows)
+    if (userId === null) found.of(tenantId).companies.add(companyId)
+    else found.of(tenantId).users.set(userId, companyId)
+  return found
 }

@@ -6,7 +6,7 @@ import { filterValues, type PaymentFilter, paymentPages } from './payment-filter
 const PAGE_ROWS = 5_000
 
 const COLUMNS =
-  'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount'
+  'paymentId,utr,qrCodeId,referenceNumber,amount,status,reason,payerVpa,createdOn,refundedOn,customParams,refundedAmount,adjustedAmount'
 
 interface Page {
   readonly count: number
@@ -30,7 +30,8 @@ const PAGE = paymentPages<Page>(
      || ${quoted('q.reference_number')} || ',' || ${rupees('p.amount_paise')} || ','
      || p.status || ',' || coalesce(p.reason, '') || ',' || ${quoted('p.payer_vpa')} || ','
      || ${time('p.created_at')} || ',' || ${time('p.refunded_at')} || ',' || ${quoted('q.custom_params::text')}
-     || ',' || ${rupees('p.refund_paise')} || E'\\r\\n' as line`,
+     || ',' || ${rupees('p.refund_paise')} || ','
+     || case when p.adjusted_paise = 0 then '' else ${rupees('(p.amount_paise + p.adjusted_paise)')} end || E'\\r\\n' as line`,
   (rows) => `select count(*)::int as count,
      string_agg(l.line, '' order by l.created_at desc, l.payment_id desc) as lines,
      (array_agg(l.created_at order by l.created_at, l.payment_id))[1]::text as last_at,

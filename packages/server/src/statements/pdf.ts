@@ -46,10 +46,12 @@ interface Heading {
 }
 
 /** Text of a column as it fits there, from the left (`x`) or up to the right edge. */
-type Cell = { readonly text: string; readonly font: string; readonly size: number; readonly height: number } & (
-  | { readonly right: number }
-  | { readonly x: number; readonly width?: number }
-)
+type Cell = {
+  readonly text: string
+  readonly font: string
+  readonly size: number
+  readonly height: number
+} & ({ readonly right: number } | { readonly x: number; readonly width?: number })
 
 const heightOf = (cells: readonly Cell[]): number => Math.max(...cells.map(({ height }) => height))
 
