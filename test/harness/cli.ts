@@ -1,12 +1,25 @@
 import { newProgram } from '@svc/cli/program'
 import { describeError, wantsJson } from '@svc/cli/report-error'
 import { RemoteError } from '@svc/cli/usage-error'
+import { type Command, CommanderError } from 'commander'
 import { vi } from 'vitest'
 
 export interface Run {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
+}
+
+/** Wrong arguments end the call and not this process. */
+function withoutExit(command: Command): Command {
+  for (const each of command.commands) withoutExit(each as Command)
+  return command.exitOverride()
+}
+
+/** Puts the variables back in place: `process.env` is no common object, and stays the one it is. */
+function restoreEnvironment(former: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in former)) delete process.env[name]
+  Object.assign(process.env, former)
 }
 
 const exitCodeNow = (): number => Number(process.exitCode ?? 0)
@@ -30,15 +43,16 @@ export function runHere(args: readonly string[], settings: Readonly<Record<strin
     Object.assign(process.env, settings)
     process.exitCode = undefined
     try {
-      await newProgram().parseAsync([...args], { from: 'user' })
+      await withoutExit(newProgram()).parseAsync([...args], { from: 'user' })
       return { code: exitCodeNow(), ...texts }
     } catch (error) {
+      if (error instanceof CommanderError) return { code: error.exitCode, ...texts }
       const { text } = describeError(error, wantsJson(args))
       const code = error instanceof RemoteError ? error.exitCode : 1
       return { code, stdout: texts.stdout, stderr: `${texts.stderr}${text.trimEnd()}` }
     } finally {
       for (const write of writes) write.mockRestore()
-      process.env = former
+      restoreEnvironment(former)
       process.exitCode = exitCode
     }
   }
