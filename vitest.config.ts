@@ -56,6 +56,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          isolate: false,
           include: ['test/unit/**/*.test.ts', 'packages/!(embedded-postgres)/test/**/*.test.ts'],
         },
       },
@@ -109,6 +110,8 @@ export default defineConfig({
         extends: true as const,
         test: {
           name,
+          // The service's modules are loaded once for each worker: for each file they take as long as its tests.
+          isolate: false,
           // The SDK talks HTTP, so one database is enough for it.
           include:
             index === 0

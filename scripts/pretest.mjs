@@ -10,10 +10,11 @@ const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }
 
 const wanted = [
   {
-    name: 'chromium',
+    name: 'chromium-headless-shell',
     isThere: () =>
       [
         process.env.CHROMIUM_PATH,
+        '/usr/bin/chromium-headless-shell',
         '/usr/bin/chromium',
         '/usr/bin/chromium-browser',
         '/usr/bin/google-chrome',

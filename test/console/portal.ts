@@ -101,9 +101,8 @@ export function portalOfMerchants(bed: Bed): void {
     await page.getByRole('button', { name: 'Limit till 2' }).click()
     await dialog(page).getByLabel('Scopes').click()
     await page.getByRole('option', { name: 'payments:read' }).click()
-    // Its options close.
-    await page.keyboard.press('Tab')
     expect(await accessibilityFaults(page)).toEqual([])
+    await page.keyboard.press('Tab')
     await dialog(page).getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: /till 2.*payments:read/ }).waitFor()
     await lookAtAll(page, [...MERCHANT, ...BOTH])

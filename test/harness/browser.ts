@@ -4,6 +4,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const CANDIDATES = [
   process.env['CHROMIUM_PATH'],
+  // Lighter: it draws no windows.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

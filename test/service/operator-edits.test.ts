@@ -66,7 +66,7 @@ test('finance sets the bank account and the fee of a merchant; the whole number 
     // A day that no calendar has.
     [{ ...fee, validFrom: '2099-02-30' }, '/validFrom', 'format'],
     [{ ...fee, percent: '100.01' }, '/percent', 'maximum'],
-    [{ ...fee, fixed: '1.234' }, '/fixed', 'format'],
+    [{ ...fee, fixed: '1.234' }, '/fixed', 'maximum'],
   ] as const)
     expect((await finance.post(`/merchants/${merchantId}/fees`, body)).json.errors).toMatchObject([
       { pointer, rule },

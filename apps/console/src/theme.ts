@@ -4,7 +4,9 @@ import {
   createTheme,
   type MantineColorsTuple,
   Modal,
+  MultiSelect,
   Notification,
+  Select,
 } from '@mantine/core'
 
 const brand: MantineColorsTuple = [
@@ -19,6 +21,12 @@ const brand: MantineColorsTuple = [
   '#364fc7',
   '#2b3f9e',
 ]
+
+/** The list of options scrolls itself, moved by the field that opened it; a region around it could not be reached by keys. */
+const LIST = {
+  defaultProps: { withScrollArea: false },
+  styles: { options: { maxHeight: 220, overflowY: 'auto' } },
+} as const
 
 /** System fonts only: nothing is loaded from elsewhere. */
 export const theme = createTheme({
@@ -42,6 +50,8 @@ export const theme = createTheme({
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close notification' } },
     }),
+    MultiSelect: MultiSelect.extend(LIST),
+    Select: Select.extend(LIST),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
   },
 })
