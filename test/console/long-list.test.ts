@@ -9,7 +9,7 @@ import { Bed, goTo } from './bed.ts'
 /** `LONG_LIST_ROWS=100000` for a run of minutes. */
 const CARDS = Number(process.env['LONG_LIST_ROWS'] ?? 5_000)
 const LONG_TASK_MS = 100
-/** Every 500 rows are a request, one after the other, on a machine that does much else. */
+/** Every 250 rows are a request, one after the other, on a machine that does much else. */
 const SCROLL_MS = 600_000
 
 const without = BROWSER ? '' : ' (skipped: no Chromium is installed, CHROMIUM_PATH names another)'
@@ -60,7 +60,7 @@ describe.skipIf(!BROWSER)(`a long list in a real browser${without}`, () => {
       const page = await bed.visit({ at: '/account' })
       await page.evaluate(`localStorage.setItem('svc.console.paging', 'scroll')`)
       await goTo(page, '/cards?sort=created')
-      await page.getByText(/^500 of .* loaded$/).waitFor()
+      await page.getByText(/^250 of .* loaded$/).waitFor()
       const browser = page.context().browser() as Browser
       await page.evaluate(OBSERVE)
       await browser.startTracing(page, { categories: ['toplevel'] })

@@ -58,8 +58,13 @@ async function lookAtAll(page: Page, paths: readonly string[]): Promise<void> {
   }
 }
 
+/** A dozen pages, each looked at twice; a busy machine needs minutes. */
+const ALL_PAGES_MS = 300_000
+
 export function portalOfMerchants(bed: Bed): void {
-  test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', async () => {
+  test('a merchant is invited in the console, joins by the link, is paid by a code and refunds', {
+    timeout: ALL_PAGES_MS,
+  }, async () => {
     const merchant = await bed.service.newMerchant()
     const admin = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
     await admin.getByRole('button', { name: 'Invite member' }).click()
@@ -110,7 +115,9 @@ export function portalOfMerchants(bed: Bed): void {
 }
 
 export function portalOfPartners(bed: Bed): void {
-  test('a partner’s member registers a company and a user, and no page has a serious fault', async () => {
+  test('a partner’s member registers a company and a user, and no page has a serious fault', {
+    timeout: ALL_PAGES_MS,
+  }, async () => {
     const partner = await newPartner(bed.service, {})
     const page = await memberOf(bed, partner.partnerId)
     await goTo(page, '/companies')

@@ -4,9 +4,7 @@ import {
   createTheme,
   type MantineColorsTuple,
   Modal,
-  MultiSelect,
   Notification,
-  Select,
 } from '@mantine/core'
 
 const brand: MantineColorsTuple = [
@@ -50,8 +48,9 @@ export const theme = createTheme({
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close notification' } },
     }),
-    MultiSelect: MultiSelect.extend(LIST),
-    Select: Select.extend(LIST),
+    // By name: most pages have none, and need not load them.
+    MultiSelect: LIST,
+    Select: LIST,
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close dialog' } } }),
   },
 })

@@ -2,12 +2,17 @@ import { listAt, type Schemas } from '../api.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { useSession } from '../session.ts'
 import { PRODUCTS } from '../words.ts'
 import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
-import { CreateCardAccount } from './create-card-account.tsx'
-import { FundCardAccount } from './fund-card-account.tsx'
+
+const CreateCardAccount = lazyPart(
+  async () => (await import('./create-card-account.tsx')).CreateCardAccount,
+  null,
+)
+const FundCardAccount = lazyPart(async () => (await import('./fund-card-account.tsx')).FundCardAccount, null)
 
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', kind: 'text', placeholder: 'Id' },

@@ -8,6 +8,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -15,8 +16,12 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { wordy } from '../words.ts'
-import { CreateCoinConfig } from './coin-config-forms.tsx'
 import { CoinLiability } from './coin-liability.tsx'
+
+const CreateCoinConfig = lazyPart(
+  async () => (await import('./coin-config-forms.tsx')).CreateCoinConfig,
+  null,
+)
 
 const COLUMNS: readonly Column<Schemas['CoinConfigRow']>[] = [
   {

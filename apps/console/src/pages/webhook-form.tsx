@@ -8,20 +8,11 @@ import { useListSearch } from '../list-search.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
-import { catalogueQuery, queryClient, useSession } from '../session.ts'
+import { catalogueQuery, useSession } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { newIdempotencyKey } from '../words.ts'
+import { once, webhooksChanged } from './webhook-changes.ts'
 
 type Endpoint = Schemas['WebhookEndpoint']
-
-/** What hangs on an endpoint: the lists, the page, and its attempts. */
-export const webhooksChanged = () =>
-  Promise.all(
-    ['webhooks', 'webhook-attempts'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
-  )
-
-/** To be sent with the form of each change: a repeat after a lost response does nothing twice. */
-export const once = () => ({ 'idempotency-key': newIdempotencyKey() })
 
 export const LOST_SECRET = 'If it is lost, rotate the secret: the previous one goes on signing for a while.'
 

@@ -4,12 +4,14 @@ import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
 import { Mark, StatusBadge } from '../parts/status-badge.tsx'
 import { ThingLink } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
-import { CreateWebhook } from './webhook-form.tsx'
+
+const CreateWebhook = lazyPart(async () => (await import('./webhook-form.tsx')).CreateWebhook, null)
 
 type Row = Schemas['WebhookRow']
 

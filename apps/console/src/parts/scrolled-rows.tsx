@@ -19,7 +19,7 @@ import { ListRows, type ListRowsProps } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 
-const PAGE_ROWS = '500'
+const PAGE_ROWS = '250'
 /** Further rows are loaded when so many are left below the window. */
 const AHEAD = 200
 const OVERSCAN = 8
