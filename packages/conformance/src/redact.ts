@@ -5,7 +5,7 @@ const NUMBERS =
 const TOKENS = /(?<![\w-])eyJ[\w-]*(?:\.[\w-]*){2,4}/g
 /** What would move the cursor of a terminal; line ends and tabs stay. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-/** Letters that repeat; a filler is one letter so often that nobody reads it. */
+/** Letters that repeat; so many of one letter are a filler, too long to be read. */
 const RUNS = /(\w| )\1+/g
 const FILLER_CHARS_MIN = 200
 const API_KEYS = /\bsvc_(?:test|live)_\w+/g
