@@ -31,7 +31,7 @@ beforeAll(async () => {
     railKey: RAIL_KEY,
   })
   // Two encoders choose the same size for texts of this length.
-  merchant = await service.newMerchant({ vpa: 'corner.shop@bank' })
+  merchant = await service.newMerchant({ vpa: 'shop.1.a1b2c3d4@bank' })
   token = (await service.as(merchant)).headers['authorization']!
   incentive = await newPartner(service)
   incentiveHeaders = (await asPartner(service.client, incentive)).headers
