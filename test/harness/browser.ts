@@ -67,10 +67,16 @@ async function takeProfile(browser: Browser, baseUrl: string, size: Size, scheme
   const profiles = unused.get(browser) ?? []
   unused.set(browser, profiles)
   const index = profiles.findIndex((profile) => profile.kind === kind)
-  return index < 0 ? newProfile(browser, baseUrl, size, scheme) : profiles.splice(index, 1)[0]!
+  return index < 0 ? newProfile(browser, kind, baseUrl, size, scheme) : profiles.splice(index, 1)[0]!
 }
 
-async function newProfile(browser: Browser, baseUrl: string, size: Size, scheme: Scheme): Promise<Profile> {
+async function newProfile(
+  browser: Browser,
+  kind: string,
+  baseUrl: string,
+  size: Size,
+  scheme: Scheme,
+): Promise<Profile> {
   const context = await browser.newContext({
     viewport: SIZES[size],
     colorScheme: scheme,
@@ -83,7 +89,7 @@ async function newProfile(browser: Browser, baseUrl: string, size: Size, scheme:
   })
   const profile: Profile = {
     context,
-    kind: [baseUrl, size, scheme].join(' '),
+    kind,
     note: () => {},
     leadsTo: undefined,
   }
@@ -91,7 +97,7 @@ async function newProfile(browser: Browser, baseUrl: string, size: Size, scheme:
   // Intercepting requests would stop them as well, and switch the browser's cache off.
   context.on('request', (request) => {
     const url = new URL(request.url())
-    if (url.origin !== origin && url.origin !== profile.leadsTo && !['data:', 'blob:'].includes(url.protocol))
+    if (url.origin !== origin && url.origin !== profile.leadsTo && url.protocol !== 'data:')
       profile.note(`asked elsewhere: ${url.href}`)
   })
   // What a hostile text would call if it were ever run as script.
