@@ -69,16 +69,15 @@ export default defineConfig({
             'packages/embedded-postgres/test/**/*.test.ts',
             'lab/fuzz/**/*.test.ts',
           ],
+          globalSetup: 'test/harness/build.ts',
         },
       },
       {
-        // The program that ships, as processes of their own; the other projects run the sources, which is faster.
         extends: true,
         test: {
           name: 'built',
           include: ['test/built/**/*.test.ts'],
           globalSetup: 'test/harness/build.ts',
-          env: { TEST_PROGRAM: 'built' },
           testTimeout: 240_000,
           hookTimeout: 240_000,
         },
@@ -102,7 +101,7 @@ export default defineConfig({
         test: {
           name: 'console',
           include: ['test/console/**/*.test.ts'],
-          globalSetup: ['test/harness/console-build.ts', 'test/harness/database-server.ts'],
+          globalSetup: ['test/harness/build.ts', 'test/harness/database-server.ts'],
           env: { TEST_POSTGRES: ENGINES[0]!.binaries },
         },
       },
@@ -117,7 +116,7 @@ export default defineConfig({
             index === 0
               ? ['test/service/**/*.test.ts', 'test/sdk/**/*.test.ts', 'lab/bank/**/*.test.ts']
               : ON_EVERY_ENGINE.map((suite) => `test/service/${suite}.test.ts`),
-          globalSetup: 'test/harness/database-server.ts',
+          globalSetup: ['test/harness/build.ts', 'test/harness/database-server.ts'],
           env: { TEST_POSTGRES: binaries },
         },
       })),

@@ -1,8 +1,14 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
+import { Secret } from '@svc/kernel/secret'
+import { Keyring } from '@svc/platform/crypto/keyring'
+import { MasterKeys } from '@svc/platform/crypto/master-keys'
+import { Database } from '@svc/platform/db/database'
 import { migrate } from '@svc/platform/db/migrate'
+import { openLog } from '@svc/platform/log'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 
@@ -13,8 +19,12 @@ declare module 'vitest' {
   }
 }
 
-/** Database that every test's own database is copied from. */
+/** Databases that every test's own database is copied from, one before the first start and one with data keys. */
 export const TEMPLATE = 'svc_template'
+export const TEMPLATE_WITH_KEYS = 'svc_template_with_keys'
+
+/** Wraps the data keys of the template. */
+export const MASTER_KEY = createHash('sha256').update('master key of the tests').digest('base64')
 
 /** One PostgreSQL server for all files of a project, gone afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -29,8 +39,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await client.connect()
   await client.query(`create database ${TEMPLATE}`)
-  await client.end()
   await migrate({ host, port, database: TEMPLATE })
+  await client.query(`create database ${TEMPLATE_WITH_KEYS} template ${TEMPLATE}`)
+  await client.end()
+  const log = openLog('fatal', process.stderr)
+  const database = new Database({ host, port, database: TEMPLATE_WITH_KEYS }, 1, log)
+  // Once: to make the RSA key takes as long as all else that a start does.
+  await Keyring.open(database, new MasterKeys([new Secret(MASTER_KEY)]))
+  await database.close()
   project.provide('postgres', { host, port })
   return async () => {
     await server.release()

@@ -7,13 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
 import pg from 'pg'
+import { NPM_WITHOUT_START } from './guides.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Passwords count: nobody enters over TCP without. */
 const HBA = 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n'
-/** The command line from its sources, in place of the npm script that runs the built one. */
-const NPM = `npm() { shift 4; ${process.execPath} --import tsx packages/cli/src/cli.ts "$@"; }`
-
 export interface GuideServer {
   /** What the guide's lines leave in the environment of their shell. */
   readonly env: Readonly<Record<string, string>>
@@ -65,7 +63,7 @@ export async function openGuideServer(settings: Record<string, string> = {}): Pr
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: ROOT, env: { PATH, HOME, PGPORT: String(port) } }
     const file = join(dataDir, 'env')
-    const script = `${NPM}\n${setUp}\nenv -0 > ${file}`
+    const script = `${NPM_WITHOUT_START}\n${setUp}\nenv -0 > ${file}`
     await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], options)
     const lines = (await readFile(file, 'utf8')).split('\0').filter((line) => /^(?:DATABASE|SVC)_/.test(line))
     // The guide's server listens on the usual port, this one on another.

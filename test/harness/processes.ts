@@ -27,9 +27,8 @@ export interface ServiceProcess {
 
 type Environment = Readonly<Record<string, string>>
 
-/** The program that runs: the one that ships where the project says so (`vitest.config.ts`), else the sources. */
-const PROGRAM =
-  process.env['TEST_PROGRAM'] === 'built' ? ['bin/svc.mjs'] : ['--import', 'tsx', 'packages/cli/src/cli.ts']
+/** The program that ships, built when a run of the tests begins. */
+export const PROGRAM = join(ROOT, 'bin/svc.mjs')
 
 /** Runs `svc <args>` with these settings and no others. */
 export function spawnCli(
@@ -38,7 +37,7 @@ export function spawnCli(
   stdio: StdioOptions = ['ignore', 'pipe', 'pipe'],
 ): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
-  return spawn(process.execPath, [...PROGRAM, ...args], {
+  return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...env },
     stdio,

@@ -16,9 +16,9 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { keepLog } from './causes.ts'
 import { type ApiResponse, Client } from './client.ts'
-import { TEMPLATE } from './database-server.ts'
+import { MASTER_KEY, TEMPLATE, TEMPLATE_WITH_KEYS } from './database-server.ts'
 
-export const MASTER_KEY = randomBytes(32).toString('base64')
+export { MASTER_KEY }
 /** Key with which tests sign notices of the UPI rail. */
 export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
@@ -42,12 +42,15 @@ export interface TestDatabase {
   readonly url: string
 }
 
-/** A database of its own, migrated, on the project's server. */
-export async function newDatabase(): Promise<TestDatabase> {
+/**
+ * A database of its own, migrated, on the project's server. Its data keys are wrapped by the tests' master key; without
+ * keys it is one that no service has used, for another master key.
+ */
+export async function newDatabase({ keys = true }: { keys?: boolean } = {}): Promise<TestDatabase> {
   const { host, port } = inject('postgres')
   const database = `test_${randomBytes(6).toString('hex')}`
   await asSuperuser('postgres', async (client) => {
-    await client.query(`create database ${database} template ${TEMPLATE}`)
+    await client.query(`create database ${database} template ${keys ? TEMPLATE_WITH_KEYS : TEMPLATE}`)
     // As the migrations do; a copy has none of the rights of its template.
     await client.query(`revoke temporary on database ${database} from public`)
   })
@@ -146,7 +149,7 @@ export async function openService({
   const { port } = app.http.server.address() as AddressInfo
   const localUrl = `http://127.0.0.1:${port}`
   keepLog(localUrl, () => lines.join(''))
-  const client = await Client.open(localUrl)
+  const client = await Client.open(localUrl, config.SVC_MODE)
   const { keyring, random, database } = app.services
   return {
     app,

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { GIFT_CARD_SAMPLES } from '@svc/core/cards/gift-card-samples'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ServiceProcess, startProcess } from '../harness/processes.ts'
+import { PROGRAM, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, newDatabase } from '../harness/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -34,7 +34,7 @@ test.each(GIFT_CARD_SAMPLES)(
   'the $label example of the reference, run as it is, issues a card',
   async ({ lang, source }) => {
     // The program as it stands in this tree, where a reader has the installed one.
-    const program = `${process.execPath} --import tsx ${join(ROOT, 'packages/cli/src/cli.ts')}`
+    const program = `${process.execPath} ${PROGRAM}`
     // Where the packages of this tree lie, which is not the folder that the example runs in.
     const TSX_TSCONFIG_PATH = join(ROOT, 'tsconfig.base.json')
     const env = { ...process.env, TSX_TSCONFIG_PATH, DATA_DIR: join(place, 'data') }

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
-import { runCli } from '../harness/processes.ts'
+import { runCli, spawnCli } from '../harness/processes.ts'
 import { newCode, newCodes } from '../harness/qr-codes.ts'
 import { MASTER_KEY, openService } from '../harness/service.ts'
 import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
@@ -20,15 +20,7 @@ test('svc listen forwards every event, signed and in order, over kill -9 and ove
   await writeFile(join(dir, 'sandbox.json'), JSON.stringify({ baseUrl: service.baseUrl, merchant }))
   const listen = (...from: string[]): ChildProcess => {
     const args = ['listen', '--as', 'merchant', '--forward-to', receiver.url(), ...from]
-    const { PATH = '' } = process.env
-    return spawn(
-      process.execPath,
-      ['--import', 'tsx', 'packages/cli/src/cli.ts', ...args, '--position', positionFile],
-      {
-        env: { PATH, DATA_DIR: dir },
-        stdio: 'ignore',
-      },
-    )
+    return spawnCli([...args, '--position', positionFile], { DATA_DIR: dir }, 'ignore')
   }
   const sequences = () => receiver.received.map(({ event }) => event.sequence as number)
   let refusals = 2
