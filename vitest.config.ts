@@ -33,12 +33,15 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
       'payouts',
       'refunds',
       'reversals',
-      'rows-read',
       'schema',
       'settlement',
       'suspense',
       'tables',
     ]
+
+/** `npm run test:long` runs the tests of `*.long.test.ts`, and these alone; every other run leaves them out. */
+const FILES = process.env['TEST_LONG'] ? '*.long.test.ts' : '!(*.long).test.ts'
+const testsIn = (folder: string) => `${folder}/**/${FILES}`
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
 export default defineConfig({
@@ -57,18 +60,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate: false,
-          include: ['test/unit/**/*.test.ts', 'packages/!(embedded-postgres)/test/**/*.test.ts'],
+          include: [testsIn('test/unit'), testsIn('packages/!(embedded-postgres)/test')],
         },
       },
       {
         extends: true,
         test: {
           name: 'embedded',
-          include: [
-            'test/embedded/**/*.test.ts',
-            'packages/embedded-postgres/test/**/*.test.ts',
-            'lab/fuzz/**/*.test.ts',
-          ],
+          include: ['test/embedded', 'packages/embedded-postgres/test', 'lab/fuzz'].map(testsIn),
           globalSetup: 'test/harness/build.ts',
         },
       },
@@ -76,7 +75,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'built',
-          include: ['test/built/**/*.test.ts'],
+          include: [testsIn('test/built')],
           globalSetup: 'test/harness/build.ts',
           testTimeout: 240_000,
           hookTimeout: 240_000,
@@ -100,7 +99,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'console',
-          include: ['test/console/**/*.test.ts'],
+          include: [testsIn('test/console')],
           globalSetup: ['test/harness/build.ts', 'test/harness/database-server.ts'],
           env: { TEST_POSTGRES: ENGINES[0]!.binaries },
         },
@@ -114,7 +113,7 @@ export default defineConfig({
           // The SDK talks HTTP, so one database is enough for it.
           include:
             index === 0
-              ? ['test/service/**/*.test.ts', 'test/sdk/**/*.test.ts', 'lab/bank/**/*.test.ts']
+              ? ['test/service', 'test/sdk', 'lab/bank'].map(testsIn)
               : ON_EVERY_ENGINE.map((suite) => `test/service/${suite}.test.ts`),
           globalSetup: ['test/harness/build.ts', 'test/harness/database-server.ts'],
           env: { TEST_POSTGRES: binaries },

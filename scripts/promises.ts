@@ -6,7 +6,7 @@ interface Promised {
   readonly promise: string
   /** What proves it; a name as it stands in the file. */
   readonly tests: readonly { readonly file: string; readonly name?: string }[]
-  /** How to run it, where that is not `npx vitest run <files>`. */
+  /** How to run it, where that is neither `npx vitest run <files>` nor `npm run test:long -- <files>`. */
   readonly command?: string
   /** The latest figure and when it was measured; empty when there is none yet. */
   readonly figure: string
@@ -35,11 +35,21 @@ function missingOf(root: string, { id, tests, command = '' }: Promised): string[
   })
 }
 
+function runs(files: readonly string[]): string {
+  const long = files.filter((file) => file.endsWith('.long.test.ts'))
+  const others = files.filter((file) => !long.includes(file))
+  const commands = [
+    { start: 'npx vitest run', of: others },
+    { start: 'npm run test:long --', of: long },
+  ]
+  return commands.flatMap(({ start, of }) => (of.length > 0 ? [start, ...of].join(' ') : [])).join(' && ')
+}
+
 function table(promises: readonly Promised[]): string {
   const rows = promises.map(({ id, promise, tests, command, figure }) => {
     const files = [...new Set(tests.map(({ file }) => file))]
     const links = files.map((file) => `[${file.split('/').at(-1)}](../../${file})`).join(', ')
-    const run = command ?? `npx vitest run ${files.join(' ')}`
+    const run = command ?? runs(files)
     return `| ${id} | ${promise} | ${links} | \`${run}\` | ${figure} |`
   })
   return ['| | Promise | Tests | Command | Latest figure |', '|---|---|---|---|---|', ...rows, ''].join('\n')

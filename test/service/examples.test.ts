@@ -138,9 +138,6 @@ async function rail(): Promise<void> {
   await recorder.works('confirmRefund', 'The bank has sent the money back', open, {
     body: { utr: 'AXISN0000000043' },
   })
-  const [unknown, kept] = ['AXISN0000009999', 'AXISN0000000042'].map((utr) => ({ body: { utr } }))
-  await recorder.fails('confirmRefund', 'payment_not_found', 'No such credit', open, unknown)
-  await recorder.fails('confirmRefund', 'refund_not_due', 'It was accepted', open, kept)
 }
 
 async function cards(): Promise<string> {

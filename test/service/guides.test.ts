@@ -48,19 +48,6 @@ test('the guide to the command line runs as it is printed: sign in, create, pay,
   await expect(readFile(join(folder, 'svc', 'profiles.json'))).rejects.toThrow('ENOENT')
 })
 
-test.skipIf(!works('jq', '--version'))(
-  'the guide to svc conformance runs as it is printed, and creates credentials with which this server conforms',
-  async () => {
-    await checkout.runGuide('guides/conformance.md')
-    const reported = await checkout.bash(
-      `npm run -s svc -- conformance ${checkout.baseUrl} --credentials credentials.json`,
-    )
-    expect(reported).toMatch(/Conforms in all that could be checked: [4-9]\d\d passed, 0 failed, 0 blocked/)
-  },
-  // Twenty commands, each a process of its own.
-  300_000,
-)
-
 const java = works('javac', '--version')
 const go = works('go', 'version')
 const php = works('php', '-r', 'exit(function_exists("openssl_encrypt") ? 0 : 1);')

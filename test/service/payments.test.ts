@@ -5,7 +5,7 @@ import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
-import { openService, RAIL_KEY, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, RAIL_KEY, type TestService } from '../harness/service.ts'
 
 const NEXT_KEY = 'the-rail-key-that-comes-after-0123456789'
 
@@ -120,14 +120,33 @@ test('a repeated notice gets the same bytes, one that contradicts it goes to qua
   expect(await paymentsOf(other)).toHaveLength(0)
 })
 
-test('a refund is confirmed once and for credits that are due only', async () => {
+test('the return of a credit is recorded once; a notice of another credit, or with another amount, goes to quarantine', async () => {
   const code = await newCode(service, client)
   const taken = await pay(code, 10)
   const late = await pay(code, 10)
-  const confirm = (utr: string) => service.client.notify('/rails/upi/refunds', { utr }, RAIL_KEY)
-  expect(await confirm(taken.utr)).toMatchObject({ status: 409, error: 'refund_not_due' })
-  expect(await confirm('NEVERSEEN01')).toMatchObject({ status: 404, error: 'payment_not_found' })
-  const first = await confirm(late.utr)
+  const confirm = (utr: string, more: object = {}) =>
+    service.client.notify('/rails/upi/refunds', { utr, ...more }, RAIL_KEY)
+  const kept = [
+    [await confirm(taken.utr), 'payment_accepted'],
+    [await confirm('NEVERSEEN01'), 'unknown_payment'],
+    [await confirm(late.utr, { amount: 9 }), 'contradicts_earlier_notice'],
+    [await confirm(late.utr, { amount: 'ten' }), 'amount_unreadable'],
+  ] as const
+  for (const [response, reason] of kept)
+    expect(response).toMatchObject({ status: 202, json: { payload: { status: 'QUARANTINED', reason } } })
+  const notices = await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `select utr, payment_id, reason from rail_notices where flags @> '{refund_notice}' order by reason`,
+    ),
+  )
+  expect(notices.rows).toEqual([
+    { utr: null, payment_id: null, reason: 'amount_unreadable' },
+    { utr: late.utr, payment_id: late.paymentId, reason: 'contradicts_earlier_notice' },
+    { utr: taken.utr, payment_id: taken.paymentId, reason: 'payment_accepted' },
+    { utr: 'NEVERSEEN01', payment_id: null, reason: 'unknown_payment' },
+  ])
+  expect((await paymentsOf(code)).map(({ status }) => status)).toEqual(['ACCEPTED', 'REFUND_PENDING'])
+  const first = await confirm(late.utr, { amount: '10.00' })
   expect(payloadOf(first)).toMatchObject({ status: 'REFUNDED', reason: 'qr_code_used' })
   expect((await confirm(late.utr)).text).toBe(first.text)
 })

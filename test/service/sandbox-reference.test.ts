@@ -19,8 +19,8 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true })
 })
 
-/** The bank of the sandbox has confirmed no refund, so 404 is right. */
-const OTHERS: Record<string, number> = { confirmRefund: 404 }
+/** The bank of the sandbox has confirmed no refund, so its notice goes to quarantine. */
+const OTHERS: Record<string, number> = { confirmRefund: 202 }
 
 /** What the page of the reference sends when a reader presses "Test request". */
 async function press(path: string, method: string, operation: Json, document: Json, cookie: string) {

@@ -1,95 +1,29 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type ApiResponse, type Client, payloadOf } from '../harness/client.ts'
-import { CuttingProxy, type Freeze } from '../harness/cutting-proxy.ts'
+import { expect, test, vi } from 'vitest'
+import { type ApiResponse, payloadOf } from '../harness/client.ts'
+import type { Freeze } from '../harness/cutting-proxy.ts'
 import { newCode } from '../harness/qr-codes.ts'
+import { asSuperuser } from '../harness/service.ts'
 import {
-  asSuperuser,
-  newDatabase,
-  openService,
-  type TestDatabase,
-  type TestMerchant,
-  type TestService,
-  tokenOf,
-} from '../harness/service.ts'
+  client,
+  codesNamed,
+  create,
+  db,
+  freezable,
+  freezeOnce,
+  happened,
+  merchant,
+  open,
+  PROMISED_MS,
+  proxy,
+  readyz,
+  service,
+  timed,
+  until,
+  untilSure,
+} from '../harness/silence.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
-
-const COMMAND_TIMEOUT_MS = 3_000
-/** Promise J2: no caller waits longer for a response, whatever the connections to the database do. */
-const PROMISED_MS = COMMAND_TIMEOUT_MS + 1_000
-
-let db: TestDatabase
-let proxy: CuttingProxy
-let service: TestService
-let merchant: TestMerchant
-let client: Client
-
-const open = async (through: CuttingProxy | undefined): Promise<TestService> =>
-  openService({
-    db: through ? { ...db, host: '127.0.0.1', port: through.port } : db,
-    env: { COMMAND_TIMEOUT_MS: String(COMMAND_TIMEOUT_MS), DATABASE_POOL_SIZE: '4', METRICS_TOKEN: 'm' },
-  })
-
-beforeEach(async () => {
-  db = await newDatabase()
-  proxy = await CuttingProxy.open(db)
-  service = await open(proxy)
-  merchant = await service.newMerchant()
-  client = await service.as(merchant)
-})
-afterEach(async () => {
-  proxy.cut(() => undefined)
-  proxy.delay(() => 0)
-  proxy.resume()
-  await service.close()
-  await proxy.close()
-})
-
-/** The response, and how long its caller waited. */
-async function timed(sent: Promise<ApiResponse>): Promise<ApiResponse & { readonly ms: number }> {
-  const startMs = performance.now()
-  const response = await sent
-  return { ...response, ms: performance.now() - startMs }
-}
-
-const create = (who: Client, key: string) =>
-  timed(who.post('/api/v0/qr-code', { qrName: key }, { 'idempotency-key': key }))
-
-const codesNamed = async (name: string): Promise<number> => {
-  const { rows } = await asSuperuser(db.database, (admin) =>
-    admin.query<{ n: number }>('select count(*)::int as n from qr_codes where qr_name = $1', [name]),
-  )
-  return rows[0]!.n
-}
-
-/** Freezes the connection of the next batch there. */
-function freezeOnce(where: Freeze): void {
-  let left = 1
-  proxy.cut(() => (left-- > 0 ? where : undefined))
-}
-
-const isBusy = ({ status }: ApiResponse) => status === 503
-
-/** Sends until there is a response that says what happened, as the guide of errors tells callers to do. */
-async function untilSure(send: () => Promise<ApiResponse>): Promise<ApiResponse> {
-  for (;;) {
-    const response = await send()
-    if (!isBusy(response)) return response
-    await sleep(100)
-  }
-}
-
-const happened = (what: () => boolean | Promise<boolean>) =>
-  vi.waitUntil(what, { timeout: 15_000, interval: 5 })
-
-const readyz = async () => (await fetch(`${service.client.baseUrl}/readyz`)).status
-
-async function until(what: () => Promise<boolean>): Promise<number> {
-  const startMs = performance.now()
-  while (!(await what())) await sleep(50)
-  return performance.now() - startMs
-}
+freezable()
 
 test('a COMMIT whose response is lost in a frozen connection is found again by its id: the caller sees no error', async () => {
   freezeOnce('freeze after COMMIT')
@@ -135,47 +69,6 @@ test('a repeat sent to another process, while the outcome is unknown to the firs
     expect(await codesNamed(name)).toBe(1)
   }
   await other.close()
-})
-
-test('after temporarily_unavailable nothing was carried out, and nothing is later', async () => {
-  const wheres: Freeze[] = ['freeze before COMMIT', 'freeze within COMMIT', 'freeze after COMMIT']
-  let batches = 0
-  proxy.cut(() => wheres[batches++ % 7])
-  const refused: string[] = []
-  for (let round = 0; round < 3; round++) {
-    if (round === 1) setTimeout(() => proxy.freeze(), 20)
-    const names = Array.from({ length: 30 }, (_, n) => `code-${round}-${n}`)
-    const responses = await Promise.all(
-      names.map(async (name, n) => {
-        await sleep(n * 40)
-        return create(client, name)
-      }),
-    )
-    responses.forEach(({ status, error, ms, text }, n) => {
-      expect(ms, text).toBeLessThan(PROMISED_MS)
-      if (error === 'temporarily_unavailable') refused.push(names[n]!)
-      else expect([200, 503], text).toContain(status)
-    })
-  }
-  proxy.cut(() => undefined)
-  // The queue of commands goes on in order, so that what was under way before has come to its end.
-  await untilSure(() => create(client, 'last'))
-  for (const name of refused) expect([name, await codesNamed(name)]).toEqual([name, 0])
-})
-
-test('with every open connection frozen, reads, tokens and commands all get a response in time, and new connections serve', async () => {
-  const { qrCodeId } = await newCode(service, client)
-  expect(proxy.freeze()).toBeGreaterThan(0)
-  const responses = await Promise.all([
-    timed(client.get(`/api/v0/qr-code/${qrCodeId}`)),
-    timed(client.post('/api/v0/qr-code/search', {})),
-    timed(service.client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })),
-    create(client, 'frozen'),
-  ])
-  for (const { ms, text } of responses) expect(ms, text).toBeLessThan(PROMISED_MS)
-  payloadOf(await untilSure(() => create(client, 'frozen')))
-  await untilSure(() => client.get(`/api/v0/qr-code/${qrCodeId}`)).then(payloadOf)
-  expect(await codesNamed('frozen')).toBe(1)
 })
 
 test('with a network that delivers nothing, no caller waits longer than promised', async () => {
@@ -257,16 +150,4 @@ test('the gauges count commands that wait and those in a batch that has no respo
   await happened(async () => (await gauge('svc_commands_in_flight')) === 0)
   expect(await gauge('svc_queued_commands')).toBe(0)
   expect(await gauge('svc_oldest_batch_seconds')).toBe(0)
-})
-
-test('a service whose connections are frozen closes all the same', async () => {
-  const own = await open(proxy)
-  await own.as(await own.newMerchant())
-  proxy.freeze()
-  const startMs = performance.now()
-  await own.close()
-  expect(performance.now() - startMs).toBeLessThan(20_000)
-  const again = await open(undefined)
-  expect(await tokenOf(again.client, merchant.apiKey)).not.toBe('')
-  await again.close()
 })

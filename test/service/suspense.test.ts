@@ -159,7 +159,7 @@ test('a refund notice that finds its credit assigned while it waits takes nothin
       ).rowCount
     await expect.poll(waiting, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0)
     await db.query('commit')
-    expect(await refunded).toMatchObject({ status: 409, error: 'refund_not_due' })
+    expect(await refunded).toMatchObject({ status: 202, json: { payload: { reason: 'payment_accepted' } } })
     await db.query(`update payments set status = 'SUSPENSE', resolved_at = null where payment_id = $1`, [
       credit.paymentId,
     ])

@@ -74,33 +74,6 @@ test('every arrow goes red when a file imports against it', () => {
   ])
 })
 
-test('an import of a package that is not among the references does not compile, with everything built', () => {
-  const upward = {
-    'packages/kernel/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
-    'packages/jwe/src/a.ts': `export { FAILURES } from '@svc/contract/errors'\n`,
-    'packages/conformance/src/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
-    'packages/platform/src/a.ts': `export { cards } from '@svc/core/cards/card'\n`,
-    'packages/core/src/cards/a.ts': `export { OPERATIONS } from '@svc/server/operations'\n`,
-    'packages/server/src/a.ts': `export { mountConsole } from '@svc/console-api/mount-console'\n`,
-  }
-  const copy = copyWith({})
-  const build = () =>
-    spawnSync(process.execPath, [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-b', 'packages/cli'], {
-      cwd: copy,
-      encoding: 'utf8',
-    }).stdout
-  expect(build()).toBe('')
-  for (const [file, text] of Object.entries(upward)) writeFileSync(join(copy, file), text)
-  const refused = Object.keys(upward).filter((file) =>
-    spawnSync(
-      process.execPath,
-      [join(ROOT, 'node_modules/typescript7/bin/tsc'), '-p', dirname(file).split('/').slice(0, 2).join('/')],
-      { cwd: copy, encoding: 'utf8' },
-    ).stdout.includes(`${file}(`),
-  )
-  expect(refused).toEqual(Object.keys(upward))
-}, 120_000)
-
 test('the raw URL of a request is recorded or forwarded, and read for nothing else: guards decide by the matched route', () => {
   const readers = sourcesWith(/\b(?:request|req|raw)\.(?:url|originalUrl)\b/)
   // The one records the path, the other forwards it to the pages of the reference.

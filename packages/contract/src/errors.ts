@@ -288,12 +288,6 @@ export const FAILURES = {
     'The QR code of this referenceNumber was already paid',
     'The order is paid. Use a new `referenceNumber` for a new order.',
   ),
-  refund_not_due: kind(
-    409,
-    'CONFLICT_ERROR',
-    'This credit was accepted and cannot be refunded',
-    'Only credits with the outcome `REFUND_PENDING` or `SUSPENSE` can be refunded.',
-  ),
   payment_not_accepted: kind(
     409,
     'CONFLICT_ERROR',

@@ -40,7 +40,11 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_payment: {
     title: 'Unknown payment',
-    toDo: 'A dispute of a credit that is not recorded. Ask the bank which credit it means.',
+    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means, and for the notice again once that is recorded.',
+  },
+  payment_accepted: {
+    title: 'Accepted payment returned',
+    toDo: 'The bank says that it returned a payment which is payable to its merchant. Ask the bank; if it did, set the amount of the payment to what is left: svc admin payment adjust.',
   },
   payment_not_accepted: {
     title: 'Payment not accepted',

@@ -1,4 +1,3 @@
-import { fail } from '@svc/contract/errors'
 import { byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
@@ -8,6 +7,9 @@ import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
+import { keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import type { QuarantineReason } from '../rails/read-notice.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import {
   CODE_FACTS,
   type CodeFacts,
@@ -16,10 +18,14 @@ import {
   paymentRecordToWire,
   payments,
 } from './payment.ts'
+import type { ReturnedCredit } from './refund-notice.ts'
 
 interface ConfirmRefund {
   readonly tenantId: string
   readonly utr: string
+  readonly credit: ReturnedCredit
+  /** As the bank signed it. */
+  readonly notice: Buffer
   readonly ids: { readonly transfer: string; readonly event: string; readonly ofCode: string }
   readonly timeZone: string
 }
@@ -27,8 +33,10 @@ interface ConfirmRefund {
 type Refundable = Payment & CodeFacts
 
 interface Confirmed {
-  readonly payment: Refundable
-  readonly transfer: Transfer | undefined
+  /** Absent where the notice went to quarantine. */
+  readonly payment: Refundable | undefined
+  readonly done: { readonly payment: Refundable; readonly transfer: Transfer } | undefined
+  readonly kept: RailNotice | undefined
   readonly command: ConfirmRefund
 }
 
@@ -45,10 +53,16 @@ const LOCK = payments.lock<CodeFacts>('to_refund', {
 
 const saveRefunded = payments.updates(['status', 'refundedAt'])
 
+/** Statuses of a credit that goes back to its payer, or has gone. */
+const RETURNABLE: ReadonlySet<Payment['status']> = new Set(['SUSPENSE', 'REFUND_PENDING', 'REFUNDED'])
+
 const tenantOf = (refund: ConfirmRefund) => refund.tenantId
 const utrOf = (refund: ConfirmRefund) => refund.utr
 
-/** Records that the bank returned a refused credit to its payer (decision Q11); a repeat changes nothing. */
+/**
+ * Records that the bank returned a credit that was not accepted to its payer (decision Q11); a repeat changes nothing. A
+ * notice that fits no such credit goes to quarantine.
+ */
 export const confirmRefund = command({
   name: 'confirmRefund',
 
@@ -57,10 +71,11 @@ export const confirmRefund = command({
       (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
       ({ utr }) => ({ tenantId: '', id: utr }),
     )
-    return async ({ utr }: { readonly utr: string }): Promise<ConfirmRefund> => {
-      const payment = (await found.get('', utr)) ?? fail('payment_not_found')
+    return async (ask: Pick<ConfirmRefund, 'credit' | 'notice'>): Promise<ConfirmRefund> => {
+      const { utr } = ask.credit
+      const tenantId = (await found.get('', utr))?.merchantId ?? PLATFORM_TENANT
       const ids = { transfer: newId('trf'), event: newId('evt'), ofCode: newId('evt') }
-      return { tenantId: payment.merchantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
+      return { ...ask, tenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },
 
@@ -80,44 +95,54 @@ export const confirmRefund = command({
   },
 
   decide(ofTenant, refund, now): Confirmed {
-    const payment = ofTenant.get(refund.utr) ?? fail('payment_not_found')
-    if (payment.status === 'REFUNDED') return { payment, transfer: undefined, command: refund }
-    // Also one that was assigned between its lookup and its lock: the money is payable to its merchant.
-    if (payment.status !== 'SUSPENSE' && payment.status !== 'REFUND_PENDING') return fail('refund_not_due')
+    const payment = ofTenant.get(refund.utr)
+    const nothing = { payment: undefined, done: undefined, kept: undefined, command: refund }
+    if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
+    const reason = contradiction(payment, refund.credit)
+    if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
+    if (payment.status === 'REFUNDED') return { ...nothing, payment }
     const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
+    const refunded: Refundable = { ...payment, status: 'REFUNDED', refundedAt: now }
     return {
-      payment: { ...payment, status: 'REFUNDED', refundedAt: now },
-      transfer: {
-        transferId: refund.ids.transfer,
-        tenantId: payment.merchantId,
-        kind: 'upi_refund',
-        debitAccountId: accountId(from, payment.merchantId),
-        creditAccountId: accountId('upi_clearing', payment.merchantId),
-        amountPaise: payment.amountPaise,
-        objectId: payment.paymentId,
-        createdAt: now,
+      ...nothing,
+      payment: refunded,
+      done: {
+        payment: refunded,
+        transfer: {
+          transferId: refund.ids.transfer,
+          tenantId: payment.merchantId,
+          kind: 'upi_refund',
+          debitAccountId: accountId(from, payment.merchantId),
+          creditAccountId: accountId('upi_clearing', payment.merchantId),
+          amountPaise: payment.amountPaise,
+          objectId: payment.paymentId,
+          createdAt: now,
+        },
       },
-      command: refund,
     }
   },
 
-  apply: (ofTenant, { payment }) => void ofTenant.set(payment.utr, payment),
+  apply: (ofTenant, { done }) => void (done && ofTenant.set(done.payment.utr, done.payment)),
 
   save(tx, decisions) {
-    const done = decisions.filter((decision) => decision.transfer)
-    if (done.length === 0) return
+    keepNotices(
+      tx,
+      decisions.flatMap(({ kept }) => kept ?? []),
+    )
+    const all = decisions.flatMap(({ done, command }) => (done ? [{ ...done, command }] : []))
+    if (all.length === 0) return
     saveJournals(
       tx,
-      done[0]!.command.timeZone,
-      done.flatMap(({ transfer, payment }) => (transfer ? journalOf(transfer, payment.utr) : [])),
+      all[0]!.command.timeZone,
+      all.map(({ transfer, payment }) => journalOf(transfer, payment.utr)),
     )
     saveRefunded(
       tx,
-      done.map(({ payment }) => payment),
+      all.map(({ payment }) => payment),
     )
     saveEvents(
       tx,
-      done.flatMap(({ payment, command: { ids, timeZone } }) => [
+      all.flatMap(({ payment, command: { ids, timeZone } }) => [
         {
           eventId: ids.ofCode,
           tenantId: payment.merchantId,
@@ -131,3 +156,21 @@ export const confirmRefund = command({
     )
   },
 })
+
+/** How a notice contradicts what is recorded of its credit; nothing where the credit goes back, or has gone. */
+function contradiction(payment: Refundable, { amountPaise }: ReturnedCredit): QuarantineReason | undefined {
+  // Also one that was assigned between its lookup and its lock: the money is payable to its merchant.
+  if (!RETURNABLE.has(payment.status)) return 'payment_accepted'
+  if (amountPaise !== undefined && amountPaise !== payment.amountPaise) return 'contradicts_earlier_notice'
+}
+
+const keptAs = (
+  { tenantId, utr, notice }: ConfirmRefund,
+  reason: QuarantineReason,
+  payment: Refundable | undefined,
+  now: Date,
+): RailNotice =>
+  notNew(
+    { tenantId, body: notice, reason, utr, paymentId: payment?.paymentId, flags: ['refund_notice'] },
+    now,
+  )

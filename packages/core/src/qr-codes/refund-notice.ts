@@ -13,9 +13,15 @@ export interface RefundOutcome {
   readonly failureReason: string | null
 }
 
+/** What a bank reports of a credit that was not accepted. */
+export interface ReturnedCredit {
+  readonly utr: string
+  readonly amountPaise: Paise | undefined
+}
+
 export type ReadRefundNotice =
   /** A credit that was not accepted went back: named by its own reference. */
-  | { readonly creditUtr: string }
+  | { readonly credit: ReturnedCredit }
   | { readonly outcome: RefundOutcome }
   | { readonly unreadable: QuarantineReason }
 
@@ -29,14 +35,18 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   if (!notice) return { unreadable: 'not_json' }
   const utr = canonicalReference(textOf(notice['utr']) ?? '').slice(0, TEXT_MAX)
   const named = textOf(notice['refundId'])
-  if (named === undefined) return utr === '' ? { unreadable: 'reference_unreadable' } : { creditUtr: utr }
+  const { amount } = notice
+  const amountPaise = amount === undefined ? undefined : readRupees(amount)
+  const isAmountRead = amount === undefined || amountPaise !== undefined
+  if (named === undefined) {
+    if (utr === '') return { unreadable: 'reference_unreadable' }
+    return isAmountRead ? { credit: { utr, amountPaise } } : { unreadable: 'amount_unreadable' }
+  }
   const refundId = refundIdOf(canonicalReference(named))
   if (refundId === undefined) return { unreadable: 'unknown_refund' }
   const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
   if (!MADE.has(status) && !NOT_MADE.has(status)) return { unreadable: 'status_unreadable' }
-  const amount = notice['amount']
-  const amountPaise = amount === undefined ? undefined : readRupees(amount)
-  if (amount !== undefined && amountPaise === undefined) return { unreadable: 'amount_unreadable' }
+  if (!isAmountRead) return { unreadable: 'amount_unreadable' }
   const reason = textOf(notice['reason'])?.trim().slice(0, TEXT_MAX) || 'not stated'
   return {
     outcome: { refundId, utr: utr || null, amountPaise, failureReason: MADE.has(status) ? null : reason },

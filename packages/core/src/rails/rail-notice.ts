@@ -152,6 +152,7 @@ export const KeptNotice = Type.Object(
         'status_unreadable',
         'unknown_dispute',
         'unknown_payment',
+        'payment_accepted',
         'payment_not_accepted',
         'dispute_over_payment',
         'unknown_virtual_account',

@@ -29,6 +29,7 @@ export type QuarantineReason =
   | 'status_unreadable'
   | 'unknown_dispute'
   | 'unknown_payment'
+  | 'payment_accepted'
   | 'payment_not_accepted'
   | 'dispute_over_payment'
   | 'unknown_virtual_account'

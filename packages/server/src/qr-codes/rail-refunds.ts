@@ -3,7 +3,7 @@ import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
 import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
 import { readRefundNotice } from '@svc/core/qr-codes/refund-notice'
-import { KeptNotice, keptToWire } from '@svc/core/rails/rail-notice'
+import { KeptNotice, keptToWire, type RailNotice } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, query, succeed } from '../http/operation.ts'
@@ -34,7 +34,7 @@ const contract = {
   tag: 'UPI rail',
   summary: 'Notify that a UPI credit was returned',
   description:
-    'Sent by the bank, signed. With `utr` alone: a credit that was not accepted went back to its payer. With `refundId`: a refund by a merchant was made, or failed. A repeat changes nothing. A notice that cannot be read, names no refund or contradicts what is recorded goes to quarantine: 202.',
+    'Sent by the bank, signed. With `utr` alone: a credit that was not accepted went back to its payer. With `refundId`: a refund by a merchant was made, or failed. A repeat changes nothing. A notice that cannot be read, names no such credit or refund, or contradicts what is recorded goes to quarantine: 202.',
   auth: 'rail',
   envelope: 'response_code',
   headers: SIGNATURE,
@@ -42,8 +42,13 @@ const contract = {
   takesAnyBody: true,
   result: Type.Union([PaymentResponse, RefundRecord]),
   accepted: KeptNotice,
-  errors: ['invalid_signature', 'payment_not_found', 'refund_not_due'],
+  errors: ['invalid_signature'],
 } as const
+
+const inQuarantine = (kept: RailNotice | undefined) => ({
+  status: 202,
+  body: succeed(keptToWire(required(kept, 'a notice changes something or is kept'))),
+})
 
 /** Decisions Q11 and Q14: two commands, by what the notice names. */
 export const confirmRefundOperation = {
@@ -57,22 +62,20 @@ export const confirmRefundOperation = {
         const { rawBody: notice, deadlineMs } = input
         const read = readRefundNotice(notice)
         const waiting = { retry: retryKey(contract, input), deadlineMs }
-        if ('creditUtr' in read)
+        if ('credit' in read)
           return ofCredit.respond(
-            { utr: read.creditUtr },
-            { ...waiting, reply: ({ payment }) => ok(paymentToWire(payment, timeZone)) },
+            { credit: read.credit, notice },
+            {
+              ...waiting,
+              reply: ({ payment, kept }) =>
+                payment ? ok(paymentToWire(payment, timeZone)) : inQuarantine(kept),
+            },
           )
         return ofMerchant.respond(
           { read, notice },
           {
             ...waiting,
-            reply: ({ refund, kept }) =>
-              refund
-                ? ok(refundToWire(refund, timeZone))
-                : {
-                    status: 202,
-                    body: succeed(keptToWire(required(kept, 'a notice is a refund or is kept'))),
-                  },
+            reply: ({ refund, kept }) => (refund ? ok(refundToWire(refund, timeZone)) : inQuarantine(kept)),
           },
         )
       }
