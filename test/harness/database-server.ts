@@ -26,6 +26,15 @@ export const TEMPLATE_WITH_KEYS = 'svc_template_with_keys'
 /** Wraps the data keys of the template. */
 export const MASTER_KEY = createHash('sha256').update('master key of the tests').digest('base64')
 
+const SETTINGS = {
+  max_connections: '300',
+  // Of hundreds of databases, each a copy of the template, the usual 128 MB hold a few.
+  shared_buffers: '1GB',
+  max_wal_size: '8GB',
+  // A worker would come to each database in turn, and with hundreds of them ten times a second.
+  autovacuum_naptime: '1h',
+}
+
 /** One PostgreSQL server for all files of a project, gone afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-'))
@@ -33,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await openEmbedded({
     dataDir,
     binaries: binaries === 'package' ? 'package' : { binDir: binaries },
-    settings: { max_connections: '300' },
+    settings: SETTINGS,
   })
   const { host, port } = server
   const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
