@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { ENGINES } from './test/harness/engines.ts'
+import { LONG } from './test/harness/long.ts'
 
 // Suites that ask something of the database itself: they run on every version of PostgreSQL that is found, the others on
 // the embedded one. EVERY_ENGINE=1 runs all of them on all versions.
 const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
-  ? ['*']
+  ? [LONG ? '*' : '!(*.long)']
   : [
       'approvals',
       'as-of',
@@ -39,8 +40,8 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
       'tables',
     ]
 
-/** `npm run test:long` runs the tests of `*.long.test.ts`, and these alone; every other run leaves them out. */
-const FILES = process.env['TEST_LONG'] ? '*.long.test.ts' : '!(*.long).test.ts'
+/** `npm run test:long` runs the files of `*.long.test.ts` as well; every other run leaves them out. */
+const FILES = LONG ? '*.test.ts' : '!(*.long).test.ts'
 const testsIn = (folder: string) => `${folder}/**/${FILES}`
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.

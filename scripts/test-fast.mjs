@@ -20,7 +20,7 @@ const SUITES = [
   'tenant-references',
 ]
 /** Those of the unit tests that compile everything. */
-const LONG = ['test/unit/architecture.test.ts', 'test/unit/types.test.ts', 'test/unit/parsers.test.ts']
+const LONG = ['test/unit/architecture.test.ts', 'test/unit/parsers.test.ts']
 
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 const args = [

@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { LONG } from '../harness/long.ts'
 import { errorsIn, freePort, runCli, spawnCli, startProcess } from '../harness/processes.ts'
 
 let dataDir: string
@@ -30,31 +31,33 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
-test('an unfinished request does not hold the process beyond the time for draining', async () => {
-  const service = await startProcess({
-    DATA_DIR: dataDir,
-    DRAIN_TIMEOUT_MS: '1000',
-    REQUEST_TIMEOUT_MS: '300000',
+if (LONG)
+  test('an unfinished request does not hold the process beyond the time for draining', async () => {
+    const service = await startProcess({
+      DATA_DIR: dataDir,
+      DRAIN_TIMEOUT_MS: '1000',
+      REQUEST_TIMEOUT_MS: '300000',
+    })
+    const { hostname, port } = new URL(service.baseUrl)
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
+    socket.write('POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
+    await once(socket, 'connect')
+    // Behind the request on another connection, so that the server has read the beginning of the first one.
+    await fetch(`${service.baseUrl}/livez`)
+    const closed = once(socket, 'close')
+    expect(await service.end('SIGTERM')).toEqual({ code: 1, signal: null })
+    await closed
+    expect(service.written()).toContain('requests were still in progress')
+    expect(databaseRuns()).toBe(false)
   })
-  const { hostname, port } = new URL(service.baseUrl)
-  const socket = connect(Number(port), hostname).on('error', () => undefined)
-  socket.write('POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
-  await once(socket, 'connect')
-  // Behind the request on another connection, so that the server has read the beginning of the first one.
-  await fetch(`${service.baseUrl}/livez`)
-  const closed = once(socket, 'close')
-  expect(await service.end('SIGTERM')).toEqual({ code: 1, signal: null })
-  await closed
-  expect(service.written()).toContain('requests were still in progress')
-  expect(databaseRuns()).toBe(false)
-})
 
-test('a terminal that closes sends SIGHUP more than once, and the service still ends in order', async () => {
-  const service = await startProcess({ DATA_DIR: dataDir })
-  for (let n = 0; n < 5; n++) process.kill(service.pid, 'SIGHUP')
-  expect(await service.ended).toEqual({ code: 0, signal: null })
-  expect(databaseRuns()).toBe(false)
-})
+if (LONG)
+  test('a terminal that closes sends SIGHUP more than once, and the service still ends in order', async () => {
+    const service = await startProcess({ DATA_DIR: dataDir })
+    for (let n = 0; n < 5; n++) process.kill(service.pid, 'SIGHUP')
+    expect(await service.ended).toEqual({ code: 0, signal: null })
+    expect(databaseRuns()).toBe(false)
+  })
 
 test('a port that is taken is found before anything is created, and the message says what to do', async () => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -88,27 +91,28 @@ test.each(['192.0.2.1', 'no-such-host.invalid'])(
   },
 )
 
-test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
-  const port = await freePort()
-  const full = openSync('/dev/full', 'w')
-  const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
-    'ignore',
-    full,
-    'ignore',
-  ])
-  closeSync(full)
-  const ended = once(child, 'exit')
-  let isOver = false
-  void ended.then(() => (isOver = true))
-  const isReady = async () =>
-    isOver ||
-    (await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
-  for (let n = 0; n < 100 && !isOver; n++) await fetch(`http://127.0.0.1:${port}/livez`)
-  child.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-  expect(databaseRuns()).toBe(false)
-})
+if (LONG)
+  test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
+    const port = await freePort()
+    const full = openSync('/dev/full', 'w')
+    const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
+      'ignore',
+      full,
+      'ignore',
+    ])
+    closeSync(full)
+    const ended = once(child, 'exit')
+    let isOver = false
+    void ended.then(() => (isOver = true))
+    const isReady = async () =>
+      isOver ||
+      (await fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
+    for (let n = 0; n < 100 && !isOver; n++) await fetch(`http://127.0.0.1:${port}/livez`)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    expect(databaseRuns()).toBe(false)
+  })

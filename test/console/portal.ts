@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
 import { payloadOf } from '../harness/client.ts'
 import { PASSWORD } from '../harness/console.ts'
+import { LONG } from '../harness/long.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { invite } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -115,29 +116,30 @@ export function portalOfMerchants(bed: Bed): void {
 }
 
 export function portalOfPartners(bed: Bed): void {
-  test('a partner’s member registers a company and a user, and no page has a serious fault', {
-    timeout: ALL_PAGES_MS,
-  }, async () => {
-    const partner = await newPartner(bed.service, {})
-    const page = await memberOf(bed, partner.partnerId)
-    await goTo(page, '/companies')
-    await page.getByRole('button', { name: 'Register company' }).first().click()
-    await dialog(page).getByLabel('Name').fill('Ananda Mills')
-    await dialog(page).getByRole('button', { name: 'Register', exact: true }).click()
-    await page.getByRole('row', { name: 'Ananda Mills' }).waitFor()
-    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
-    await page.getByRole('heading', { name: 'Statement' }).waitFor()
-    await lookAtAll(page, [...PARTNER, ...BOTH, `/card-accounts/${partner.cardAccountId}`])
-    await goTo(page, `/card-accounts/${partner.cardAccountId}`)
-    const { svcCardId } = await newCard(bed.service, partner)
-    await page.getByLabel('Card id').fill(svcCardId)
-    await page.getByRole('button', { name: 'Show card' }).click()
-    await page.getByRole('button', { name: 'Lock, unlock or block' }).click()
-    await dialog(page).getByLabel('Status').click()
-    await page.getByRole('option', { name: /^Locked/ }).click()
-    await dialog(page).getByRole('button', { name: 'Change' }).click()
-    await page.getByText('Locked', { exact: true }).waitFor()
-  })
+  if (LONG)
+    test('a partner’s member registers a company and a user, and no page has a serious fault', {
+      timeout: ALL_PAGES_MS,
+    }, async () => {
+      const partner = await newPartner(bed.service, {})
+      const page = await memberOf(bed, partner.partnerId)
+      await goTo(page, '/companies')
+      await page.getByRole('button', { name: 'Register company' }).first().click()
+      await dialog(page).getByLabel('Name').fill('Ananda Mills')
+      await dialog(page).getByRole('button', { name: 'Register', exact: true }).click()
+      await page.getByRole('row', { name: 'Ananda Mills' }).waitFor()
+      await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+      await page.getByRole('heading', { name: 'Statement' }).waitFor()
+      await lookAtAll(page, [...PARTNER, ...BOTH, `/card-accounts/${partner.cardAccountId}`])
+      await goTo(page, `/card-accounts/${partner.cardAccountId}`)
+      const { svcCardId } = await newCard(bed.service, partner)
+      await page.getByLabel('Card id').fill(svcCardId)
+      await page.getByRole('button', { name: 'Show card' }).click()
+      await page.getByRole('button', { name: 'Lock, unlock or block' }).click()
+      await dialog(page).getByLabel('Status').click()
+      await page.getByRole('option', { name: /^Locked/ }).click()
+      await dialog(page).getByRole('button', { name: 'Change' }).click()
+      await page.getByText('Locked', { exact: true }).waitFor()
+    })
 }
 
 export function portalOfViewers(bed: Bed): void {

@@ -11,6 +11,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
+import { LONG } from '../harness/long.ts'
 import { withoutNewest } from '../harness/older-schema.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcess, startProcesses } from '../harness/processes.ts'
@@ -111,52 +112,53 @@ async function lively(): Promise<{ service: TestService; partner: TestPartner }>
   return { service, partner }
 }
 
-test('a backup under the load of several processes holds all that was acknowledged before it, and its books add up', async () => {
-  const service = await openService()
-  const db = service.db
-  const partner = await newPartner(service, { fundsPaise: 1_000_000_000_00n })
-  const processes = await startProcesses(2, { ...envOf(db) }, await mkdtemp(join(dir, 'p')))
-  const acknowledged: string[] = []
-  let writing = true
-  const writers = processes.flatMap(({ baseUrl }) =>
-    Array.from({ length: 8 }, async () => {
-      const client = await asPartner(await Client.open(baseUrl), partner)
-      while (writing)
-        acknowledged.push(payloadOf(await createCard(client, partner, { loadAmount: 1 })).svcCardId)
-    }),
-  )
-  while (acknowledged.length < 200) await new Promise((resolve) => setTimeout(resolve, 20))
-  const before = [...acknowledged]
-  const file = newFile()
-  await svc(db, 'backup', file)
-  const during = acknowledged.length - before.length
-  writing = false
-  await Promise.all(writers)
-  for (const process of processes) await process.end('SIGTERM')
-  const target = await newDatabase()
-  const restored = await svc(target, 'restore', file)
-  expect(restored.reconciliation.ok).toBe(true)
-  const { rows } = await asSuperuser(target.database, (client) =>
-    client.query('select svc_card_id from cards'),
-  )
-  const cards = new Set(rows.map((row) => row.svc_card_id))
-  expect(before.filter((id) => !cards.has(id))).toEqual([])
-  // Nobody waited for the backup.
-  expect(during).toBeGreaterThan(0)
+if (LONG)
+  test('a backup under the load of several processes holds all that was acknowledged before it, and its books add up', async () => {
+    const service = await openService()
+    const db = service.db
+    const partner = await newPartner(service, { fundsPaise: 1_000_000_000_00n })
+    const processes = await startProcesses(2, { ...envOf(db) }, await mkdtemp(join(dir, 'p')))
+    const acknowledged: string[] = []
+    let writing = true
+    const writers = processes.flatMap(({ baseUrl }) =>
+      Array.from({ length: 8 }, async () => {
+        const client = await asPartner(await Client.open(baseUrl), partner)
+        while (writing)
+          acknowledged.push(payloadOf(await createCard(client, partner, { loadAmount: 1 })).svcCardId)
+      }),
+    )
+    while (acknowledged.length < 200) await new Promise((resolve) => setTimeout(resolve, 20))
+    const before = [...acknowledged]
+    const file = newFile()
+    await svc(db, 'backup', file)
+    const during = acknowledged.length - before.length
+    writing = false
+    await Promise.all(writers)
+    for (const process of processes) await process.end('SIGTERM')
+    const target = await newDatabase()
+    const restored = await svc(target, 'restore', file)
+    expect(restored.reconciliation.ok).toBe(true)
+    const { rows } = await asSuperuser(target.database, (client) =>
+      client.query('select svc_card_id from cards'),
+    )
+    const cards = new Set(rows.map((row) => row.svc_card_id))
+    expect(before.filter((id) => !cards.has(id))).toEqual([])
+    // Nobody waited for the backup.
+    expect(during).toBeGreaterThan(0)
 
-  // At rest, with the last that could write closed: the same rows, to the last byte, and the service works on them.
-  await settled(db)
-  await service.close()
-  const still = newFile()
-  await svc(db, 'backup', still)
-  const copy = await newDatabase()
-  await svc(copy, 'restore', still)
-  expect(await contentIn(copy)).toEqual(await contentIn(db))
-  const again = await openService({ db: copy })
-  payloadOf(await createCard(await asPartner(again.client, partner), partner, { loadAmount: 1 }))
-  expect((await reconcileAll(again.app.services.database)).ok).toBe(true)
-  await again.close()
-})
+    // At rest, with the last that could write closed: the same rows, to the last byte, and the service works on them.
+    await settled(db)
+    await service.close()
+    const still = newFile()
+    await svc(db, 'backup', still)
+    const copy = await newDatabase()
+    await svc(copy, 'restore', still)
+    expect(await contentIn(copy)).toEqual(await contentIn(db))
+    const again = await openService({ db: copy })
+    payloadOf(await createCard(await asPartner(again.client, partner), partner, { loadAmount: 1 }))
+    expect((await reconcileAll(again.app.services.database)).ok).toBe(true)
+    await again.close()
+  })
 
 test('a backup of which any byte is another, or that is not whole, is refused before anything is changed', async () => {
   const { service } = await lively()
@@ -203,42 +205,43 @@ test('a backup of which any byte is another, or that is not whole, is refused be
   expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
 })
 
-test('a restore that is killed in the middle leaves the former data, and can be done again', async () => {
-  const { service } = await lively()
-  const { db } = service
-  const file = newFile()
-  await svc(db, 'backup', file)
-  const tenant = await service.as(await service.newMerchant())
-  await newCode(service, tenant)
-  await settled(db)
-  const former = await contentIn(db)
-  const waiting = () =>
-    asSuperuser(db.database, async (client) => {
-      const { rows } = await client.query(
-        `select from pg_stat_activity where datname = current_database() and query like 'lock table svc_former%'`,
-      )
-      return rows.length > 0
+if (LONG)
+  test('a restore that is killed in the middle leaves the former data, and can be done again', async () => {
+    const { service } = await lively()
+    const { db } = service
+    const file = newFile()
+    await svc(db, 'backup', file)
+    const tenant = await service.as(await service.newMerchant())
+    await newCode(service, tenant)
+    await settled(db)
+    const former = await contentIn(db)
+    const waiting = () =>
+      asSuperuser(db.database, async (client) => {
+        const { rows } = await client.query(
+          `select from pg_stat_activity where datname = current_database() and query like 'lock table svc_former%'`,
+        )
+        return rows.length > 0
+      })
+    // Everything is filled in when the restore waits for a reader of the former data.
+    await asSuperuser(db.database, async (reader) => {
+      await reader.query('begin; lock table tenants in access share mode')
+      const env = envOf(db)
+      const kill = new AbortController()
+      const run = runCli(['admin', 'restore', file, '--replace'], env, kill)
+      while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 20))
+      kill.abort()
+      expect((await run).code).not.toBe(0)
+      await reader.query('commit')
     })
-  // Everything is filled in when the restore waits for a reader of the former data.
-  await asSuperuser(db.database, async (reader) => {
-    await reader.query('begin; lock table tenants in access share mode')
-    const env = envOf(db)
-    const kill = new AbortController()
-    const run = runCli(['admin', 'restore', file, '--replace'], env, kill)
-    while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 20))
-    kill.abort()
-    expect((await run).code).not.toBe(0)
-    await reader.query('commit')
+    expect(await contentIn(db)).toEqual(former)
+    const { rows } = await asSuperuser(db.database, (client) =>
+      client.query(`select nspname from pg_namespace where nspname like 'svc%'`),
+    )
+    expect(rows).toEqual([{ nspname: 'svc' }])
+    await newCode(service, tenant)
+    expect((await svc(db, 'restore', file, '--replace')).reconciliation.ok).toBe(true)
+    expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
   })
-  expect(await contentIn(db)).toEqual(former)
-  const { rows } = await asSuperuser(db.database, (client) =>
-    client.query(`select nspname from pg_namespace where nspname like 'svc%'`),
-  )
-  expect(rows).toEqual([{ nspname: 'svc' }])
-  await newCode(service, tenant)
-  expect((await svc(db, 'restore', file, '--replace')).reconciliation.ok).toBe(true)
-  expect((await contentIn(db)).qr_codes).not.toEqual(former.qr_codes)
-})
 
 test('a restore says what is in its way: data, another master key, a newer schema; an older one is migrated', async () => {
   const { service } = await lively()
@@ -308,91 +311,96 @@ test('after a restore the service’s roles may do what they may, and no more', 
 const fifteen = findSystemPostgres().find(({ version }) => version.startsWith('15'))
 const isEighteen = process.env['TEST_POSTGRES'] === 'package'
 
-test.skipIf(!fifteen || !isEighteen)(
-  'a backup of PostgreSQL 18 is restored on 15, and one of 15 on 18',
-  async () => {
-    const { service } = await lively()
-    const { db } = service
-    const eighteen = newFile()
-    await svc(db, 'backup', eighteen)
-    const server = await openEmbedded({
-      dataDir: await mkdtemp(join(dir, '15-')),
-      binaries: { binDir: fifteen!.binDir },
-    })
-    onTestFinished(async () => void (await server.release()))
-    const admin = new pg.Client({
-      host: server.host,
-      port: server.port,
-      user: 'postgres',
-      database: 'postgres',
-    })
-    await admin.connect()
-    await admin.query('create database old')
-    await admin.end()
-    const url = `postgresql://postgres@localhost/old?host=${encodeURIComponent(server.host)}&port=${server.port}`
-    await svc({ url }, 'restore', eighteen)
-    const there = new pg.Client({
-      host: server.host,
-      port: server.port,
-      user: 'postgres',
-      database: 'old',
-      options: '-c search_path=svc',
-    })
-    // It is still there when its server stops.
-    there.on('error', () => undefined)
-    await there.connect()
-    expect(await contentOf(there)).toEqual(await contentIn(db))
-    await there.end()
-    const back = newFile()
-    expect((await svc({ url }, 'backup', back)).postgres).toMatch(/^15/)
-    const target = await newDatabase()
-    await svc(target, 'restore', back)
-    expect(await contentIn(target)).toEqual(await contentIn(db))
-  },
-)
+if (LONG)
+  test.skipIf(!fifteen || !isEighteen)(
+    'a backup of PostgreSQL 18 is restored on 15, and one of 15 on 18',
+    async () => {
+      const { service } = await lively()
+      const { db } = service
+      const eighteen = newFile()
+      await svc(db, 'backup', eighteen)
+      const server = await openEmbedded({
+        dataDir: await mkdtemp(join(dir, '15-')),
+        binaries: { binDir: fifteen!.binDir },
+      })
+      onTestFinished(async () => void (await server.release()))
+      const admin = new pg.Client({
+        host: server.host,
+        port: server.port,
+        user: 'postgres',
+        database: 'postgres',
+      })
+      await admin.connect()
+      await admin.query('create database old')
+      await admin.end()
+      const url = `postgresql://postgres@localhost/old?host=${encodeURIComponent(server.host)}&port=${server.port}`
+      await svc({ url }, 'restore', eighteen)
+      const there = new pg.Client({
+        host: server.host,
+        port: server.port,
+        user: 'postgres',
+        database: 'old',
+        options: '-c search_path=svc',
+      })
+      // It is still there when its server stops.
+      there.on('error', () => undefined)
+      await there.connect()
+      expect(await contentOf(there)).toEqual(await contentIn(db))
+      await there.end()
+      const back = newFile()
+      expect((await svc({ url }, 'backup', back)).postgres).toMatch(/^15/)
+      const target = await newDatabase()
+      await svc(target, 'restore', back)
+      expect(await contentIn(target)).toEqual(await contentIn(db))
+    },
+  )
 
-test('a snapshot is loaded and the sandbox reset while the service runs: it works on, and nothing of before is taken', async () => {
-  const db = await newDatabase()
-  const dataDir = await mkdtemp(join(dir, 'sandbox-'))
-  const env = { ...envOf(db), DATA_DIR: dataDir }
-  const process = await startProcess(env)
-  const client = await Client.open(process.baseUrl)
-  const sandbox = async (): Promise<Json> => JSON.parse(await readFile(join(dataDir, 'sandbox.json'), 'utf8'))
-  const login = async () =>
-    client.with({ authorization: `Bearer ${await tokenOf(client, (await sandbox()).merchant.apiKey)}` })
-  const run = async (...args: string[]): Promise<Json> => {
-    const { code, stdout, stderr } = await runHere(['sandbox', ...args, '--json'], env)
-    expect(code, stderr).toBe(0)
-    return JSON.parse(stdout)
-  }
-  const make = (caller: Client) =>
-    caller.post('/api/v0/qr-code', { referenceNumber: 'same' }, { 'idempotency-key': 'k' })
+if (LONG)
+  test('a snapshot is loaded and the sandbox reset while the service runs: it works on, and nothing of before is taken', async () => {
+    const db = await newDatabase()
+    const dataDir = await mkdtemp(join(dir, 'sandbox-'))
+    const env = { ...envOf(db), DATA_DIR: dataDir }
+    const process = await startProcess(env)
+    const client = await Client.open(process.baseUrl)
+    const sandbox = async (): Promise<Json> =>
+      JSON.parse(await readFile(join(dataDir, 'sandbox.json'), 'utf8'))
+    const login = async () =>
+      client.with({ authorization: `Bearer ${await tokenOf(client, (await sandbox()).merchant.apiKey)}` })
+    const run = async (...args: string[]): Promise<Json> => {
+      const { code, stdout, stderr } = await runHere(['sandbox', ...args, '--json'], env)
+      expect(code, stderr).toBe(0)
+      return JSON.parse(stdout)
+    }
+    const make = (caller: Client) =>
+      caller.post('/api/v0/qr-code', { referenceNumber: 'same' }, { 'idempotency-key': 'k' })
 
-  const first = await login()
-  await run('snapshot', 'save', 'one')
-  const made = payloadOf(await make(first))
-  expect(await run('snapshot', 'load', 'one')).toMatchObject({ service: 'runs on it' })
-  expect((await make(first)).status).toBe(401)
-  const second = await login()
-  expect((await second.get(`/api/v0/qr-code/${made.qrCodeId}`)).error).toBe('qr_code_not_found')
-  // The stored answer is gone with its code.
-  const anew = payloadOf(await make(second))
-  expect(anew.qrCodeId).not.toBe(made.qrCodeId)
-  const feed = async (caller: Client) => payloadOf(await caller.get('/api/v0/events')).data
-  for (let events = await feed(second); ; events = await feed(second)) {
-    if (!events.some(({ data }: Json) => data.qrCodeId === anew.qrCodeId)) continue
-    expect(events.map(({ sequence }: Json) => sequence)).toEqual(events.map((_: Json, i: number) => i + 1))
-    expect(events.some(({ data }: Json) => data.qrCodeId === made.qrCodeId)).toBe(false)
-    break
-  }
-  const formerKey = (await sandbox()).merchant.apiKey
-  expect(await run('reset')).toMatchObject({ demoTenants: 'made again' })
-  expect((await second.get('/api/v0/events')).status).toBe(401)
-  expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': formerKey })).status).toBe(401)
-  payloadOf(await make(await login()))
-  expect((await run('snapshot', 'list')).map(({ name }: Json) => name)).toEqual(['one'])
-  expect((await process.end('SIGTERM')).code).toBe(0)
+    const first = await login()
+    await run('snapshot', 'save', 'one')
+    const made = payloadOf(await make(first))
+    expect(await run('snapshot', 'load', 'one')).toMatchObject({ service: 'runs on it' })
+    expect((await make(first)).status).toBe(401)
+    const second = await login()
+    expect((await second.get(`/api/v0/qr-code/${made.qrCodeId}`)).error).toBe('qr_code_not_found')
+    // The stored answer is gone with its code.
+    const anew = payloadOf(await make(second))
+    expect(anew.qrCodeId).not.toBe(made.qrCodeId)
+    const feed = async (caller: Client) => payloadOf(await caller.get('/api/v0/events')).data
+    for (let events = await feed(second); ; events = await feed(second)) {
+      if (!events.some(({ data }: Json) => data.qrCodeId === anew.qrCodeId)) continue
+      expect(events.map(({ sequence }: Json) => sequence)).toEqual(events.map((_: Json, i: number) => i + 1))
+      expect(events.some(({ data }: Json) => data.qrCodeId === made.qrCodeId)).toBe(false)
+      break
+    }
+    const formerKey = (await sandbox()).merchant.apiKey
+    expect(await run('reset')).toMatchObject({ demoTenants: 'made again' })
+    expect((await second.get('/api/v0/events')).status).toBe(401)
+    expect((await client.post('/api/v0/merchant/token', undefined, { 'api-key': formerKey })).status).toBe(
+      401,
+    )
+    payloadOf(await make(await login()))
+    expect((await run('snapshot', 'list')).map(({ name }: Json) => name)).toEqual(['one'])
+    expect((await process.end('SIGTERM')).code).toBe(0)
 
-  const live = await runHere(['sandbox', 'reset'], { ...env, SVC_MODE: 'live' })
-  expect(live.stderr).toContain('sandbox only')
-})
+    const live = await runHere(['sandbox', 'reset'], { ...env, SVC_MODE: 'live' })
+    expect(live.stderr).toContain('sandbox only')
+  })

@@ -15,6 +15,7 @@ import {
   upload,
 } from '../harness/bulk.ts'
 import { payloadOf } from '../harness/client.ts'
+import { LONG } from '../harness/long.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -216,32 +217,34 @@ test('names and addresses of orders, also of orders sent in the open by mistake,
   expect(await cardsOf(service.db.database, partner)).toHaveLength(1)
 })
 
-test('single orders go first: while 8 callers send 400 of them, a bulk job of the same partner gets fewer done, yet some', async () => {
-  const partner = await newPartner(service, RICH)
-  const client = await asPartner(service.client, partner)
-  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 3_000)))
-  const { done: before } = await until(client, jobId, (job) => job.done > 0)
-  const caller = async (_: unknown, n: number) => {
-    for (let i = 0; i < 50; i++)
-      payloadOf(
-        await createCard(client, partner, { mobile: String(8_000_000_000 + n * 50 + i), loadAmount: 1 }),
-      )
-  }
-  await Promise.all(Array.from({ length: 8 }, caller))
-  const during = (await progress(client, jobId)).done - before
-  expect(during).toBeLessThan(400)
-  expect(await done(client, jobId)).toMatchObject({ issued: 3_000 })
-  expect(await cardsOf(service.db.database, partner)).toHaveLength(3_400)
-}, 180_000)
+if (LONG)
+  test('single orders go first: while 8 callers send 400 of them, a bulk job of the same partner gets fewer done, yet some', async () => {
+    const partner = await newPartner(service, RICH)
+    const client = await asPartner(service.client, partner)
+    const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 3_000)))
+    const { done: before } = await until(client, jobId, (job) => job.done > 0)
+    const caller = async (_: unknown, n: number) => {
+      for (let i = 0; i < 50; i++)
+        payloadOf(
+          await createCard(client, partner, { mobile: String(8_000_000_000 + n * 50 + i), loadAmount: 1 }),
+        )
+    }
+    await Promise.all(Array.from({ length: 8 }, caller))
+    const during = (await progress(client, jobId)).done - before
+    expect(during).toBeLessThan(400)
+    expect(await done(client, jobId)).toMatchObject({ issued: 3_000 })
+    expect(await cardsOf(service.db.database, partner)).toHaveLength(3_400)
+  }, 180_000)
 
-test('three processes share a job and each order is done once', async () => {
-  const partner = await newPartner(service, RICH)
-  const others = [await openService({ db: service.db }), await openService({ db: service.db })]
-  const client = await asPartner(service.client, partner)
-  const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 1_500)))
-  expect(await done(client, jobId)).toMatchObject({ issued: 1_500 })
-  const reported = (await results(client, jobId)).map(({ svcCardId }) => svcCardId)
-  expect((await cardsOf(service.db.database, partner)).sort()).toEqual(reported.sort())
-  expect((await reconcile(service.app.services.database)).ok).toBe(true)
-  for (const other of others) await other.close()
-}, 180_000)
+if (LONG)
+  test('three processes share a job and each order is done once', async () => {
+    const partner = await newPartner(service, RICH)
+    const others = [await openService({ db: service.db }), await openService({ db: service.db })]
+    const client = await asPartner(service.client, partner)
+    const { jobId } = payloadOf(await upload(client, await encryptOrders(partner, 1_500)))
+    expect(await done(client, jobId)).toMatchObject({ issued: 1_500 })
+    const reported = (await results(client, jobId)).map(({ svcCardId }) => svcCardId)
+    expect((await cardsOf(service.db.database, partner)).sort()).toEqual(reported.sort())
+    expect((await reconcile(service.app.services.database)).ok).toBe(true)
+    for (const other of others) await other.close()
+  }, 180_000)

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Client, payloadOf } from '../harness/client.ts'
+import { LONG } from '../harness/long.ts'
 import { runCli, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { creditOf, newUtr } from '../harness/qr-codes.ts'
 import { RAIL_KEY } from '../harness/service.ts'
@@ -116,35 +117,37 @@ test('kill -9 of the service under load loses no acknowledged payment and double
   await expectAll(acknowledged)
 })
 
-test('kill -9 of PostgreSQL under load: nothing acknowledged is lost, and the same process is ready again', async () => {
-  const acknowledged: string[] = []
-  for (let kill = 0; kill < KILLS_EACH; kill++) {
+if (LONG)
+  test('kill -9 of PostgreSQL under load: nothing acknowledged is lost, and the same process is ready again', async () => {
+    const acknowledged: string[] = []
+    for (let kill = 0; kill < KILLS_EACH; kill++) {
+      const load = pay(service.baseUrl)
+      await load.enough
+      const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
+      process.kill(Number(pid), 'SIGKILL')
+      const before = load.acknowledged.length
+      // The load goes on: as soon as payments are acknowledged again, the database is back.
+      while (load.acknowledged.length < before + 50) await new Promise((resolve) => setTimeout(resolve, 20))
+      await load.stop()
+      acknowledged.push(...load.acknowledged)
+      const ready = await fetch(`${service.baseUrl}/readyz`)
+      expect(ready.status).toBe(200)
+    }
+    await expectAll(acknowledged)
+  })
+
+if (LONG)
+  test('SIGTERM under load: what was committed was answered, the exit code is 0, and nobody listens any more', async () => {
+    const before = new Set((await onDatabase('select utr from payments')).map((row) => row['utr']))
     const load = pay(service.baseUrl)
     await load.enough
-    const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')
-    process.kill(Number(pid), 'SIGKILL')
-    const before = load.acknowledged.length
-    // The load goes on: as soon as payments are acknowledged again, the database is back.
-    while (load.acknowledged.length < before + 50) await new Promise((resolve) => setTimeout(resolve, 20))
+    const { code } = await service.end('SIGTERM')
     await load.stop()
-    acknowledged.push(...load.acknowledged)
-    const ready = await fetch(`${service.baseUrl}/readyz`)
-    expect(ready.status).toBe(200)
-  }
-  await expectAll(acknowledged)
-})
-
-test('SIGTERM under load: what was committed was answered, the exit code is 0, and nobody listens any more', async () => {
-  const before = new Set((await onDatabase('select utr from payments')).map((row) => row['utr']))
-  const load = pay(service.baseUrl)
-  await load.enough
-  const { code } = await service.end('SIGTERM')
-  await load.stop()
-  expect(code, service.written()).toBe(0)
-  const rows = await onDatabase('select utr from payments')
-  const committed = rows.map((row) => row['utr']).filter((utr) => !before.has(utr))
-  expect(committed.sort()).toEqual(load.acknowledged.toSorted())
-  await expect(fetch(service.baseUrl)).rejects.toThrow()
-  service = await startProcess(env)
-  await expectAll(load.acknowledged)
-})
+    expect(code, service.written()).toBe(0)
+    const rows = await onDatabase('select utr from payments')
+    const committed = rows.map((row) => row['utr']).filter((utr) => !before.has(utr))
+    expect(committed.sort()).toEqual(load.acknowledged.toSorted())
+    await expect(fetch(service.baseUrl)).rejects.toThrow()
+    service = await startProcess(env)
+    await expectAll(load.acknowledged)
+  })

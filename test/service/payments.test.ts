@@ -145,7 +145,7 @@ test('the return of a credit is recorded once; a notice of another credit, or wi
     { utr: taken.utr, payment_id: taken.paymentId, reason: 'payment_accepted' },
     { utr: 'NEVERSEEN01', payment_id: null, reason: 'unknown_payment' },
   ])
-  expect((await paymentsOf(code)).map(({ status }) => status)).toEqual(['ACCEPTED', 'REFUND_PENDING'])
+  expect((await paymentsOf(code)).map(({ status }) => status)).toEqual(['REFUND_PENDING', 'ACCEPTED'])
   const first = await confirm(late.utr, { amount: '10.00' })
   expect(payloadOf(first)).toMatchObject({ status: 'REFUNDED', reason: 'qr_code_used' })
   expect((await confirm(late.utr)).text).toBe(first.text)

@@ -49,7 +49,6 @@ export type ErrorCode =
   | 'funding_reference_used'
   | 'qr_code_already_cancelled'
   | 'reference_paid'
-  | 'refund_not_due'
   | 'payment_not_accepted'
   | 'refund_reference_in_use'
   | 'refund_closed'
