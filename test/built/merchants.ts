@@ -56,6 +56,8 @@ export async function sellWithCodes(
   const [{ noticeId }] = await svc(['admin', 'notice', 'list'])
   await svc(['admin', 'notice', 'show', noticeId])
   await svc(['admin', 'notice', 'assign', noticeId, '--utr', 'BYHAND0001', '--amount', '75', '--tr', row!.tr])
+  const { payload } = (await notify({ message: 'a test of the connection' })).json
+  await svc(['admin', 'notice', 'dismiss', payload.noticeId, '--reason', 'the bank tests'])
   payloadOf(await client.patch(`${path}/cancel`, {}))
   const late = creditOf(row!.tr)
   expect(payloadOf(await notify(late))).toMatchObject({ status: 'REFUND_PENDING' })

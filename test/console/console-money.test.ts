@@ -1,4 +1,5 @@
 import { inBrowser } from './bed.ts'
+import { coinConfigs } from './coin-configs.ts'
 import { exceptions } from './exceptions.ts'
 import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
@@ -17,5 +18,6 @@ inBrowser('money in the console', {
     cardAccountMoney,
     cards,
     coinVoids,
+    coinConfigs,
   ],
 })

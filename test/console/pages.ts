@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessibilityFaults, cutOff, overflowPx } from '../harness/browser.ts'
+import { accessibilityFaults, cutOff, overflowPx, type Size } from '../harness/browser.ts'
 import { LONG } from '../harness/long.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { placesOf } from './places.ts'
@@ -35,33 +35,36 @@ export function emptyPages(bed: Bed): void {
   })
 }
 
-/** axe takes most of the time: a change waits for one look at each page, one on a desk, the next on a phone. */
-const looksAt = (size: 'desk' | 'phone', index: number): boolean =>
-  LONG || (index % 2 === 0) === (size === 'desk')
+/** A change waits for one look at each page, the one on a desk, the next on a phone. */
+const looksAt = (size: Size, index: number): boolean => LONG || (index % 2 === 0) === (size === 'desk')
+const LOOKS = [
+  { size: 'desk', colours: 'light' },
+  { size: 'phone', colours: 'dark' },
+] as const
 /** Many pages, each looked at twice; a busy machine needs minutes. */
 const ALL_PAGES_MS = 600_000
 
 /** `trouble` of the bed tells of scripts that ran, of errors, and of requests that left the service's address. */
 export function everyPage(bed: Bed): void {
   test(
-    'every page shows what it is about, takes no name for markup, fits desk and phone, and is accessible',
+    'every page shows what it is about, takes no name for markup, fits its screen and is accessible',
     async () => {
       const page = await bed.visit()
       for (const [index, [path, heading, seen]] of placesOf(bed.world).entries()) {
-        await look(page, 'desk', 'light')
+        const looks = LOOKS.filter(({ size }) => looksAt(size, index))
+        await look(page, looks[0]!.size, looks[0]!.colours)
         await goTo(page, path)
-        await page.getByText(seen).first().waitFor()
-        expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)
-        expect.soft(await page.title(), path).toContain(heading)
-        expect.soft(await page.locator('main img:not([src^="data:image/png;base64,"])').count(), path).toBe(0)
-        if (looksAt('desk', index))
-          expect.soft(await accessibilityFaults(page), `${path} on a desk`).toEqual([])
-        expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a desk`).toEqual([0])
-        await look(page, 'phone', 'dark')
-        await page.getByText(seen).first().waitFor()
-        if (looksAt('phone', index))
-          expect.soft(await accessibilityFaults(page), `${path} on a phone, dark`).toEqual([])
-        expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a phone`).toEqual([0])
+        for (const { size, colours } of looks) {
+          await look(page, size, colours)
+          await page.getByText(seen).first().waitFor()
+          expect.soft(await page.getByRole('heading', { level: 1 }).textContent(), path).toContain(heading)
+          expect.soft(await page.title(), path).toContain(heading)
+          expect
+            .soft(await page.locator('main img:not([src^="data:image/png;base64,"])').count(), path)
+            .toBe(0)
+          expect.soft(await accessibilityFaults(page), `${path} on a ${size}, ${colours}`).toEqual([])
+          expect.soft([await overflowPx(page), ...(await cutOff(page))], `${path} on a ${size}`).toEqual([0])
+        }
       }
     },
     ALL_PAGES_MS,

@@ -134,7 +134,7 @@ test('a database that may lose acknowledged writes is refused in live mode, and 
 })
 
 test('another master key than the database’s is told by name, without any key being shown', async () => {
-  const db = await newDatabase()
+  const db = await newDatabase({ keys: false })
   const keysOf = (key: string) => new MasterKeys(configFor(db, { SVC_MASTER_KEY: key }).SVC_MASTER_KEY!)
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
   const database = new Database({ url: db.url }, 4, log)

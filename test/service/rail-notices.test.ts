@@ -6,6 +6,7 @@ import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/
 import { Browser, newOperator } from '../harness/console.ts'
 import { UNREADABLE } from '../harness/odd-notices.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
+import { brokenIn } from '../harness/refunds.ts'
 import {
   asSuperuser,
   MASTER_KEY,
@@ -171,6 +172,43 @@ test('an operator assigns a notice in quarantine, once: it becomes a payment lik
     ({ violations }) => violations.length > 0,
   )
   expect(broken).toEqual([])
+})
+
+test('an operator dismisses a notice in quarantine, once and with a reason; it stays as it was signed, and repeats change nothing', async () => {
+  const browser = new Browser(service)
+  const { name } = await newOperator(service, 'operator')
+  await browser.signIn(name)
+  const texts = ['{"message":"a test"}', '{"message":"another test"}']
+  const ids: string[] = []
+  for (const text of texts) ids.push((await send(text, 'application/json')).json.payload.noticeId)
+  const dismiss = (id: string, reason: string) => browser.post(`/rail-notices/${id}/dismiss`, { reason })
+  expect((await dismiss(ids[0]!, ' ')).status).toBe(400)
+  const dismissed = {
+    noticeId: ids[0],
+    status: 'DISMISSED',
+    body: texts[0],
+    assignedBy: `operator ${name}`,
+    dismissal: 'the bank tests',
+  }
+  expect((await dismiss(ids[0]!, 'the bank tests')).json).toMatchObject(dismissed)
+  expect((await dismiss(ids[0]!, 'again')).error).toBe('notice_not_in_quarantine')
+  expect((await dismiss('rnt_none', 'none')).error).toBe('notice_not_found')
+  const credit = { utr: newUtr(), amount: 10 }
+  expect((await browser.post(`/rail-notices/${ids[0]}/assign`, credit)).error).toBe(
+    'notice_not_in_quarantine',
+  )
+  expect((await send(texts[0]!, 'application/json')).status).toBe(202)
+  expect((await browser.get(`/rail-notices/${ids[0]}`)).json).toMatchObject(dismissed)
+  const waiting = (await browser.get('/rail-notices?status=QUARANTINED')).json.data
+  expect(waiting.map(({ noticeId }: Json) => noticeId)).not.toContain(ids[0])
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const command = ['admin', 'notice', 'dismiss', ids[1]!, '--json', '--reason']
+  expect((await runHere([...command, '   '], env)).code).toBe(1)
+  const { stdout } = await runHere([...command, 'a test of the bank'], env)
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'DISMISSED', dismissal: 'a test of the bank' })
+  const [entry] = (await browser.get(`/audit?target=${ids[0]}`)).json.data
+  expect(entry).toMatchObject({ action: 'rail_notice.dismissed', details: { reason: 'the bank tests' } })
+  expect(await brokenIn(service)).toEqual([])
 })
 
 test('a notice that repeats a credit in other words is kept beside its payment', async () => {

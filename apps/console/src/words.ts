@@ -46,3 +46,6 @@ export const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   )
+
+/** Headers to be sent with the form of a change: a repeat after a lost response does nothing twice. */
+export const once = () => ({ 'idempotency-key': newIdempotencyKey() })

@@ -1,5 +1,7 @@
+import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
 import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
+import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
@@ -9,6 +11,7 @@ import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
+import { readReason } from './read-reason.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Json {
@@ -31,6 +34,7 @@ const shown = (notice: RailNotice) => ({
   flags: notice.flags.join(' ') || null,
   receivedAt: notice.receivedAt,
   assignedBy: notice.assignedBy,
+  dismissal: notice.dismissal,
 })
 
 interface AssignOptions extends Json {
@@ -43,11 +47,11 @@ interface AssignOptions extends Json {
 export function addNoticeCommands(program: Command): void {
   const notice = program
     .command('notice')
-    .description('list, show and assign notices of the bank that are in quarantine')
+    .description('list, show, assign and dismiss notices of the bank that are in quarantine')
   notice
     .command('list')
     .description('list notices that wait to be assigned, newest first')
-    .option('--all', 'also those that were assigned, and repeats in other words')
+    .option('--all', 'also those that were assigned or dismissed, and repeats in other words')
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .action(async ({ all = false, limit, json = false }: Json & { all?: boolean; limit: number }) => {
@@ -81,6 +85,25 @@ export function addNoticeCommands(program: Command): void {
       '\nExample:\n  svc admin notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…',
     )
     .action(assign)
+  notice
+    .command('dismiss <noticeId>')
+    .description('end a notice in quarantine without effect: it reports nothing that is to be recorded')
+    .requiredOption('--reason <text>', 'why; it is in the audit', readReason)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin notice dismiss rnt_… --reason "the bank sent a test"')
+    .action(dismiss)
+}
+
+async function dismiss(noticeId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
+  const dismissed = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
+    const { tenantId } =
+      (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+    const audit = { actor, action: 'rail_notice.dismissed', target: noticeId, tenantId, details: { reason } }
+    return commands.open(dismissNotice).run({ tenantId, noticeId, actor, reason }, audit)
+  })
+  printRecord(shown(dismissed), json)
 }
 
 async function assign(

@@ -22,7 +22,7 @@ const STATUSES = ['PENDING', 'SENT', 'REFUNDED', 'FAILED'] as const
 const LIST = statement<MerchantRefund>(
   'cli_refunds',
   `select ${merchantRefunds.columns} from merchant_refunds r
-   where r.merchant_id = $1 and ($2::text is null or r.status = $2)
+   where ($1::text is null or r.merchant_id = $1) and ($2::text is null or r.status = $2)
    order by r.created_at desc, r.refund_id desc limit $3`,
 )
 
@@ -51,12 +51,12 @@ export function addRefundCommands(program: Command): void {
     .command('refund')
     .description('refunds by merchants: list, send to the bank, complete')
   refund
-    .command('list <merchantId>')
-    .description('list refunds of a merchant, newest first')
+    .command('list [merchantId]')
+    .description('list refunds of a merchant, or of all, newest first')
     .option('--status <status>', `only these: ${STATUSES.join(', ')}`, readStatus)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
-    .action(async (merchantId: string, options: Json & { status?: string; limit: number }) => {
+    .action(async (merchantId: string | undefined, options: Json & { status?: string; limit: number }) => {
       const { status, limit, json = false } = options
       const rows = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
@@ -72,9 +72,7 @@ export function addRefundCommands(program: Command): void {
         database.operate((tx) => findRefund(tx, refundId)),
       )
       if (!found)
-        throw new UsageError(
-          `There is no refund ${refundId}. List them with: svc admin refund list <merchantId>`,
-        )
+        throw new UsageError(`There is no refund ${refundId}. List them with: svc admin refund list`)
       printRecord(shown(found), json)
     })
   addRefundFileCommands(refund)

@@ -148,6 +148,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   notices.listNotices,
   notices.showNotice,
   notices.assignNotice,
+  notices.dismissNoticeByOperator,
   cards.listCards,
   cards.showCard,
   cardChanges.changeCardStatusInConsole,

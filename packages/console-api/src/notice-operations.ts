@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
 import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { Rupees, readRupees } from '@svc/server/http/fields'
@@ -18,6 +19,7 @@ import {
   listOf,
   listQuery,
   oneOf,
+  reasonText,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import { maskNotice } from './mask-notice.ts'
@@ -37,7 +39,7 @@ export const listNotices = query({
   permission: 'finance',
   query: listQuery(BY_TIME, {
     q: exact('Id of the notice, or the bank’s reference', 64),
-    status: oneOf(['QUARANTINED', 'ASSIGNED', 'DUPLICATE'], 'Only these'),
+    status: oneOf(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE'], 'Only these'),
   }),
   result: listOf(NoticeRecord),
   errors: [],
@@ -117,6 +119,35 @@ export const assignNotice = query({
       const audit = auditOf(tenantId, input, { action: 'rail_notice.assigned', target: noticeId })
       const { payment } = await run(assignmentOf(notice, reading, actorOf(input)), audit)
       return { body: JSON.stringify(paymentToWire(payment!, services.config.BUSINESS_TIME_ZONE)) }
+    }
+  },
+})
+
+export const dismissNoticeByOperator = query({
+  ...consoleOperation,
+  id: 'console.dismissRailNotice',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:noticeId/dismiss`,
+  tag: TAG,
+  summary: 'End a notice in quarantine without effect',
+  description: 'For notices that report nothing that is to be recorded. It stays stored as it was signed.',
+  permission: 'finance',
+  params: idParam('noticeId'),
+  body: closed({ reason: reasonText() }),
+  result: NoticeRecord,
+  errors: ['notice_not_found', 'notice_not_in_quarantine'],
+  mount({ commands, config, database }) {
+    const { run } = commands.open(dismissNotice)
+    return async (input) => {
+      const { noticeId } = input.params
+      const { reason } = input.body
+      const { tenantId } =
+        (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+      const details = { reason }
+      const audit = auditOf(tenantId, input, { action: 'rail_notice.dismissed', target: noticeId, details })
+      const dismissed = await run({ tenantId, noticeId, actor: actorOf(input), reason }, audit)
+      return { body: JSON.stringify(maskNotice(noticeToWire(dismissed, config.BUSINESS_TIME_ZONE))) }
     }
   },
 })

@@ -1,10 +1,23 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { CommitQueueState } from './db/commit-queue-state.ts'
 
+/**
+ * Memory, event loop and garbage collection, measured once however many services a process opens: what measures them
+ * cannot be stopped.
+ */
+let ofProcess: Registry | undefined
+function processRegistry(): Registry {
+  if (!ofProcess) {
+    ofProcess = new Registry()
+    collectDefaultMetrics({ register: ofProcess, prefix: 'svc_' })
+  }
+  return ofProcess
+}
+
 /** What `/metrics` reports, in the Prometheus text format. One per running service. */
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, prefix: 'svc_' })
+  const process = processRegistry()
   const registers = [registry]
   /** Read when Prometheus asks, so that it is right also while a batch hangs. */
   const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
@@ -26,6 +39,8 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   })
   return {
     registry,
+    /** All of it, as Prometheus reads it. */
+    text: () => Registry.merge([process, registry]).metrics(),
     observeRequest: requestObserver(requests),
     loopLastSuccess: new Gauge({
       name: 'svc_loop_last_success_timestamp_seconds',

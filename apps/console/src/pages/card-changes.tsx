@@ -2,9 +2,7 @@ import { Select, SimpleGrid, Switch, Text, TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { newIdempotencyKey, wordy } from '../words.ts'
-
-const once = () => ({ 'idempotency-key': newIdempotencyKey() })
+import { once, wordy } from '../words.ts'
 
 async function changed(): Promise<void> {
   for (const key of ['cards', 'history']) await queryClient.invalidateQueries({ queryKey: [key] })

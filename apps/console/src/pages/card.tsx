@@ -16,7 +16,7 @@ import { Tile } from '../parts/tile.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { newIdempotencyKey, wordy } from '../words.ts'
+import { once, wordy } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
 
@@ -155,7 +155,7 @@ function Actions({ detail }: { readonly detail: Detail }) {
       api.POST('/cards/{svcCardId}/status', {
         params: { path: { svcCardId } },
         body: { status, reason },
-        headers: { 'idempotency-key': newIdempotencyKey() },
+        headers: once(),
       }),
     )
     await changed()

@@ -5,7 +5,7 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
-import { newIdempotencyKey } from '../words.ts'
+import { once } from '../words.ts'
 
 type Config = Schemas['CoinConfig']
 
@@ -20,7 +20,6 @@ interface Terms extends Record<string, unknown> {
 }
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['coin-configs'] })
-const once = () => ({ 'idempotency-key': newIdempotencyKey() })
 const atLeastOne = (value: number | string) => (Number(value) >= 1 ? null : 'A whole number, at least 1')
 const orNone = (value: number | string) => (value === '' ? null : atLeastOne(value))
 

@@ -6,7 +6,7 @@ import { readRupees } from '../parts/money.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { newIdempotencyKey } from '../words.ts'
+import { once } from '../words.ts'
 
 /** A form for a code of a merchant, with the fields that are asked for most; the merchant's own call takes more. */
 export function CreateQrCode() {
@@ -88,7 +88,7 @@ export function CreateQrCode() {
                 ...(description && { description }),
               },
             },
-            headers: { 'idempotency-key': newIdempotencyKey() },
+            headers: once(),
           }),
         )
         await queryClient.invalidateQueries({ queryKey: ['qr-codes'] })

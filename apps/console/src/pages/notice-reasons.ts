@@ -14,7 +14,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   not_json: { title: 'Not JSON, or a field twice', toDo: ENTER },
   not_a_credit: {
     title: 'Not a credit',
-    toDo: 'The bank sent something else here. Read it; if it reports no payment, ask the bank not to send such notices to this address.',
+    toDo: 'The bank sent something else here. Read it; if it reports no payment, dismiss it, and ask the bank not to send such notices to this address.',
   },
   unknown_bank: {
     title: 'Unknown bank',
@@ -40,11 +40,11 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_payment: {
     title: 'Unknown payment',
-    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means, and for the notice again once that is recorded.',
+    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means, and for the notice again once that is recorded; then dismiss this one.',
   },
   payment_accepted: {
     title: 'Accepted payment returned',
-    toDo: 'The bank says that it returned a payment which is payable to its merchant. Ask the bank; if it did, set the amount of the payment to what is left: svc admin payment adjust.',
+    toDo: 'The bank says that it returned a payment which is payable to its merchant. Ask the bank; if it did, it has to notify a dispute, by which the merchant hears of it. Then dismiss this notice.',
   },
   payment_not_accepted: {
     title: 'Payment not accepted',
@@ -77,5 +77,7 @@ const DONE = {
 export function meaningOf({ reason, status }: Notice): Meaning {
   if (status === 'ASSIGNED')
     return { title: reason ? NOTICE_REASONS[reason].title : 'Assigned', toDo: 'Nothing: it is assigned.' }
+  if (status === 'DISMISSED')
+    return { title: reason ? NOTICE_REASONS[reason].title : 'Dismissed', toDo: 'Nothing: it is dismissed.' }
   return reason ? NOTICE_REASONS[reason] : DONE
 }

@@ -2,6 +2,7 @@ import { Alert, Code, NumberInput, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -27,10 +28,10 @@ export function Notice() {
     queryFn: () => responseOf(api.GET('/rail-notices/{noticeId}', { params: { path: { noticeId } } })),
   })
   const notice = query.data
+  const isWaiting = notice?.status === 'QUARANTINED'
   // A notice of a refund ends with the refund, by its own command.
   const isAssignable =
-    notice?.status === 'QUARANTINED' &&
-    !notice.flags.some((flag) => flag === 'refund_notice' || flag === 'dispute_notice')
+    isWaiting && !notice.flags.some((flag) => flag === 'refund_notice' || flag === 'dispute_notice')
   const isTransfer = notice?.flags.includes('transfer_notice') === true
   return (
     <Page
@@ -43,6 +44,7 @@ export function Notice() {
           {isAssignable &&
             can('finance') &&
             (isTransfer ? <FundByNotice notice={notice} /> : <Assign notice={notice} />)}
+          {isWaiting && can('finance') && <Dismiss notice={notice} />}
         </>
       }
     >
@@ -66,7 +68,9 @@ export function Notice() {
 }
 
 function About({ notice }: OfNotice) {
-  const { assignedBy, assignedOn, cardAccountId, flags, noticeId, paymentId, receivedOn, utr } = notice
+  const { assignedBy, assignedOn, cardAccountId, dismissal, flags, noticeId, paymentId, receivedOn, utr } =
+    notice
+  const ended = dismissal === undefined ? 'Assigned' : 'Dismissed'
   return (
     <Section title="About">
       <Facts
@@ -79,12 +83,31 @@ function About({ notice }: OfNotice) {
           },
           { label: 'Remarks', value: flags.map(wordy).join(', ') },
           { label: 'Received', value: <Instant at={receivedOn} long /> },
-          { label: 'Assigned by', value: assignedBy },
-          { label: 'Assigned', value: assignedOn && <Instant at={assignedOn} long /> },
+          { label: `${ended} by`, value: assignedBy },
+          { label: ended, value: assignedOn && <Instant at={assignedOn} long /> },
+          { label: 'Why', value: dismissal },
           { label: 'Notice id', value: <Id id={noticeId} what="notice id" /> },
         ]}
       />
     </Section>
+  )
+}
+
+function Dismiss({ notice: { noticeId } }: OfNotice) {
+  return (
+    <ConfirmAction
+      label="Dismiss"
+      confirm="Dismiss"
+      withReason
+      run={async (reason) => {
+        await responseOf(
+          api.POST('/rail-notices/{noticeId}/dismiss', { params: { path: { noticeId } }, body: { reason } }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['notices'] })
+      }}
+    >
+      It ends without effect: nothing is recorded of it, and it stays stored as the bank signed it.
+    </ConfirmAction>
   )
 }
 

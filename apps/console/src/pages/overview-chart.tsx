@@ -18,7 +18,7 @@ interface OverviewChartProps {
   readonly label: string
 }
 
-export default function OverviewChart({ overview, series, label }: OverviewChartProps) {
+export function OverviewChart({ overview, series, label }: OverviewChartProps) {
   const { timeZone } = useSession()
   const format = new Intl.DateTimeFormat('en-IN', {
     timeZone,

@@ -1,11 +1,11 @@
 import { Alert, Anchor, Group, Paper, SegmentedControl, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { useListSearch } from '../list-search.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { relativeTo } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, rupees } from '../parts/money.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -13,8 +13,11 @@ import { Mark } from '../parts/status-badge.tsx'
 import { Tile } from '../parts/tile.tsx'
 
 // The charts weigh as much as all the rest, so they come after it.
-const Chart = lazy(() => import('./overview-chart.tsx'))
-const WaitingApprovals = lazy(() => import('./waiting-approvals.tsx'))
+const Chart = lazyPart(async () => (await import('./overview-chart.tsx')).OverviewChart, <Skeleton h={240} />)
+const WaitingApprovals = lazyPart(
+  async () => (await import('./waiting-approvals.tsx')).WaitingApprovals,
+  null,
+)
 
 type OverviewRecord = Schemas['Overview']
 type Range = OverviewRecord['range']
@@ -54,9 +57,7 @@ export function Overview() {
       <Loaded query={query}>
         {(overview) => (
           <>
-            <Suspense fallback={null}>
-              <WaitingApprovals />
-            </Suspense>
+            <WaitingApprovals />
             <Figures overview={overview} />
             <Charts overview={overview} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -118,9 +119,7 @@ function Charts({ overview }: { readonly overview: OverviewRecord }) {
     <SimpleGrid cols={{ base: 1, lg: 2 }}>
       {CHARTS.map(({ title, series }) => (
         <Section key={title} title={title}>
-          <Suspense fallback={<Skeleton h={240} />}>
-            <Chart overview={overview} series={series} label={title} />
-          </Suspense>
+          <Chart overview={overview} series={series} label={title} />
         </Section>
       ))}
     </SimpleGrid>

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Schemas['Approval']>[] = [
 ]
 
 /** The postings that wait for a second person, for those who may be that person. Nothing while nothing waits. */
-export default function WaitingApprovals() {
+export function WaitingApprovals() {
   const { can } = useSession()
   const query = useQuery({
     queryKey: ['approvals', 'waiting'],

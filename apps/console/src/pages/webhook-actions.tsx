@@ -9,7 +9,8 @@ import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { count } from '../parts/money.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { once, webhooksChanged } from './webhook-changes.ts'
+import { once } from '../words.ts'
+import { webhooksChanged } from './webhook-changes.ts'
 import { ChangeWebhook, LOST_SECRET } from './webhook-form.tsx'
 
 interface Props {

@@ -16,7 +16,8 @@ import { Facts } from '../parts/page.tsx'
 import { Id } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { shortId } from '../things.ts'
-import { once, webhooksChanged } from './webhook-changes.ts'
+import { once } from '../words.ts'
+import { webhooksChanged } from './webhook-changes.ts'
 import { Outcome } from './webhooks.tsx'
 
 type Attempt = Schemas['WebhookAttempt']

@@ -10,7 +10,8 @@ import { Picker } from '../parts/picker.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { catalogueQuery, useSession } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { once, webhooksChanged } from './webhook-changes.ts'
+import { once } from '../words.ts'
+import { webhooksChanged } from './webhook-changes.ts'
 
 type Endpoint = Schemas['WebhookEndpoint']
 

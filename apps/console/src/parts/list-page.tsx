@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { ListLoader, ListOf } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
@@ -10,6 +10,7 @@ import type { Column, Sorting } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
 import { type Filter, Filters, isFiltered } from './filters.tsx'
 import { DownloadIcon } from './icons.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { ListRows, type ListRowsProps } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
@@ -19,7 +20,7 @@ import { StaleNote } from './stale-note.tsx'
 import { ViewMenu } from './view-menu.tsx'
 
 // Needed by those who chose it, so it is not part of the first load of lists.
-const ScrolledRows = lazy(async () => ({ default: (await import('./scrolled-rows.tsx')).ScrolledRows }))
+const ScrolledRows = lazyPart(async () => (await import('./scrolled-rows.tsx')).ScrolledRows)
 
 interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
@@ -125,11 +126,7 @@ function Rows<Row>({ bulk = [], columns, found, list, sort, asked: all, ...props
     </>
   )
   if (paging === 'scroll')
-    return (
-      <Suspense fallback={<Waiting />}>
-        <ScrolledRows {...(rows as unknown as ListRowsProps<unknown>)}>{tools}</ScrolledRows>
-      </Suspense>
-    )
+    return <ScrolledRows {...(rows as unknown as ListRowsProps<unknown>)}>{tools}</ScrolledRows>
   return (
     <>
       <ListRows {...rows} loaded={found.data} total={found.total} />

@@ -1,15 +1,16 @@
 import { Paper } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import type { ListLoader, ListOf } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import type { Density } from '../table-view.ts'
 import type { BulkBarProps } from './bulk-bar.tsx'
 import { type Column, DataTable, PHONE, type Slice, type Sorting } from './data-table.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { useSelection } from './selection.ts'
 
 // Needed once rows are selected, so it is not part of the first load of lists.
-const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }))
+const BulkBar = lazyPart(async () => (await import('./bulk-bar.tsx')).BulkBar, null)
 
 export interface ListRowsProps<Row> {
   readonly name: string
@@ -40,11 +41,7 @@ export function ListRows<Row>({ loaded, total, slice, ...props }: ShownProps<Row
   const bar = { name, actions: bulk, selection, load, asked, total } as unknown as BulkBarProps<unknown>
   return (
     <>
-      {selection.rows.size > 0 && (
-        <Suspense fallback={undefined}>
-          <BulkBar {...bar} />
-        </Suspense>
-      )}
+      {selection.rows.size > 0 && <BulkBar {...bar} />}
       <Framed>
         <DataTable
           caption={caption}

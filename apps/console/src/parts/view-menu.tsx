@@ -1,10 +1,9 @@
 import { Button, Popover } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import { Waiting } from './loaded.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import type { ViewChoicesProps } from './view-choices.tsx'
 
 // Needed seldom, so it is not part of the first load of lists.
-const ViewChoices = lazy(async () => ({ default: (await import('./view-choices.tsx')).ViewChoices }))
+const ViewChoices = lazyPart(async () => (await import('./view-choices.tsx')).ViewChoices)
 
 /** A button that opens how the list is shown. */
 export function ViewMenu<Row>(props: ViewChoicesProps<Row>) {
@@ -16,9 +15,7 @@ export function ViewMenu<Row>(props: ViewChoicesProps<Row>) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
-        <Suspense fallback={<Waiting />}>
-          <ViewChoices {...(props as unknown as ViewChoicesProps<unknown>)} />
-        </Suspense>
+        <ViewChoices {...(props as unknown as ViewChoicesProps<unknown>)} />
       </Popover.Dropdown>
     </Popover>
   )

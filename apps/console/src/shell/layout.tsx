@@ -1,8 +1,9 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useState } from 'react'
+import { Suspense, useCallback, useState } from 'react'
 import { SearchIcon, UserIcon } from '../parts/icons.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
 import { AlertBadge } from './alert-badge.tsx'
@@ -13,7 +14,7 @@ import { Shortcuts } from './shortcuts.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 // Needed seldom, so it is not part of the first load.
-const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUp }))
+const StepUp = lazyPart(async () => (await import('./step-up.tsx')).StepUp, null)
 
 /** Header, places and the page itself. */
 export function Layout() {
@@ -70,9 +71,7 @@ export function Layout() {
       </AppShell.Main>
       <Find opened={finding} pasted={pasted} onClose={find.close} />
       <Shortcuts onSearch={search} />
-      <Suspense fallback={null}>
-        <StepUp />
-      </Suspense>
+      <StepUp />
     </AppShell>
   )
 }

@@ -12,7 +12,7 @@ export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], 
   tenantId: text,
   noticeId: text,
   body: bytes,
-  status: textOf<'QUARANTINED' | 'ASSIGNED' | 'DUPLICATE'>(),
+  status: textOf<'QUARANTINED' | 'ASSIGNED' | 'DISMISSED' | 'DUPLICATE'>(),
   reason: nullable(textOf<QuarantineReason>()),
   utr: nullable(text),
   /** The payment that it repeats, contradicts or became. */
@@ -23,6 +23,8 @@ export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], 
   receivedAt: instant,
   assignedAt: nullable(instant),
   assignedBy: nullable(text),
+  /** Why an operator ended it without effect. */
+  dismissal: nullable(text),
 })
 export type RailNotice = RowOf<typeof railNotices>
 
@@ -61,6 +63,7 @@ export const notNew = (
   receivedAt,
   assignedAt: null,
   assignedBy: null,
+  dismissal: null,
 })
 
 const KEEP = statement(
@@ -139,7 +142,7 @@ export function assignNotices(tx: Writes, assignments: readonly Assignment[], no
 export const KeptNotice = Type.Object(
   {
     noticeId: Type.String(),
-    status: Type.Enum(['QUARANTINED', 'ASSIGNED', 'DUPLICATE']),
+    status: Type.Enum(['QUARANTINED', 'ASSIGNED', 'DISMISSED', 'DUPLICATE']),
     reason: Type.Optional(
       Type.Enum([
         'not_json',
@@ -176,8 +179,9 @@ export const NoticeRecord = Type.Object(
     flags: Type.Array(Type.String()),
     body: Type.String({ description: 'The notice as the bank signed it' }),
     receivedOn: Type.String(),
-    assignedOn: Type.Optional(Type.String()),
+    assignedOn: Type.Optional(Type.String({ description: 'When it was assigned or dismissed' })),
     assignedBy: Type.Optional(Type.String()),
+    dismissal: Type.Optional(Type.String({ description: 'Why an operator ended it without effect' })),
   },
   { title: 'NoticeRecord', additionalProperties: false },
 )
@@ -198,4 +202,5 @@ export const noticeToWire = (notice: RailNotice, timeZone: string) => ({
   receivedOn: rfc3339(notice.receivedAt, timeZone),
   assignedOn: notice.assignedAt ? rfc3339(notice.assignedAt, timeZone) : undefined,
   assignedBy: notice.assignedBy ?? undefined,
+  dismissal: notice.dismissal ?? undefined,
 })

@@ -135,7 +135,8 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
   const arrays = (some: readonly string[], before = 0) =>
     some.map((n, i) => `$${before + i + 1}::${of[n]!.isList ? 'text' : of[n]!.sql}[]`).join(', ')
   const values = (some: readonly string[]) => (some.some((n) => of[n]!.isList) ? some.map(given) : ['*'])
-  const given = (n: string) => `n.${snake(n)}${of[n]!.isList ? `::${of[n]!.sql}` : ''}`
+  /** Of the rows that are sent: no table has this alias. */
+  const given = (n: string) => `given.${snake(n)}${of[n]!.isList ? `::${of[n]!.sql}` : ''}`
   const send = (sent: readonly string[], rows: readonly object[]): unknown[][] =>
     sent.map((n) => {
       const as = of[n]!.send as ((value: unknown) => unknown) | undefined
@@ -157,7 +158,7 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
   const insertText = (before = 0) =>
     `insert into ${name} (${list([...inserted, ...stamps])})
      select ${[...values(inserted), ...stamps.map(() => 'clock_timestamp()')].join(', ')}
-     from unnest(${arrays(inserted, before)}) as n (${list(inserted)}) ${order}`
+     from unnest(${arrays(inserted, before)}) as given (${list(inserted)}) ${order}`
   const insert = statement(`${name}_insert`, insertText())
   defined.push({ name, key: key.map(snake), columns: names.map((n) => definitionOf(snake(n), of[n]!)) })
   return {
@@ -197,8 +198,8 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
       const update: Statement = statement(
         `${name}_${as}`,
         `update ${name} ${alias} set ${set.map((n) => `${snake(n)} = ${given(n)}`).join(', ')}
-         from unnest(${arrays(sent)}) as n (${list(sent)})
-         where ${key.map((k) => `${alias}.${snake(k)} = n.${snake(k)}`).join(' and ')}`,
+         from unnest(${arrays(sent)}) as given (${list(sent)})
+         where ${key.map((k) => `${alias}.${snake(k)} = given.${snake(k)}`).join(' and ')}`,
       )
       return (tx, rows) => {
         if (rows.length > 0) tx.write(update, send(sent, rows))

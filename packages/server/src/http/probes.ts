@@ -86,12 +86,12 @@ export const metrics = query({
   envelope: 'bare',
   result: Type.String(),
   errors: ['route_not_found'],
-  mount({ config, metrics: { registry } }) {
+  mount({ config, metrics: { registry, text } }) {
     const token = config.METRICS_TOKEN?.reveal()
     const isOpen = token === undefined && config.SVC_MODE === 'sandbox'
     return async ({ headers }) => {
       if (!isOpen && !sameText(headers['authorization'], token && `Bearer ${token}`)) fail('route_not_found')
-      return { headers: { 'content-type': registry.contentType }, body: await registry.metrics() }
+      return { headers: { 'content-type': registry.contentType }, body: await text() }
     }
   },
 })

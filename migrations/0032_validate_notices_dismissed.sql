@@ -1,0 +1,4 @@
+-- run: statement by statement
+alter table rail_notices validate constraint rail_notices_status_check;
+alter table rail_notices validate constraint rail_notices_check;
+alter table rail_notices validate constraint dismissed_with_reason;
