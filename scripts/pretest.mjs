@@ -41,6 +41,21 @@ if (process.env.CI)
       without: 'the tests of rate limits that processes share will be skipped',
     },
     {
+      name: 'pgbouncer',
+      isThere: () => works('pgbouncer', '--version'),
+      without: 'the tests of a connection pooler will be skipped',
+    },
+    {
+      name: 'haproxy',
+      isThere: () => works('haproxy', '-v'),
+      without: 'its files of deploy/ are not checked',
+    },
+    {
+      name: 'nginx-light',
+      isThere: () => works('nginx', '-v'),
+      without: 'its file of deploy/ is not checked',
+    },
+    {
       name: 'jose',
       isThere: () => works('jose', 'alg'),
       without: 'the guide’s program in shell is not run',
@@ -66,7 +81,8 @@ if (
   works('apt-get', '--version')
 ) {
   console.log(`Installing ${names.join(' and ')} for the tests …`)
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  // RUNLEVEL: no server is started because it is installed.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   /** @param {string[]} args */
   const apt = (...args) =>
     spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })

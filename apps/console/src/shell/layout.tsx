@@ -1,9 +1,8 @@
 import { AppShell, Badge, Box, Burger, Button, Group, Kbd, Menu, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useLocation } from '@tanstack/react-router'
-import { Suspense, useCallback, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { SearchIcon, UserIcon } from '../parts/icons.tsx'
-import { lazyPart } from '../parts/lazy-part.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { useSession, useSignOut } from '../session.ts'
 import { AlertBadge } from './alert-badge.tsx'
@@ -13,8 +12,8 @@ import { Notices } from './notices.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
-// Needed seldom, so it is not part of the first load.
-const StepUp = lazyPart(async () => (await import('./step-up.tsx')).StepUp, null)
+// Needed seldom, so it is not part of the first load; lazyPart would bring what it needs into it.
+const StepUp = lazy(async () => ({ default: (await import('./step-up.tsx')).StepUp }))
 
 /** Header, places and the page itself. */
 export function Layout() {
@@ -71,7 +70,9 @@ export function Layout() {
       </AppShell.Main>
       <Find opened={finding} pasted={pasted} onClose={find.close} />
       <Shortcuts onSearch={search} />
-      <StepUp />
+      <Suspense fallback={null}>
+        <StepUp />
+      </Suspense>
     </AppShell>
   )
 }
