@@ -70,7 +70,7 @@ test('an insert names its columns on both sides, in one order, and leaves out wh
     {
       text:
         `insert into test_tickets (${names}) select * from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], ` +
-        `$5::bytea[], $6::timestamptz[]) as n (${names}) order by tenant_id, ticket_id`,
+        `$5::bytea[], $6::timestamptz[]) as given (${names}) order by tenant_id, ticket_id`,
       values: [['mer_1'], ['tic_1'], ['OPEN'], ['["a"]'], [Buffer.from('d')], [now]],
     },
   ])
@@ -91,7 +91,7 @@ test('a day is sent as a date and read as text, and rows are inserted in the ord
     {
       text:
         `insert into test_visits (${names}) select * from unnest($1::text[], $2::text[], $3::text[], $4::date[], ` +
-        `$5::date[]) as n (${names}) order by tenant_id, number`,
+        `$5::date[]) as given (${names}) order by tenant_id, number`,
       values: [['mer_1'], ['vis_1'], ['7'], ['2027-01-31'], [null]],
     },
   ])
@@ -103,7 +103,7 @@ test('a stamped column gets the time of the database', () => {
     {
       text:
         'insert into test_stamps (tenant_id, created_at) select *, clock_timestamp() ' +
-        'from unnest($1::text[]) as n (tenant_id) order by tenant_id',
+        'from unnest($1::text[]) as given (tenant_id) order by tenant_id',
       values: [['mer_1']],
     },
   ])
@@ -126,17 +126,17 @@ test('lists of texts are sent as text, whatever is in them, and rows in their ow
     ['{"a","b,c","\\"d\\" \\\\ {e}"}', '{}'],
     [null, '{"","null"}'],
   ]
-  const from = 'from unnest($1::text[], $2::text[], $3::text[]) as n (tenant_id, tags, notes)'
+  const from = 'from unnest($1::text[], $2::text[], $3::text[]) as given (tenant_id, tags, notes)'
   expect(written((tx) => boxes.insert(tx, rows))).toEqual([
     {
-      text: `insert into test_boxes (tenant_id, tags, notes) select n.tenant_id, n.tags::text[], n.notes::text[] ${from} `,
+      text: `insert into test_boxes (tenant_id, tags, notes) select given.tenant_id, given.tags::text[], given.notes::text[] ${from} `,
       values,
     },
   ])
   const save = boxes.updates(['tags', 'notes'])
   expect(written((tx) => save(tx, rows))).toEqual([
     {
-      text: `update test_boxes b set tags = n.tags::text[], notes = n.notes::text[] ${from} where b.tenant_id = n.tenant_id`,
+      text: `update test_boxes b set tags = given.tags::text[], notes = given.notes::text[] ${from} where b.tenant_id = given.tenant_id`,
       values,
     },
   ])
@@ -147,9 +147,9 @@ test('an update finds rows by the whole key, the tenant included', () => {
   expect(written((tx) => close(tx, [{ ...ticket, status: 'CLOSED' }]))).toEqual([
     {
       text:
-        'update test_tickets t set status = n.status, labels = n.labels from unnest($1::text[], $2::text[], ' +
-        '$3::text[], $4::jsonb[]) as n (tenant_id, ticket_id, status, labels) ' +
-        'where t.tenant_id = n.tenant_id and t.ticket_id = n.ticket_id',
+        'update test_tickets t set status = given.status, labels = given.labels from unnest($1::text[], $2::text[], ' +
+        '$3::text[], $4::jsonb[]) as given (tenant_id, ticket_id, status, labels) ' +
+        'where t.tenant_id = given.tenant_id and t.ticket_id = given.ticket_id',
       values: [['mer_1'], ['tic_1'], ['CLOSED'], [null]],
     },
   ])
