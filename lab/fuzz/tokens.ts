@@ -94,7 +94,6 @@ export function forgedTokens({ tokenKeys }: Target, { token }: Tenant): string[]
     `${b64({ alg: 'PBES2-HS256+A128KW', enc: 'A128GCM', p2s: 'AAAAAAAA', p2c: 2_147_483_647 })}.AAAA.AAAA.AAAA.AAAA`,
     `${b64({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAAAAAAAAAAAAAA.${'A'.repeat(3_000)}.AAAAAAAAAAAAAAAAAAAAAA`,
     token.replaceAll('.', '%2e'),
-    // White space that HTTP does not take for the end of a field's value, as it does a tab.
     `${token}\u00a0`,
     'A'.repeat(4_096),
     '.'.repeat(4_000),

@@ -417,11 +417,7 @@ export class Merchants {
       sure: ({ status, json, text }) => {
         this.#touch(payment.code)
         this.#touched().payments.add(payment.known.paymentId)
-        if (accepted)
-          return ensure(
-            status === 202 && json.payload.reason === 'payment_accepted',
-            () => `the return of an accepted payment was not kept: ${text}`,
-          )
+        if (accepted) return ensure(status === 202, () => `a notice of an accepted payment: ${text}`)
         ensure(status === 200 && json.payload.status === 'REFUNDED', () => `a refund was refused: ${text}`)
         const { status: former, refundedOn } = payment.known
         ensure(

@@ -16,8 +16,7 @@ function processRegistry(): Registry {
 
 /** What `/metrics` reports, in the Prometheus text format. One per running service. */
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
-  const registry = new Registry()
-  const process = processRegistry()
+  const [registry, process] = [new Registry(), processRegistry()]
   const registers = [registry]
   /** Read when Prometheus asks, so that it is right also while a batch hangs. */
   const commitQueueGauge = (name: string, help: string, read: (queue: CommitQueueState) => number) =>
@@ -39,7 +38,6 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   })
   return {
     registry,
-    /** All of it, as Prometheus reads it. */
     text: () => Registry.merge([process, registry]).metrics(),
     observeRequest: requestObserver(requests),
     loopLastSuccess: new Gauge({

@@ -135,7 +135,6 @@ export function table<const C extends Columns, const K extends Names<C, 'full'>>
   const arrays = (some: readonly string[], before = 0) =>
     some.map((n, i) => `$${before + i + 1}::${of[n]!.isList ? 'text' : of[n]!.sql}[]`).join(', ')
   const values = (some: readonly string[]) => (some.some((n) => of[n]!.isList) ? some.map(given) : ['*'])
-  /** Of the rows that are sent: no table has this alias. */
   const given = (n: string) => `given.${snake(n)}${of[n]!.isList ? `::${of[n]!.sql}` : ''}`
   const send = (sent: readonly string[], rows: readonly object[]): unknown[][] =>
     sent.map((n) => {
