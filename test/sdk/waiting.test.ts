@@ -74,7 +74,9 @@ test('a wait ends with a code that is cancelled, with an id that is not there, a
   const waiting = qrCodes.waitForPayment(qrCodeId, { pollMs: 50 })
   await qrCodes.cancel(qrCodeId)
   expect(await waiting).toMatchObject({ outcome: 'cancelled', code: { qrCodeId } })
-  const missing = await qrCodes.waitForPayment(qrCodeId.replace(/.$/, '0')).catch((error: unknown) => error)
+  const missing = await qrCodes
+    .waitForPayment(qrCodeId.replace(/.$/, (last) => (last === '0' ? '1' : '0')))
+    .catch((error: unknown) => error)
   expect(SvcError.is(missing, 'qr_code_not_found')).toBe(true)
 })
 
