@@ -1,13 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openGuideServer } from '../harness/guide-logins.ts'
 import { blocksOf, type Checkout, openCheckout } from '../harness/guides.ts'
 import { newDatabase } from '../harness/service.ts'
 
 const RAIL_KEY = 'a-key-of-the-rail-with-more-than-32-characters'
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 let checkout: Checkout
 beforeAll(async () => {
@@ -101,66 +97,3 @@ test('the guide to operating runs as it is printed on a server of its own: setti
   expect(printed).toContain('Corner Shop')
   expect(printed).toContain('The books add up.')
 }, 240_000)
-
-/** Shell blocks that no test runs, by guide: each needs what a test does not have. */
-const NOT_RUN: Readonly<Record<string, number>> = {
-  // The settings of an identity provider.
-  'guides/console.md': 1,
-  // Patroni, etcd and a network to cut; an hour of fault injection.
-  'guides/high-availability.md': 2,
-  // `npm start`, which the tests run as a process of their own, an installation without development packages; Vault.
-  'guides/operate.md': 3,
-  // `npm start`.
-  'guides/card-rail.md': 1,
-  // ... and the other outcome of the refund.
-  'guides/upi-rail.md': 2,
-  'tutorial/first-token-and-qr-code.md': 1,
-  // Commands that listen until they are stopped.
-  'guides/command-line.md': 2,
-  // A run of ten thousand deliveries.
-  'guides/webhooks.md': 1,
-}
-
-/** Where the other blocks run. */
-const RUN_IN: Readonly<Record<string, string>> = {
-  'guides/backup.md': 'guides-operators',
-  'guides/command-line.md': 'guides',
-  'guides/coins.md': 'guides',
-  'guides/companies.md': 'guides',
-  'guides/conformance.md': 'guides',
-  'guides/books.md': 'guides-operators',
-  'guides/bank-rail.md': 'guides-operators',
-  'guides/card-rail.md': 'guides-operators',
-  'guides/console.md': 'guides-operators',
-  'guides/encrypt-a-request.md': 'guides',
-  'guides/operate.md': 'guides-operators',
-  'guides/payouts.md': 'guides-operators',
-  'guides/point-in-time-recovery.md': 'point-in-time-recovery',
-  'guides/closing-tenants.md': 'guides-operators',
-  'guides/personal-data.md': 'guides-operators',
-  'guides/portal.md': 'guides-operators',
-  'guides/qr-codes.md': 'guides',
-  'guides/test-clocks.md': 'guides',
-  'guides/upi-rail.md': 'guides-operators',
-  'guides/webhooks.md': 'guides',
-  'tutorial/first-token-and-qr-code.md': 'guides',
-}
-
-test('every shell block of every guide runs in a test, or is marked as not run', async () => {
-  const marked: Record<string, number> = {}
-  const run: string[] = []
-  for (const folder of ['guides', 'tutorial'])
-    for (const name of await readdir(join(ROOT, 'docs', folder))) {
-      const text = await readFile(join(ROOT, 'docs', folder, name), 'utf8')
-      const [blocks, out] = [/^ *```(?:sh|bash|shell|console)$/gm, /^ *```sh not-run$/gm].map(
-        (pattern) => text.match(pattern)?.length ?? 0,
-      )
-      if (out) marked[`${folder}/${name}`] = out
-      if (blocks) run.push(`${folder}/${name}`)
-      expect(text, name).not.toMatch(/^\$ svc /m)
-    }
-  expect(marked).toEqual(NOT_RUN)
-  expect(run.toSorted()).toEqual(Object.keys(RUN_IN).toSorted())
-  for (const [file, suite] of Object.entries(RUN_IN))
-    expect(await readFile(join(ROOT, `test/service/${suite}.test.ts`), 'utf8'), file).toContain(file)
-})
