@@ -26,6 +26,23 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
       'schema',
       'settlement',
       'tables',
+      ...(LONG
+        ? [
+            'approvals',
+            'books',
+            'card-rail-races',
+            'cards-create',
+            'closing',
+            'coins-awards',
+            'commit-queue',
+            'exact-expiry',
+            'operator-payments',
+            'payout-terms',
+            'reversals',
+            'rows-read.long',
+            'suspense',
+          ]
+        : []),
     ]
 
 /** `npm run test:long` runs the files of `*.long.test.ts` as well; every other run leaves them out. */

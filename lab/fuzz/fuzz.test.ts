@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { LONG } from '../../test/harness/long.ts'
 import { fuzz } from './run.ts'
 
 // A burst with a fresh seed; `npm run fuzz` goes on for as long as one likes.
-const CASES = Number(process.env['FUZZ_CASES'] ?? 1_500)
-const MINUTES = 0.25
+const CASES = Number(process.env['FUZZ_CASES'] ?? (LONG ? 3_000 : 1_500))
+const MINUTES = LONG ? 0.4 : 0.25
 
 test('hostile input gets documented failures: no 5xx, no leak, no death of the process', {
   timeout: 180_000,

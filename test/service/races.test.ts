@@ -2,6 +2,7 @@ import { reconcile } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Client, payloadOf } from '../harness/client.ts'
+import { LONG } from '../harness/long.ts'
 import { type ServiceProcess, startProcesses } from '../harness/processes.ts'
 import { cancel, creditOf, newCode, newCodes, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import {
@@ -18,8 +19,8 @@ import {
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** Promises E2 and E3 are tested with 1000 codes of 64 payers each, and 20 rounds. */
-const CODES = Number(process.env['RACE_CODES'] ?? 90)
-const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 4)
+const CODES = Number(process.env['RACE_CODES'] ?? (LONG ? 300 : 90))
+const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? (LONG ? 20 : 4))
 const PAYERS = Number(process.env['RACE_PAYERS'] ?? 16)
 const CODES_AT_ONCE = 30
 
