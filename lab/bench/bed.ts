@@ -113,6 +113,7 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
         DATA_DIR: dataDir,
         SVC_MASTER_KEY: masterKey,
         UPI_RAIL_KEYS: railKey,
+        CARD_RAIL_KEYS: railKey,
       },
     })
   const service = await startService()

@@ -16,6 +16,7 @@
 import { parseArgs } from 'node:util'
 import { measurePeer, measureTail } from './against-peer.ts'
 import { closeBeds, makeBed } from './bed.ts'
+import { cardAuthorization } from './measures/card-authorization.ts'
 import { fullSearch, singleSearch } from './measures/card-search.ts'
 import { coinLookup } from './measures/coin-lookup.ts'
 import { consoleLists } from './measures/console-lists.ts'
@@ -39,6 +40,7 @@ const MEASURES: readonly Measure[] = [
   cancel,
   createQrCode,
   encryptedCreation,
+  cardAuthorization,
   coinLookup,
   singleSearch,
   fullSearch,

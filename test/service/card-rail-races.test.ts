@@ -115,6 +115,23 @@ test('the expiry of a hold against its capture releases it once and takes the am
     expect(await balanceOf(svcCardId)).toMatchObject({ accountBalance: 40, otbBalance: 40, holdBalance: 0 })
 })
 
+test('an authorisation does not wait for the accounts that all cards of a partner share', async () => {
+  const { here } = await newCard(100)
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query('begin')
+    const { rowCount } = await db.query(
+      `select from ledger_accounts where tenant_id = $1 and kind in ('card_settlement', 'card_exceptions') for update`,
+      [partner.partnerId],
+    )
+    expect(rowCount).toBe(2)
+    expect(await here.authorize(60)).toMatchObject({ status: 'approved' })
+    const captured = here.capture(10)
+    await db.query('rollback')
+    // What a capture moves waits for them, and is entered once they are free.
+    expect(await captured).toMatchObject({ status: 'recorded', debitedAmount: 10 })
+  })
+})
+
 const MESSAGES = 400
 const TERMINALS = 8
 const LOAD_RUPEES = 500

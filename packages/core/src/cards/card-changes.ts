@@ -7,6 +7,7 @@ import { type RowLock, rowLock } from '@svc/platform/db/row-lock'
 import { columns } from '@svc/platform/db/statement'
 import { instant, nullable, table, text, textOf } from '@svc/platform/db/table'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
+import { type Account, lockAccounts } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import { type EndTerms, ended } from './card-end.ts'
 import { type CardView, toCardRecord } from './card-record.ts'
@@ -83,9 +84,14 @@ export interface Changed {
 /** Cards of a partner with their surroundings, by id. */
 export type CardViews = Map<string, CardView>
 
-// Only the key: the card is read with its surroundings once it is locked.
-const LOCK: RowLock<CardKey> = rowLock('cards_to_change', {
-  select: 'c.partner_id as "partnerId", c.svc_card_id as "svcCardId"',
+/** A card, and the account that funded it. */
+export interface LockedCard extends CardKey {
+  readonly cardAccountId: string
+}
+
+// Only what never changes: the card is read with its surroundings once it is locked.
+const LOCK: RowLock<LockedCard> = rowLock('cards_to_change', {
+  select: 'c.partner_id as "partnerId", c.svc_card_id as "svcCardId", c.card_account_id as "cardAccountId"',
   from: `from cards c
     where (c.partner_id, c.svc_card_id) in (select * from unnest($1::text[], $2::text[])) order by c.svc_card_id`,
   tenant: 'c.partner_id',
@@ -122,7 +128,7 @@ export function cardPreparation({
 type OfCard = Pick<PreparedForCard, 'tenantId' | 'svcCardId'>
 
 /** Locks the partners’ cards in order of id. */
-export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promise<CardKey[]> {
+export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promise<LockedCard[]> {
   // Ids that cannot be ours get the response of missing ones (decision A12), without a lookup.
   const tenantOf = (command: OfCard) => command.tenantId
   const idOf = (command: OfCard) => command.svcCardId
@@ -134,11 +140,31 @@ export async function lockCards(tx: BatchTx, commands: readonly OfCard[]): Promi
   return wanted.length === 0 ? [] : tx.lock(LOCK, columns(wanted, tenantOf, idOf), wanted.length)
 }
 
+type ReadAt = Pick<PreparedForCard, 'at' | 'tenantId' | 'timeZone'>
+
+/**
+ * Locks the accounts between which commands on locked cards can move money, then reads the cards: with balances that
+ * nobody else changes before the commit.
+ */
+export async function readForMoney(
+  tx: BatchTx,
+  locked: readonly LockedCard[],
+  commands: readonly ReadAt[],
+  accountsOf: (card: LockedCard) => readonly Account[],
+): Promise<ByTenant<CardViews>> {
+  // They travel together; the server takes them in this order.
+  const [, views] = await Promise.all([
+    lockAccounts(tx, locked.flatMap(accountsOf)),
+    readLocked(tx, locked, commands),
+  ])
+  return views
+}
+
 /** Reads locked cards with their surroundings: in a statement after the lock, so that it sees what the lock waited for. */
-export async function readLocked(
+async function readLocked(
   tx: Tx,
   locked: readonly CardKey[],
-  commands: readonly Pick<PreparedForCard, 'at' | 'tenantId' | 'timeZone'>[],
+  commands: readonly ReadAt[],
 ): Promise<ByTenant<CardViews>> {
   if (locked.length === 0) return new ByTenant(() => new Map())
   const { timeZone } = commands[0]!

@@ -4,7 +4,7 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
-import { type Account, account, lockAccounts } from '../ledger/accounts.ts'
+import { type Account, account } from '../ledger/accounts.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { type CardKey, cards } from './card.ts'
 import {
@@ -12,7 +12,7 @@ import {
   cardPreparation,
   lockCards,
   type PreparedForCard,
-  readLocked,
+  readForMoney,
 } from './card-changes.ts'
 import type { CardView } from './card-record.ts'
 import { type CardReturn, cardReturns, updateReturns } from './card-return.ts'
@@ -73,18 +73,13 @@ export async function lockEnds(tx: BatchTx, commands: readonly PreparedEnd[]): P
   ])
   const locked = await lockCards(tx, both)
   const [views, returns] = await Promise.all([
-    readLocked(tx, locked, commands),
-    tx.query(RETURNS, keysOf(locked)),
-  ])
-  const found = locked.flatMap((key) => views.of(key.partnerId).get(key.svcCardId) ?? [])
-  await lockAccounts(
-    tx,
-    found.flatMap(({ card: { partnerId, svcCardId, cardAccountId } }) => [
+    readForMoney(tx, locked, commands, ({ partnerId, svcCardId, cardAccountId }) => [
       account('card', partnerId, svcCardId),
       account('card_funding', partnerId, cardAccountId),
       account('unclaimed', partnerId),
     ]),
-  )
+    tx.query(RETURNS, keysOf(locked)),
+  ])
   const state = new ByTenant((tenantId): EndState => ({ views: views.of(tenantId), returns: new Map() }))
   for (const returned of returns) keepReturn(state.of(returned.partnerId).returns, returned)
   return state

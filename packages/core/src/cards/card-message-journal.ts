@@ -2,10 +2,13 @@ import type { Paise } from '@svc/kernel/money'
 import { accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import type { StoredMessage } from './card-message.ts'
+import type { MessageType, StoredMessage } from './card-message.ts'
 import type { Effect } from './decide-card-message.ts'
 
 const KINDS = { capture: 'card_capture', advice: 'card_advice', refund: 'card_return' } as const
+
+/** Whether messages of a type can have a journal. */
+export const movesMoney = (type: MessageType): type is keyof typeof KINDS => type in KINDS
 
 /** The network's reference of a message, unique for its type. */
 const referenceOf = ({ acquirerId, stan, transmissionAt }: StoredMessage): string =>
@@ -21,7 +24,7 @@ export function messageJournal(
   transferIds: readonly string[],
 ): Journal | undefined {
   const { partnerId: tenantId, svcCardId, type, createdAt } = message
-  if (svcCardId === null || !(type in KINDS)) return undefined
+  if (svcCardId === null || !movesMoney(type)) return undefined
   const card = accountId('card', svcCardId)
   const network = accountId('card_settlement', tenantId)
   const exceptions = accountId('card_exceptions', tenantId)
@@ -56,7 +59,7 @@ export function messageJournal(
   return {
     tenantId,
     journalId: `jrn_${message.messageId.slice(message.messageId.indexOf('_') + 1)}`,
-    kind: KINDS[type as keyof typeof KINDS],
+    kind: KINDS[type],
     reference: referenceOf(message),
     reverses: null,
     reason: null,

@@ -2,9 +2,9 @@ import { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
-import { account, lockAccounts } from '../ledger/accounts.ts'
+import { account } from '../ledger/accounts.ts'
 import { type CardAuthorization, cardAuthorizations } from './card-authorization.ts'
-import { lockCards, readLocked } from './card-changes.ts'
+import { type LockedCard, lockCards, readForMoney } from './card-changes.ts'
 import {
   type CardMessage,
   cardMessages,
@@ -12,6 +12,7 @@ import {
   type MessageType,
   type StoredMessage,
 } from './card-message.ts'
+import { movesMoney } from './card-message-journal.ts'
 import type { CardLimits, CardState } from './decide-card-message.ts'
 import type { ReadMessage } from './read-card-message.ts'
 
@@ -84,9 +85,19 @@ export async function lockCardRail(
     (card) => card.partnerId,
     (card) => card.svcCardId,
   )
+  // An authorisation moves no money: it need not wait for those of other cards at the accounts that all share.
+  const moving = new Set(commands.flatMap(({ type, tenantId }) => (movesMoney(type) ? [tenantId] : [])))
+  const accountsOf = ({ partnerId, svcCardId }: LockedCard) =>
+    moving.has(partnerId)
+      ? [
+          account('card', partnerId, svcCardId),
+          account('card_settlement', partnerId),
+          account('card_exceptions', partnerId),
+        ]
+      : []
   // After the lock, so that they see what it waited for; they travel together.
   const [views, knownRows, authorizations, earlier] = await Promise.all([
-    readLocked(tx, locked, commands),
+    readForMoney(tx, locked, commands, accountsOf),
     tx.query(
       KNOWN,
       columns(
@@ -99,14 +110,6 @@ export async function lockCardRail(
     ),
     tx.query(AUTHORIZATIONS, keys),
     tx.query(MESSAGES, keys),
-    lockAccounts(
-      tx,
-      locked.flatMap(({ partnerId, svcCardId }) => [
-        account('card', partnerId, svcCardId),
-        account('card_settlement', partnerId),
-        account('card_exceptions', partnerId),
-      ]),
-    ),
   ])
   const known = new Map(
     knownRows.map(({ acquirer_id: acquirerId, stan, transmission_at, type, content_digest, response }) => [

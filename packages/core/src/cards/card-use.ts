@@ -6,7 +6,7 @@ import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
-import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { account, accountId } from '../ledger/accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { CHANNELS, type Channel } from './card.ts'
@@ -15,7 +15,7 @@ import {
   cardPreparation,
   lockCards,
   type PreparedForCard,
-  readLocked,
+  readForMoney,
   viewOf,
 } from './card-changes.ts'
 import { wakeEnded } from './card-end-state.ts'
@@ -123,17 +123,11 @@ export const cardUse = <Ask extends CardUse>({ name, transferKind, eventType, ch
     },
   })
 
-async function lockForUse(tx: BatchTx, uses: readonly PreparedForCard[]): Promise<ByTenant<CardViews>> {
-  const locked = await lockCards(tx, uses)
-  await lockAccounts(
-    tx,
-    locked.flatMap(({ partnerId, svcCardId }) => [
-      account('card', partnerId, svcCardId),
-      account('card_settlement', partnerId),
-    ]),
-  )
-  return readLocked(tx, locked, uses)
-}
+const lockForUse = async (tx: BatchTx, uses: readonly PreparedForCard[]): Promise<ByTenant<CardViews>> =>
+  readForMoney(tx, await lockCards(tx, uses), uses, ({ partnerId, svcCardId }) => [
+    account('card', partnerId, svcCardId),
+    account('card_settlement', partnerId),
+  ])
 
 function transferOf(
   kind: Kind<CardUse>['transferKind'],
