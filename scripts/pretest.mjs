@@ -83,9 +83,15 @@ if (
   console.log(`Installing ${names.join(' and ')} for the tests …`)
   // RUNLEVEL: no server is started because it is installed.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-  /** @param {string[]} args */
+  /**
+   * Waits for another apt, such as that of a machine's daily upgrade.
+   * @param {string[]} args
+   */
   const apt = (...args) =>
-    spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env })
+    spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env,
+    })
   apt('update')
   // All at once, for the seconds that each call takes; one by one where a package is not to be had.
   apt('install', '-y', '--no-install-recommends', ...names)
