@@ -91,6 +91,23 @@ test.each(['192.0.2.1', 'no-such-host.invalid'])(
   },
 )
 
+test.each(['serve', 'admin migrate'])(
+  'svc %s says that it is the database that cannot be reached, where it is, and by which setting',
+  async (command) => {
+    const port = await freePort()
+    const env = { DATA_DIR: dataDir, PORT: '0' }
+    const one = { ...env, DATABASE_URL: `postgresql://svc@127.0.0.1:${port}/svc` }
+    const two = { ...env, DATABASE_URL: `postgresql://svc@127.0.0.1:${port},127.0.0.1:${port}/svc` }
+    for (const settings of [one, two]) {
+      const { code, stderr } = await runCli(command.split(' '), settings)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(
+        new RegExp(`The database cannot be reached: .*127.0.0.1:${port}.* DATABASE_URL says`),
+      )
+    }
+  },
+)
+
 if (LONG)
   test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
     const port = await freePort()
