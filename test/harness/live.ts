@@ -31,14 +31,11 @@ export interface Live {
   close(): Promise<void>
 }
 
-/** The three logins and the database, by the statements of docs/guides/operate.md; their URLs, with the socket at `host`. */
-export async function createLogins(
-  server: DatabaseServer,
-  { host, port }: { host: string; port: number } = server,
-): Promise<Record<string, string>> {
+/** The three logins and the database, by the statements of docs/guides/operate.md; their URLs. */
+async function createLogins(server: DatabaseServer): Promise<Record<string, string>> {
   for (const statement of await guideStatements()) await onMaintenance(server, statement)
   const url = (login: string) =>
-    `postgresql://${login}@localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
+    `postgresql://${login}@localhost/svc?host=${encodeURIComponent(server.host)}&port=${server.port}`
   return {
     DATABASE_URL: url('svc_app:choose-another'),
     DATABASE_OWNER_URL: url('svc_migrator:choose-one'),

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DatabaseServer } from '../../lab/chaos/server.ts'
 import { blocksOf } from '../harness/guides.ts'
 import { buildImage, type Images, openImages } from '../harness/images.ts'
-import { createLogins } from '../harness/live.ts'
 
 const PASSWORD = 'correct horse battery staple'
 /** As deploy/compose.yaml runs it. Loopback is its whole network, so that port 8080 is free. */
@@ -27,7 +25,13 @@ const OPTIONS = [
   // systemd would run the check at intervals; here the test does.
   '--health-interval=disable',
 ]
-const SETTINGS = {
+/** Settings of the migration; the service has more. Each gets the secrets that it names, and no others. */
+const MIGRATION = {
+  DATABASE_URL_FILE: '/run/secrets/database-url',
+  DATABASE_OWNER_URL_FILE: '/run/secrets/database-owner-url',
+  SVC_MASTER_KEY_FILE: '/run/secrets/master-key',
+}
+const SERVICE = {
   DATABASE_URL_FILE: '/run/secrets/database-url',
   DATABASE_OPERATOR_URL_FILE: '/run/secrets/database-operator-url',
   SVC_MASTER_KEY_FILE: '/run/secrets/master-key',
@@ -69,17 +73,32 @@ async function relay(from: string, to: string): Promise<Server> {
   return server
 }
 
-/** A folder of secrets, as deploy/README.md describes it. */
-async function writeSecrets(folder: string, logins: Environment): Promise<void> {
-  await mkdir(folder)
-  const secrets = {
-    'database-url': logins['DATABASE_URL']!,
-    'database-operator-url': logins['DATABASE_OPERATOR_URL']!,
-    'master-key': randomBytes(32).toString('base64'),
-    'metrics-token': randomBytes(16).toString('hex'),
+/** Runs the lines of deploy/README.md that make the secrets; returns their folder. The database gets the logins. */
+async function makeSecrets(folder: string, database: DatabaseServer): Promise<string> {
+  const [block] = await blocksOf('../deploy/README.md', 'sh')
+  const script = `sudo() { "$@"; }\n${block!.code}`
+  await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder })
+  const secrets = join(folder, 'deploy/secrets')
+  const client = await database.connect('postgres')
+  const statements = (await readFile(join(secrets, 'logins.sql'), 'utf8')).split(';\n').filter(Boolean)
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+  // The container has no network: a socket in place of the host `postgres`.
+  for (const name of await readdir(secrets)) {
+    const url = await readFile(join(secrets, name), 'utf8')
+    const moved = url.replace('@postgres/svc', '@localhost/svc?host=%2Frun%2Fpostgresql')
+    if (name.startsWith('database-')) await writeFile(join(secrets, name), moved)
   }
-  for (const [name, secret] of Object.entries(secrets)) await writeFile(join(folder, name), secret)
+  return secrets
 }
+
+/** Settings, and the secrets that they name. */
+const withSecrets = (folder: string, settings: Environment): string[] => [
+  ...asOptions(settings),
+  ...Object.values(settings)
+    .filter((value) => value.startsWith('/run/secrets/'))
+    .map((file) => `--volume=${join(folder, basename(file))}:${file}:ro`),
+]
 
 /** The guide's lines, with the program of the image in place of the npm script. */
 async function runGuide({ command, folder }: Images): Promise<string> {
@@ -92,17 +111,15 @@ async function runGuide({ command, folder }: Images): Promise<string> {
   return readFile(join(folder, 'credentials.json'), 'utf8')
 }
 
-/** A PostgreSQL whose socket the container gets, and its secrets. */
+/** A PostgreSQL whose socket the container gets, and the folder of secrets. */
 async function openDatabase(folder: string, undo: (() => unknown)[]) {
-  const [secrets, socket] = [join(folder, 'secrets'), join(folder, 'socket')]
+  const socket = join(folder, 'socket')
   const database = await DatabaseServer.open(join(folder, 'postgresql'))
   undo.push(() => database.close())
   await mkdir(socket)
   const passage = await relay(join(socket, '.s.PGSQL.5432'), join(database.host, `.s.PGSQL.${database.port}`))
   undo.push(() => passage.close())
-  const logins = await createLogins(database, { host: '/run/postgresql', port: 5432 })
-  await writeSecrets(secrets, logins)
-  return { logins, mounts: [`--volume=${secrets}:/run/secrets:ro`, `--volume=${socket}:/run/postgresql`] }
+  return { secrets: await makeSecrets(folder, database), mount: `--volume=${socket}:/run/postgresql` }
 }
 
 export async function openContainer(): Promise<Container> {
@@ -113,18 +130,17 @@ export async function openContainer(): Promise<Container> {
   }
   try {
     await buildImage(images)
-    const { logins, mounts } = await openDatabase(images.folder, undo)
-    const options = [...OPTIONS, ...mounts, ...asOptions(SETTINGS)]
+    const { secrets, mount } = await openDatabase(images.folder, undo)
+    const optionsFor = (settings: Environment) => [...OPTIONS, mount, ...withSecrets(secrets, settings)]
     const exec: Container['exec'] = (args, input) =>
       images.podman(['exec', '--interactive', 'svc', ...args], input)
     return {
       images,
       async migrate() {
-        const owner = asOptions({ DATABASE_OWNER_URL: logins['DATABASE_OWNER_URL']! })
-        await images.podman(['run', '--rm', ...options, ...owner, 'svc', 'admin', 'migrate'])
+        await images.podman(['run', '--rm', ...optionsFor(MIGRATION), 'svc', 'admin', 'migrate'])
       },
       async start() {
-        await images.podman(['run', '--detach', '--name=svc', ...options, 'svc'])
+        await images.podman(['run', '--detach', '--name=svc', ...optionsFor(SERVICE), 'svc'])
       },
       isHealthy: () =>
         images.podman(['healthcheck', 'run', 'svc']).then(

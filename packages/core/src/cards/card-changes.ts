@@ -144,7 +144,7 @@ type ReadAt = Pick<PreparedForCard, 'at' | 'tenantId' | 'timeZone'>
 
 /**
  * Locks the accounts between which commands on locked cards can move money, then reads the cards: with balances that
- * nobody else changes before the commit.
+ * no other transaction changes before the commit.
  */
 export async function readForMoney(
   tx: BatchTx,
