@@ -44,10 +44,22 @@ export async function storeResults(
   await writePages()
 }
 
+const withRatios = (measured: Measured) => ({ ...measured, ratios: ratios(measured) })
+
 export async function writeResults(all: readonly Measured[], setting: Setting): Promise<void> {
   const { callers, rounds, seconds, cards } = setting
-  const measures = all.map((measured) => ({ ...measured, ratios: ratios(measured) }))
+  const measures = all.map(withRatios)
   await storeResults('results.json', { settings: { callers, rounds, seconds, cards }, measures })
+}
+
+/** Some measures in the place of their earlier results, with the day; `order`: the ids of all. */
+export async function writeApart(all: readonly Measured[], order: readonly string[]): Promise<void> {
+  const stored = await read<StoredMeasures>('results.json')
+  if (!stored) throw new Error('There are no results of a whole run yet: npm run bench')
+  const apart = `${new Date().toISOString().slice(0, 10)}, ${machine()}`
+  const byId = new Map<string, Measured>(stored.measures.map((measured) => [measured.id, measured]))
+  for (const measured of all) byId.set(measured.id, { ...withRatios(measured), apart })
+  await storeResults('results.json', { ...stored, measures: order.flatMap((id) => byId.get(id) ?? []) })
 }
 
 /** More than these that differ in name only are counted, and told one by one only where they are not reached. */

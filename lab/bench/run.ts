@@ -3,7 +3,7 @@
  *
  *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes
  *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards; hours
- *   npm run bench -- --only token,coin-lookup      --list says what there is
+ *   npm run bench -- --only token,coin-lookup      --list says what there is; --write keeps the results, with the day
  *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
  *   npm run bench -- --tail        latency of both at fixed rates; --write keeps the results
  *   npm run bench -- --mixed       latency of payments beside a bulk job, exports, webhooks and other requests
@@ -11,7 +11,7 @@
  *
  * Contenders take turns (A B A B …), so that a noisy machine is noisy for all; medians of the rounds count, and only
  * ratios within a run mean anything elsewhere. Servers, load and PostgreSQL share the same cores. Commits are durable.
- * Writes lab/bench/results.json, lab/bench/RESULTS.md and lab/bench/charts/*.svg; a run of some measures writes nothing.
+ * Writes lab/bench/results.json, lab/bench/RESULTS.md and lab/bench/charts/*.svg; a run of some measures only with --write.
  */
 import { parseArgs } from 'node:util'
 import { measurePeer, measureTail } from './against-peer.ts'
@@ -28,7 +28,7 @@ import type { Measure, Setting } from './measures/measure.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { merchantToken } from './measures/token.ts'
 import { measureMixed, showMixed } from './mixed.ts'
-import { storeResults, writeResults } from './pages.ts'
+import { storeResults, writeApart, writeResults } from './pages.ts'
 import { openPair } from './pair.ts'
 import { PEER_OPERATIONS } from './peer-operations.ts'
 import { type Measured, machine, ratios, showMeasure } from './report.ts'
@@ -65,7 +65,7 @@ const { values } = parseArgs({
     mixed: { type: 'boolean', default: false },
     /** Connections of the peer. */
     'peer-pool': { type: 'string', default: '12' },
-    /** Results of --peer and --tail go into RESULTS.md. */
+    /** Results of --peer, --tail, --mixed and --only go into RESULTS.md. */
     write: { type: 'boolean', default: false },
     /** Options of Node for the service, say --cpu-prof. */
     'node-options': { type: 'string', default: '' },
@@ -158,3 +158,8 @@ try {
 }
 console.log(`\n${Math.round((performance.now() - startMs) / 1_000)} s`)
 if (!only) await writeResults(measured, setting)
+else if (values.write)
+  await writeApart(
+    measured,
+    MEASURES.map(({ id }) => id),
+  )

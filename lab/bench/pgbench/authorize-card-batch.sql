@@ -6,7 +6,7 @@ select array_agg(('{{partners}}'::text[])[1 + (n - {{first}}) / {{cardsEach}}] o
 select array_fill(to_timestamp(1750000000 + :id::bigint % 10000000), array[64]) as times, array_fill(clock_timestamp(), array[64]) as now \gset
 select token, encode(number_digest, 'base64') as digest, partner_id, svc_card_id from directory_cards(:tokens::text[], (select array_agg(decode(d, 'base64')) from unnest(array[]::text[]) d));
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', array_to_string(array(select distinct unnest(:partners::text[])), ','), true);
 insert into batches values ('bat_' || :id::bigint);
 select c.partner_id as lock_tenant, c.svc_card_id as lock_id, c.partner_id, c.svc_card_id, c.card_account_id from cards c where (c.partner_id, c.svc_card_id) in (select * from unnest(:partners::text[], :cards::text[])) order by c.svc_card_id for no key update of c;

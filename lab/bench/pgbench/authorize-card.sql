@@ -6,7 +6,7 @@
 \set id random(1, 900000000000000000)
 select token, encode(number_digest, 'base64') as digest, partner_id, svc_card_id from directory_cards(array['crd_' || lpad(:card::bigint::text, 26, '0')], (select array_agg(decode(d, 'base64')) from unnest(array[]::text[]) d));
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', ('{{partners}}'::text[])[1 + :partner::int], true);
 insert into batches values ('bat_' || :id::bigint);
 select c.partner_id as lock_tenant, c.svc_card_id as lock_id, c.partner_id, c.svc_card_id, c.card_account_id from cards c where (c.partner_id, c.svc_card_id) in (select * from unnest(array[('{{partners}}'::text[])[1 + :partner::int]], array['card_' || lpad(:card::bigint::text, 26, '0')])) order by c.svc_card_id for no key update of c;

@@ -4,7 +4,7 @@
 \set id random(1, 900000000000000)
 select array_agg('mer_bench' || (:first::int + i) % 256 order by i) as merchants, array_agg('qr_' || lpad((:first::int + i)::text, 26, '0') order by i) as codes, array_agg('{{event}}' || :id::bigint || 'x' || i order by i) as events from generate_series(0, 63) i \gset
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', array_to_string(:merchants::text[], ','), true);
 insert into batches values ('bat_' || :id::bigint);
 select q.merchant_id as lock_tenant, q.qr_code_id as lock_id, q.qr_code_id, q.merchant_id, q.tr, q.upi_uri, q.qr_name, q.multiple_use, q.fixed_amount, q.amount_paise, q.description, q.expiry_at, q.custom_params, q.status, q.customer_name, q.customer_email, q.customer_mobile, q.customer_id, q.reference_number, q.holds_reference, q.request_hash, q.accepted_count, q.accepted_paise, q.created_at, q.modified_at from qr_codes q where (q.merchant_id, q.qr_code_id) in (select * from unnest(:merchants::text[], :codes::text[])) order by q.qr_code_id for no key update of q;

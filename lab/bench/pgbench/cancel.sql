@@ -3,7 +3,7 @@
 \set merchant :code % 256
 \set id random(1, 900000000000000000)
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', 'mer_bench' || :merchant::int, true);
 insert into batches values ('bat_' || :id::bigint);
 select q.merchant_id as lock_tenant, q.qr_code_id as lock_id, q.qr_code_id, q.merchant_id, q.tr, q.upi_uri, q.qr_name, q.multiple_use, q.fixed_amount, q.amount_paise, q.description, q.expiry_at, q.custom_params, q.status, q.customer_name, q.customer_email, q.customer_mobile, q.customer_id, q.reference_number, q.holds_reference, q.request_hash, q.accepted_count, q.accepted_paise, q.created_at, q.modified_at from qr_codes q where (q.merchant_id, q.qr_code_id) in (select * from unnest(array['mer_bench' || :merchant::int], array['qr_' || lpad(:code::int::text, 26, '0')])) order by q.qr_code_id for no key update of q;

@@ -4,7 +4,7 @@
 \set id random(1000000, 900000000000000)
 select array_agg('mer_bench' || (:merchant::int + i) % 256 order by i) as merchants, array_agg('qr_' || lpad((:id::bigint * 64 + i)::text, 26, '0') order by i) as codes, array_agg('SVCP' || :id::bigint * 64 + i order by i) as trs, array_agg('{{event}}' || :id::bigint || 'x' || i order by i) as events from generate_series(0, 63) i \gset
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', array_to_string(:merchants::text[], ','), true);
 insert into batches values ('bat_' || :id::bigint);
 select clock_timestamp() as now;

@@ -3,7 +3,7 @@
 \set account random(0, {{lastAccount}})
 \set id random(1, 900000000000000000)
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', ('{{partners}}'::text[])[1 + :account::int % {{partnerCount}}], true);
 insert into batches values ('bat_' || :id::bigint);
 select tenant_id, route, key, request_hash, ciphertext_hash, status, response, response_headers from idempotency_keys join unnest(array[('{{partners}}'::text[])[1 + :account::int % {{partnerCount}}]], array['POST /api/v0/partner/svcCard'], array['jwe ' || encode(sha256(('h' || :id::bigint)::bytea), 'base64')]) as wanted (tenant_id, route, key) using (tenant_id, route, key);

@@ -2,7 +2,7 @@
 \set merchant random(0, 255)
 \set id random(1000000, 900000000000000000)
 begin;
-set local lock_timeout = 2000;
+set local lock_timeout = 60000;
 select set_config('svc.tenants', 'mer_bench' || :merchant::int, true);
 insert into batches values ('bat_' || :id::bigint);
 select clock_timestamp() as now;
