@@ -20,7 +20,7 @@ interface VisitOptions {
   readonly leadsTo?: string
 }
 
-/** The service opens the alert of its world within a quarter of a minute. */
+/** Also on a machine that does much else. */
 const WORLD_MS = 240_000
 
 /** One service, one browser and one world for all tests of the page; each test gets a window of its own. */

@@ -10,9 +10,10 @@ import { redact, redactDescription, redactPath } from './redact.ts'
 import { RequestLogRetention } from './request-log-retention.ts'
 import { idsIn } from './touched-objects.ts'
 
-/** Nothing is written more often than this; a request can be looked up that much later. */
-const FLUSH_MS = 1_000
-const ROWS_A_WRITE = 500
+/** Entries are written this often, a few at a time: many at once would hold up the requests of that moment. */
+const FLUSH_MS = 200
+const ROWS_A_WRITE = 64
+const SUMS_EVERY_MS = 1_000
 /** Bodies that wait to be written, in memory. */
 const WAITING_BYTES_MAX = 8 * 1_048_576
 /** Share of what may be logged in a second that is kept free for failures. */
@@ -78,6 +79,7 @@ export class RequestLog {
   #second = { startedAtMs: 0, taken: 0 }
   #reads = 0
   #sums = new Map<string, number>()
+  #summedAtMs = 0
   /** Writes what waits. */
   readonly loop: Loop
   /** Entries that were not kept. */
@@ -148,7 +150,9 @@ export class RequestLog {
   }
 
   async #writeSums(): Promise<void> {
-    if (this.#sums.size === 0) return
+    const isDue = performance.now() - this.#summedAtMs >= SUMS_EVERY_MS || this.loop.stopping.aborted
+    if (this.#sums.size === 0 || !isDue) return
+    this.#summedAtMs = performance.now()
     const sums = [...this.#sums].map(([key, count]) => {
       const [minute = '', ...what] = key.split(' ')
       return { key, minute: new Date(Number(minute) * 60_000), what: what.join(' '), count }

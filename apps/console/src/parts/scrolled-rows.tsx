@@ -23,7 +23,7 @@ const PAGE_ROWS = '250'
 /** Further rows are loaded when so many are left below the window. */
 const AHEAD = 200
 const OVERSCAN = 8
-/** Until a row has been measured, in pixels. */
+/** Until the first row has been measured, in pixels. */
 const ROW_PX = { table: 54, compact: 30, phone: 220 } as const
 
 interface ScrolledProps<Row> extends ListRowsProps<Row> {
@@ -82,7 +82,9 @@ function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
   useLayoutEffect(() => {
     if (frame.current) setTop(frame.current.getBoundingClientRect().top + window.scrollY)
   }, [])
-  const rowPx = phone ? ROW_PX.phone : density === 'compact' ? ROW_PX.compact : ROW_PX.table
+  const guessPx = phone ? ROW_PX.phone : density === 'compact' ? ROW_PX.compact : ROW_PX.table
+  const [measured, setMeasured] = useState({ guessPx: 0, rowPx: 0 })
+  const rowPx = measured.guessPx === guessPx ? measured.rowPx : guessPx
   const virtualizer = useWindowVirtualizer({
     count: loaded.length,
     estimateSize: () => rowPx,
@@ -92,6 +94,13 @@ function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
     useFlushSync: false,
   })
   const items = virtualizer.getVirtualItems()
+  const firstPx = items[0]?.size ?? rowPx
+  // Rows as high as expected are not kept one by one, nor are the places of all reckoned again when they come into view.
+  useEffect(() => {
+    if (firstPx === rowPx || measured.guessPx === guessPx) return
+    setMeasured({ guessPx, rowPx: firstPx })
+    virtualizer.measure()
+  }, [firstPx, rowPx, guessPx, measured, virtualizer])
   const reached = items.at(-1)?.index ?? 0
   useEffect(() => {
     if (reached >= loaded.length - AHEAD) more()
