@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acknowledgedMore } from './acknowledged-more.ts'
 import type { Node } from './cluster.ts'
@@ -12,6 +13,10 @@ const FAILOVER_MS_MAX = 90_000
 /** Longer than Patroni's `ttl`, so that the nodes have to agree without it. */
 const ETCD_SILENT_MS = 26_000
 
+/** How late the timers of this process are, which measures the waits of callers: a machine that stands still is no pause of the service. */
+const lateness = monitorEventLoopDelay()
+lateness.enable()
+
 interface Loss {
   readonly begin: (bed: FailoverBed, primary: Node) => Promise<unknown>
   /** Brings the node back. */
@@ -23,6 +28,7 @@ async function loseThePrimary(trial: Trial<FailoverBed>, { begin, end }: Loss): 
   const { bed, load } = trial
   const { record, attempts } = load
   const primary = await bed.cluster.primary()
+  lateness.reset()
   attempts.longestMs = 0
   record.longestPauseMs = 0
   const startMs = performance.now()
@@ -65,6 +71,7 @@ function outcome(
       ...figures,
       'longest pause ms': record.longestPauseMs,
       'longest response ms': attempts.longestMs,
+      'measured by timers late by ms': lateness.max / 1e6,
     },
     broken: all,
   }
@@ -84,6 +91,7 @@ const etcdSilence: Fault<FailoverBed> = {
   share: 3,
   async inject(trial) {
     const { cluster, members } = trial.bed
+    lateness.reset()
     trial.load.attempts.longestMs = 0
     trial.load.record.longestPauseMs = 0
     cluster.etcd('SIGSTOP')
