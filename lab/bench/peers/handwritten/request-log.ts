@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type pg from 'pg'
 import { statement } from './database.ts'
 
-/** As many as the log accepts in a second; the others are left out. */
-const ENTRIES_MAX = 500
+/** So often are entries written; as many as make 500 a second, the others are left out. */
+const FLUSH_MS = 200
+const ENTRIES_MAX = 100
 /** Of so many successful reads one is entered. */
 const READ_SAMPLE = 100
 
@@ -45,7 +46,7 @@ const columnsOf = (entries: readonly Entry[]): unknown[][] => [
   entries.map(({ bodyBytes }) => bodyBytes),
 ]
 
-/** The table of requests, written once a second, so that no request waits for it. */
+/** The table of requests, written in the background, so that no request waits for it. */
 export function openRequestLog(pool: pg.Pool, failed: (error: unknown) => void) {
   let waiting: Entry[] = []
   let reads = 0
@@ -54,7 +55,7 @@ export function openRequestLog(pool: pg.Pool, failed: (error: unknown) => void) 
     waiting = []
     if (entries.length > 0) await INSERT(pool, columnsOf(entries)).catch(failed)
   }
-  const timer = setInterval(() => void flush(), 1_000)
+  const timer = setInterval(() => void flush(), FLUSH_MS)
   return {
     add(request: FastifyRequest, reply: FastifyReply): void {
       const { url = '' } = request.routeOptions
