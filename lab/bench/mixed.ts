@@ -12,7 +12,7 @@ import { openBeside } from './mixed-beside.ts'
 const RATES = { reads: 700, payments: 200, creates: 100 } as const
 const BULK_ROWS = 2_000
 /** So many merchants receive webhooks for all their events. */
-const ENDPOINTS = 16
+const ENDPOINTS = 100
 
 export interface Mixed {
   /** Of payments: alone, and with everything else. */

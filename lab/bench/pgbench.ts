@@ -65,21 +65,14 @@ export function pgbenchContender(
           '-j',
           String(Math.min(2, clients)),
         ]
+        const at = ['-h', bed.host, '-p', String(bed.port), '-U', 'postgres', 'svc']
         // The session that the service's own statements have; plans made once, as theirs are. Left to itself PostgreSQL
         // plans scripts with long literals anew each time, and pgbench gets less done.
         const { options } = connectionOptions({ url: 'postgresql:///svc' }, 'svc_service')
         const PGOPTIONS = `${options} -c plan_cache_mode=force_generic_plan`
         const { stderr, stdout } = await promisify(execFile)(
           program,
-          [...args, '-T', String(seconds + warmSeconds), '-f', file].concat([
-            '-h',
-            bed.host,
-            '-p',
-            String(bed.port),
-            '-U',
-            'postgres',
-            'svc',
-          ]),
+          [...args, '-T', String(seconds + warmSeconds), '-f', file, ...at],
           { env: { ...process.env, PGOPTIONS } },
         )
         const reported = [...stderr.matchAll(/^progress: [\d.]+ s, ([\d.]+) tps/gm)].map(([, tps]) =>

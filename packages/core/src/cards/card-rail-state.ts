@@ -2,7 +2,7 @@ import { ByTenant } from '@svc/kernel/by-tenant'
 import { required } from '@svc/kernel/invariant'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
-import { account } from '../ledger/accounts.ts'
+import { type Account, account } from '../ledger/accounts.ts'
 import { type CardAuthorization, cardAuthorizations } from './card-authorization.ts'
 import { type LockedCard, lockCards, readForMoney } from './card-changes.ts'
 import {
@@ -73,6 +73,19 @@ const MESSAGES = statement<StoredMessage>(
    where (m.partner_id, m.svc_card_id) in (select * from unnest($1::text[], $2::text[]))
      and (m.type in ('capture', 'advice') or m.type = 'void' and m.authorization_id is null)`,
 )
+/** An authorisation moves no money: it need not wait for those of other cards at the accounts that all share. */
+function movedBy(commands: readonly RecordMessage[]): (card: LockedCard) => Account[] {
+  const moving = new Set(commands.flatMap(({ type, tenantId }) => (movesMoney(type) ? [tenantId] : [])))
+  return ({ partnerId, svcCardId }) =>
+    moving.has(partnerId)
+      ? [
+          account('card', partnerId, svcCardId),
+          account('card_settlement', partnerId),
+          account('card_exceptions', partnerId),
+        ]
+      : []
+}
+
 /** Locks the cards of messages, then reads what is known of them and of the messages themselves. */
 export async function lockCardRail(
   tx: BatchTx,
@@ -85,19 +98,9 @@ export async function lockCardRail(
     (card) => card.partnerId,
     (card) => card.svcCardId,
   )
-  // An authorisation moves no money: it need not wait for those of other cards at the accounts that all share.
-  const moving = new Set(commands.flatMap(({ type, tenantId }) => (movesMoney(type) ? [tenantId] : [])))
-  const accountsOf = ({ partnerId, svcCardId }: LockedCard) =>
-    moving.has(partnerId)
-      ? [
-          account('card', partnerId, svcCardId),
-          account('card_settlement', partnerId),
-          account('card_exceptions', partnerId),
-        ]
-      : []
   // After the lock, so that they see what it waited for; they travel together.
   const [views, knownRows, authorizations, earlier] = await Promise.all([
-    readForMoney(tx, locked, commands, accountsOf),
+    readForMoney(tx, locked, commands, movedBy(commands)),
     tx.query(
       KNOWN,
       columns(
