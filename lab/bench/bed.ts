@@ -53,8 +53,8 @@ export interface Side {
 export interface Bed extends Side {
   readonly host: string
   readonly port: number
-  /** Another process of the service on the same database, or on the same server by other means. */
-  startService(url?: string): Promise<ServerProcess>
+  /** Another process of the service on the same database, or on the same server by other means; `node`: the program that runs it. */
+  startService(url?: string, node?: string): Promise<ServerProcess>
   /** A partner whose accounts have all the funds that a benchmark can spend. */
   newPartner(product: Product, accounts: number): Promise<BenchPartner>
   close(): Promise<void>
@@ -104,8 +104,9 @@ export async function makeBed(nodeFlags: readonly string[] = []): Promise<Bed> {
   await root.end()
   const [masterKey, railKey] = [randomBytes(32).toString('base64'), randomBytes(24).toString('hex')]
   const socketUrl = `postgresql://postgres@localhost/svc?host=${encodeURIComponent(host)}&port=${port}`
-  const startService = (url = socketUrl) =>
+  const startService = (url = socketUrl, node?: string) =>
     startServer({
+      ...(node !== undefined && { node }),
       args: [...nodeFlags, 'bin/svc.mjs', 'serve'],
       env: {
         PORT: '0',

@@ -97,7 +97,7 @@ export function chart({ title, figures }: Measured): string {
   const x = (value: number) => (left + (value / most) * width).toFixed(1)
   const body = bars.map(({ contender, perSecond }, i) => {
     const y = 44 + i * step
-    const own = contender.startsWith('svc') || /process|socket|cards/i.test(contender)
+    const own = contender.startsWith('svc') || /process|socket|cards|Node/i.test(contender)
     const [low, high] = [Math.min(...perSecond), Math.max(...perSecond)]
     return (
       `<text x="${left - 8}" y="${y + 13}" text-anchor="end">${escaped(contender)}</text>` +

@@ -4,6 +4,7 @@
  *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes
  *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards; hours
  *   npm run bench -- --only token,coin-lookup      --list says what there is; --write keeps the results, with the day
+ *   npm run bench -- --only node-versions          on Node 20, 24 and 26, which a run of all leaves out
  *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
  *   npm run bench -- --tail        latency of both at fixed rates; --write keeps the results
  *   npm run bench -- --mixed       latency of payments beside a bulk job, exports, webhooks and other requests
@@ -25,6 +26,7 @@ import { encryptedCreation } from './measures/encrypted-creation.ts'
 import { footprint } from './measures/footprint.ts'
 import { growth } from './measures/growth.ts'
 import type { Measure, Setting } from './measures/measure.ts'
+import { nodeVersions } from './measures/node-versions.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { merchantToken } from './measures/token.ts'
 import { measureMixed, showMixed } from './mixed.ts'
@@ -49,6 +51,7 @@ const MEASURES: readonly Measure[] = [
   severalProcesses,
   // Last: the overview begins a check of all books, which goes on in the background.
   consoleLists,
+  nodeVersions,
 ]
 
 const { values } = parseArgs({
@@ -72,7 +75,7 @@ const { values } = parseArgs({
   },
 })
 if (values.list) {
-  for (const { id, title } of MEASURES) console.log(`${id.padEnd(16)} ${title}`)
+  for (const { id, title } of MEASURES) console.log(`${id.padEnd(18)} ${title}`)
   process.exit()
 }
 const only = values.only?.split(',')
@@ -146,7 +149,7 @@ const setting: Setting = {
 }
 const measured: Measured[] = []
 try {
-  for (const measure of MEASURES.filter(({ id }) => !only || only.includes(id))) {
+  for (const measure of MEASURES.filter(({ id, apart }) => (only ? only.includes(id) : !apart))) {
     const result = await measure.run(setting)
     progress('')
     const { id, title } = measure

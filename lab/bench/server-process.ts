@@ -16,7 +16,9 @@ export interface ServerProcess {
 }
 
 export interface Start {
-  /** Arguments of Node. */
+  /** Node's program; by default the one that runs this. */
+  readonly node?: string
+  /** Its arguments. */
   readonly args: readonly string[]
   readonly env?: Record<string, string>
   readonly cwd?: string
@@ -35,6 +37,7 @@ function ourReady(line: string): string | undefined {
 }
 
 export async function startServer({
+  node = process.execPath,
   args,
   env = {},
   cwd = ROOT,
@@ -42,7 +45,7 @@ export async function startServer({
 }: Start): Promise<ServerProcess> {
   const { PATH = '', HOME = '' } = process.env
   const beganMs = performance.now()
-  const child = spawn(process.execPath, args, {
+  const child = spawn(node, args, {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

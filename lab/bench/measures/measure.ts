@@ -42,5 +42,7 @@ export interface Measure {
   /** For `--only`. */
   readonly id: string
   readonly title: string
+  /** Measured only where it is named. */
+  readonly apart?: true
   run(setting: Setting): Promise<Result>
 }
