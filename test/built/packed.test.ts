@@ -21,7 +21,7 @@ beforeAll(async () => {
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], {
     cwd: folder,
   })
-})
+}, 240_000)
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
 
 const npx = (...args: string[]) => run('npx', ['--no-install', 'svc', ...args], { cwd: folder })
