@@ -39,7 +39,7 @@ const page = (folder, mode) => ({
 /** @type {Readonly<Record<string, Target>>} */
 const TARGETS = {
   svc: {
-    sources: ['packages', 'scripts/bundle.mjs', 'package.json', 'package-lock.json'],
+    sources: ['packages', 'scripts/bundle.mjs', 'scripts/shipped.mjs', 'package.json', 'package-lock.json'],
     into: 'dist',
     needs: 'esbuild',
     compiler: ['scripts/bundle.mjs'],

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import '@svc/core/cards/card'
+import '@svc/core/cards/card-authorization'
+import '@svc/core/cards/card-message'
 import '@svc/core/ledger/journals'
 import '@svc/core/qr-codes/payment'
 import '@svc/core/qr-codes/qr-code'

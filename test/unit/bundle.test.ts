@@ -12,7 +12,8 @@ let tree: string
 beforeEach(async () => {
   tree = await mkdtemp(join(tmpdir(), 'svc-bundle-'))
   for (const folder of ['packages/cli/src', 'scripts']) await mkdir(join(tree, folder), { recursive: true })
-  await copyFile(join(ROOT, 'scripts/bundle.mjs'), join(tree, 'scripts/bundle.mjs'))
+  for (const file of ['scripts/bundle.mjs', 'scripts/shipped.mjs'])
+    await copyFile(join(ROOT, file), join(tree, file))
   await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
 })
 afterEach(() => rm(tree, { recursive: true, force: true }))
