@@ -31,8 +31,7 @@ export const KEEPALIVE_AFTER_MS = 5_000
 /** A socket that gives up after a long silence: no connection to the database is without a limit. */
 export function limitedSocket(): Socket {
   const socket = new Socket()
-  // One whose client found no server to connect to is silent too; nobody else listens then, and an error that nobody
-  // hears ends the process.
+  // A client that finds no server to connect to leaves its socket without a listener: the error would end the process.
   socket.on('error', () => undefined)
   socket.setTimeout(LONG_SILENCE_MS)
   endWhenSilent(socket)
