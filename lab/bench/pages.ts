@@ -53,10 +53,14 @@ export async function writeResults(all: readonly Measured[], setting: Setting): 
 }
 
 /** Some measures in the place of their earlier results, with the day; `order`: the ids of all. */
-export async function writeApart(all: readonly Measured[], order: readonly string[]): Promise<void> {
+export async function writeApart(
+  all: readonly Measured[],
+  { rounds, seconds }: Setting,
+  order: readonly string[],
+): Promise<void> {
   const stored = await read<StoredMeasures>('results.json')
   if (!stored) throw new Error('There are no results of a whole run yet: npm run bench')
-  const apart = `${new Date().toISOString().slice(0, 10)}, ${machine()}`
+  const apart = `${new Date().toISOString().slice(0, 10)}, ${rounds} rounds of ${seconds} s, ${machine()}`
   const byId = new Map<string, Measured>(stored.measures.map((measured) => [measured.id, measured]))
   for (const measured of all) byId.set(measured.id, { ...withRatios(measured), apart })
   await storeResults('results.json', { ...stored, measures: order.flatMap((id) => byId.get(id) ?? []) })

@@ -164,5 +164,6 @@ if (!only) await writeResults(measured, setting)
 else if (values.write)
   await writeApart(
     measured,
+    setting,
     MEASURES.map(({ id }) => id),
   )

@@ -1,7 +1,7 @@
 import { installNode } from '../../runtimes/node.ts'
 import type { Bed, Side } from '../bed.ts'
 import { type Contender, contest, type Figure, httpContender } from '../contest.ts'
-import { lookups } from './coin-lookup.ts'
+import { requestBytes } from '../load.ts'
 import { creates, credits, prepare } from './durable-commands.ts'
 import type { Measure, Setting } from './measure.ts'
 
@@ -15,14 +15,16 @@ async function openSide(bed: Bed, version: string): Promise<Side> {
   return { ...bed, service: await bed.startService(undefined, node) }
 }
 
-/** A command that waits for the disk, one that draws an image, and a read. */
-async function contendersOf(setting: Setting, sides: ReadonlyMap<string, Side>) {
-  const { bed, callers, seconds } = setting
-  const requests = await lookups(bed, await bed.newPartner('incentive', 1), callers[0]!)
+/** A command that waits for the disk, one that draws an image, and a signature. */
+function contendersOf(setting: Setting, sides: ReadonlyMap<string, Side>) {
+  const { bed, seconds } = setting
+  const requests = bed.apiKeys.map((key) =>
+    requestBytes('POST', '/api/v0/merchant/token', { 'api-key': key }),
+  )
   const loads = {
     'accept a payment': (side: Side) => credits(side, seconds),
     'create a QR code': creates,
-    'look up coins': ({ service: { port } }: Side) => ({
+    'get a merchant token': ({ service: { port } }: Side) => ({
       port,
       next: (n: number) => requests[n % requests.length],
     }),
@@ -43,7 +45,7 @@ export const nodeVersions: Measure = {
     const sides = new Map<string, Side>()
     try {
       for (const version of VERSIONS) sides.set(version, await openSide(setting.bed, version))
-      const operations = await contendersOf(setting, sides)
+      const operations = contendersOf(setting, sides)
       const figures: Figure[] = []
       for (const contenders of operations)
         figures.push(
