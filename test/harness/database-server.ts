@@ -31,6 +31,8 @@ const SETTINGS = {
   // Of hundreds of databases, each a copy of the template, the usual 128 MB hold a few.
   shared_buffers: '1GB',
   max_wal_size: '8GB',
+  // A checkpoint syncs the files of all of them. Nor does a test drop its database, which asks for one at once.
+  checkpoint_timeout: '1h',
   // A worker would come to each database in turn, and with hundreds of them ten times a second.
   autovacuum_naptime: '1h',
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrationNames } from '@svc/platform/db/migration-files'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { asSuperuser, MASTER_KEY, newDatabase, type TestDatabase } from '../harness/service.ts'
 
@@ -10,9 +10,6 @@ let db: TestDatabase
 beforeAll(async () => {
   db = await newDatabase()
 })
-afterAll(() =>
-  asSuperuser('postgres', async (admin) => void (await admin.query(`drop database ${db.database}`))),
-)
 
 /** Tables under row-level security, each with the column that its policy for tenants reads. */
 const SECURED = `secured as (
