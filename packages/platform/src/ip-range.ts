@@ -1,77 +1,47 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
-/** An IP address as a number; one of IPv4 that is mapped into IPv6 (RFC 4291 section 2.5.5.2) is one of IPv4. */
-export interface IpAddress {
-  readonly bits: 32 | 128
-  readonly value: bigint
-}
+/** An IP address; one of IPv4 that is mapped into IPv6 (RFC 4291 section 2.5.5.2) is one of IPv4. */
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses that begin with the first `prefix` bits of `value`. */
-export interface IpRange extends IpAddress {
+/** The addresses that begin with the first `prefix` bits of `address`. */
+export interface IpRange {
+  readonly address: IpAddress
   readonly prefix: number
 }
 
-const MAPPED = 0xffffn
+const BITS = { ipv4: 32, ipv6: 128 } as const
 
-const ofIPv4 = (text: string): bigint =>
-  text.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n)
-
-function ofIPv6(text: string): bigint {
-  const groups = (part: string): bigint[] =>
-    part === ''
-      ? []
-      : part.split(':').flatMap((group) => {
-          if (!group.includes('.')) return [BigInt(`0x${group}`)]
-          const tail = ofIPv4(group)
-          return [tail >> 16n, tail & 0xffffn]
-        })
-  const [before = '', after] = text.split('::')
-  const [head, tail] = [groups(before), groups(after ?? '')]
-  const zeros = Array<bigint>(8 - head.length - tail.length).fill(0n)
-  return [...head, ...zeros, ...tail].reduce((value, group) => (value << 16n) | group, 0n)
-}
+/** In groups of hexadecimal digits: the library takes `::10.0.0.1` for an address of IPv4 that is mapped. */
+const inGroups = (ipv6: string): string => new URL(`http://[${ipv6}]`).hostname.slice(1, -1)
 
 /** `undefined` for what is no address, or one that counts on one link only (`fe80::1%eth0`). */
 export function parseAddress(text: string): IpAddress | undefined {
-  if (isIPv4(text)) return { bits: 32, value: ofIPv4(text) }
-  if (!isIPv6(text) || text.includes('%')) return undefined
-  const value = ofIPv6(text)
-  return value >> 32n === MAPPED ? { bits: 32, value: value & 0xffff_ffffn } : { bits: 128, value }
+  // Asked before the library, which also reads IPv4 addresses with fewer parts, or in octal and hexadecimal.
+  if (isIPv4(text)) return ipaddr.parse(text)
+  return isIPv6(text) && !text.includes('%') ? ipaddr.process(inGroups(text)) : undefined
 }
 
 /** An address, or a network in CIDR notation; also one whose address has bits beyond its prefix. */
 export function parseRange(text: string): IpRange | undefined {
-  const [, address = '', length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
-  const parsed = parseAddress(address)
-  if (!parsed) return undefined
-  const written = isIPv4(address) ? 32 : 128
-  const prefix = (length === undefined ? written : Number(length)) - (written - parsed.bits)
-  return prefix >= 0 && prefix <= parsed.bits ? { ...parsed, prefix } : undefined
+  const [, written = '', length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
+  const address = parseAddress(written)
+  if (!address) return undefined
+  const bits = BITS[address.kind()]
+  const bitsWritten = isIPv4(written) ? BITS.ipv4 : BITS.ipv6
+  const prefix = (length === undefined ? bitsWritten : Number(length)) - (bitsWritten - bits)
+  return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined
 }
-
-const shiftOf = ({ bits, prefix }: IpRange): bigint => BigInt(bits - prefix)
 
 /** The range without the bits that its address has beyond the prefix. */
-export const networkOf = (range: IpRange): IpRange => ({
-  ...range,
-  value: (range.value >> shiftOf(range)) << shiftOf(range),
-})
-
-export const isInRange = (range: IpRange, { bits, value }: IpAddress): boolean =>
-  range.bits === bits && (range.value ^ value) >> shiftOf(range) === 0n
-
-/** RFC 5952: lower case, no leading zeros, the longest run of zero groups as `::`. */
-function textOf({ bits, value }: IpAddress): string {
-  if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
-  const groups = Array.from({ length: 8 }, (_, n) => ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16))
-  const runs = groups.join(':').match(/(?:\b0(?::0)+\b)/g) ?? []
-  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '')
-  const text = groups.join(':')
-  if (longest === '') return text
-  const at = new RegExp(`(?:^|:)${longest}(?:$|:)`)
-  return text.replace(at, '::')
+export function networkOf({ address, prefix }: IpRange): IpRange {
+  const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+  return { address: kind.networkAddressFromCIDR(`${address}/${prefix}`), prefix }
 }
 
-/** The one way to write a range: without the prefix where it is a single address. */
-export const rangeText = (range: IpRange): string =>
-  range.prefix === range.bits ? textOf(range) : `${textOf(range)}/${range.prefix}`
+export const isInRange = (range: IpRange, address: IpAddress): boolean =>
+  range.address.kind() === address.kind() && address.match(range.address, range.prefix)
+
+/** The one way to write a range: as RFC 5952 says, and without the prefix where it is a single address. */
+export const rangeText = ({ address, prefix }: IpRange): string =>
+  prefix === BITS[address.kind()] ? address.toString() : `${address.toString()}/${prefix}`

@@ -70,7 +70,7 @@ function rangeFault(text: string): string | undefined {
     return 'must be an IP address or a network in CIDR notation, such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32'
   if (range.prefix === 0) return 'must not be every address; leave the list empty for that'
   const network = networkOf(range)
-  return network.value === range.value
+  return rangeText(network) === rangeText(range)
     ? undefined
     : `has bits beyond its prefix; the network is ${rangeText(network)}`
 }
