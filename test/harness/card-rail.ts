@@ -50,8 +50,8 @@ export class Terminal {
     payloadOf(await this.send('balance-inquiries', fields))
 
   /** Sends bytes as they are, signed. */
-  sendBytes(path: string, body: string): Promise<ApiResponse> {
-    const bytes = Buffer.from(body)
+  sendBytes(path: string, body: string | Buffer): Promise<ApiResponse> {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
     return this.#client.send('POST', `/rails/cards/${path}`, bytes, {
       'content-type': 'application/json',
       'x-rail-signature': signNotice(bytes, this.#key, Date.now()),

@@ -55,6 +55,30 @@ test('a signed message that cannot be read is kept once, without card numbers, a
   expect(bodies.join()).toContain('XXXX1111')
 })
 
+test('a message is decided by the fields that it needs, whatever the form of the others', async () => {
+  const { terminal } = await newCard()
+  const { token } = terminal
+  const bodyOf = (others: object) =>
+    JSON.stringify({ token, amount: 1, channel: 'pos', ...newIdentity(), ...others })
+  const odd: readonly (string | Buffer)[] = [
+    bodyOf({ rrn: 'RRN' }).replace('"RRN"', '12345678901234567890'),
+    bodyOf({ risk: 'SCORE' }).replace('"SCORE"', '0.12345678901234567890'),
+    Buffer.from(bodyOf({ merchantName: 'Café' }), 'latin1'),
+    bodyOf({ merchantName: 'nul\u0000byte, \ud800, and a line\nfeed' }),
+    `\ufeff${bodyOf({})}`,
+    bodyOf({ tags: Array.from({ length: 1_000 }, (_, n) => n) }),
+    bodyOf({ terminal: JSON.parse('[['.repeat(20) + ']]'.repeat(20)) }),
+    bodyOf({ mcc: null, merchantPlace: {}, localTime: [] }),
+  ]
+  for (const body of odd)
+    expect(payloadOf(await terminal.sendBytes('authorizations', body))).toMatchObject({ status: 'approved' })
+  const twice = bodyOf({}).replace('{', '{"amount":2,')
+  expect(await terminal.sendBytes('authorizations', twice)).toMatchObject({
+    status: 202,
+    json: { payload: { reason: 'not_json' } },
+  })
+})
+
 test('a message names its card by the number where it is encrypted', async () => {
   const { svcCardId, terminal } = await newCard()
   const [row] = await sql<{ number_encrypted: Buffer }>(

@@ -1,6 +1,6 @@
 import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
-import { parseStrictJson } from '@svc/kernel/strict-json'
 import { parseRfc3339 } from '@svc/kernel/time'
+import { parseObject, textOf } from '../rails/read-notice.ts'
 import type { UnreadableReason } from './card-exception.ts'
 import { ADVICES, type CardMessage, type MessageType, NETWORK_CHANNELS } from './card-message.ts'
 
@@ -16,7 +16,7 @@ const TEXT_MAX = 100
  * `encrypted`: whether it came encrypted, so that it may contain a card number.
  */
 export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: boolean): ReadMessage {
-  const fields = parseFields(body)
+  const fields = parseObject(body)
   if (!fields) return { unreadable: 'not_json' }
   if (fields['cardNumber'] !== undefined && !encrypted) return { unreadable: 'card_number_not_encrypted' }
   const card = readCard(fields)
@@ -53,23 +53,6 @@ export function readCardMessage(type: MessageType, body: Uint8Array, encrypted: 
       localTime: shortText(fields['localTime']),
     },
   }
-}
-
-function parseFields(body: Uint8Array): Fields | undefined {
-  try {
-    const value = parseStrictJson(Buffer.from(body))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Fields)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** PostgreSQL's text holds no NUL and no half of a surrogate pair; a number is written as its digits. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
-  return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '�') : undefined
 }
 
 /** A text for people; what looks like a card number does not belong in one. */

@@ -94,10 +94,13 @@ export function readReceivedMoney(
   }
 }
 
-/** An object with a duplicate key is rejected: which of two amounts the bank means is decided by hand. */
+/**
+ * The object of a signed message, whatever its form otherwise: after a byte order mark, with bytes that are no UTF-8, with
+ * numbers that a double cannot hold. One with a duplicate key is rejected: which of two amounts is meant is decided by hand.
+ */
 export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   try {
-    const text = Buffer.from(body).toString('utf8')
+    const text = new TextDecoder().decode(body)
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) && !repeatsKey(text)
       ? (value as Record<string, unknown>)
@@ -107,7 +110,7 @@ export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>>
   }
 }
 
-/** PostgreSQL's text holds no NUL; a number is written as its digits. */
+/** PostgreSQL's text holds no NUL and no half of a surrogate pair; a number is written as its digits. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '�') : undefined
