@@ -91,7 +91,7 @@ test.each(['192.0.2.1', 'no-such-host.invalid'])(
   },
 )
 
-test.each(['serve', 'admin migrate'])(
+test.each(['serve', 'admin migrate', 'admin migrate --status'])(
   'svc %s says that it is the database that cannot be reached, where it is, and by which setting',
   async (command) => {
     const port = await freePort()

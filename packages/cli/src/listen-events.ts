@@ -92,13 +92,17 @@ async function readPosition(file: string): Promise<Position | undefined> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
-  } catch {
-    return undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
   }
-  const position = JSON.parse(text) as Position
-  if (!Number.isSafeInteger(position.after))
-    throw new UsageError(`${file} contains no position; delete it to start again`)
-  return position
+  try {
+    const position = JSON.parse(text) as Position
+    if (Number.isSafeInteger(position.after)) return position
+  } catch {
+    // Cut short, or of something else.
+  }
+  throw new UsageError(`${file} contains no position; delete it to start again`)
 }
 
 const writePosition = (file: string, position: Position): Promise<void> =>
