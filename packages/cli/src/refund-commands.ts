@@ -2,6 +2,7 @@ import { completeRefund } from '@svc/core/qr-codes/complete-refund'
 import { findRefund } from '@svc/core/qr-codes/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/qr-codes/merchant-refund'
 import { followedNotice } from '@svc/core/rails/find-notice'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
@@ -115,12 +116,15 @@ async function complete(
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'refund_notice'),
     ])
     const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
-    const decided = await commands
-      .open(completeRefund)
-      .run(
-        { read: { outcome }, assigns },
-        { actor, action: 'refund.completed', target: refundId, tenantId: refund?.merchantId ?? 'house' },
-      )
+    const decided = await commands.open(completeRefund).run(
+      { read: { outcome }, assigns },
+      {
+        actor,
+        action: 'refund.completed',
+        target: refundId,
+        tenantId: refund?.merchantId ?? PLATFORM_TENANT,
+      },
+    )
     return decided.refund!
   })
   printRecord(shown(completed), json)

@@ -1,4 +1,5 @@
 import type { Failure } from '@svc/contract/errors'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { DecryptionFailed, type JweErrorReason } from '@svc/jwe/jwe-error'
 import { isUnavailable } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -224,7 +225,7 @@ function entryOf(
   const encrypted = operation?.encrypted === 'request' || operation?.encrypted === 'both'
   return {
     requestId: request.id,
-    tenantId: request.caller?.tenantId ?? 'house',
+    tenantId: request.caller?.tenantId ?? PLATFORM_TENANT,
     at: new Date(nowMs - reply.elapsedTime),
     operation,
     name,

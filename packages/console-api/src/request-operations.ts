@@ -1,4 +1,5 @@
 import { type ErrorCode, FAILURES, fail } from '@svc/contract/errors'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { JWE_ERROR_REASONS } from '@svc/jwe/jwe-error'
 import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
@@ -87,7 +88,7 @@ const toWire = (row: RequestRow, timeZone: string) => ({
   status: row.status,
   durationMs: Math.round(row.duration_ms * 100) / 100,
   error: row.error ?? undefined,
-  tenantId: row.tenant_id === 'house' ? undefined : row.tenant_id,
+  tenantId: row.tenant_id === PLATFORM_TENANT ? undefined : row.tenant_id,
 })
 
 function helpWith(word: ErrorCode) {

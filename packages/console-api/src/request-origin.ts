@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import type { Caller } from '@svc/server/http/operation'
 import type { FastifyRequest } from 'fastify'
 
@@ -14,7 +15,7 @@ export function authenticateLoopback({ headers, raw }: FastifyRequest): Caller {
   const forwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined
   if (forwarded || !isLoopback(raw.socket.remoteAddress) || !isLocalName(headers.host))
     fail('route_not_found')
-  return { tenantId: 'house' }
+  return { tenantId: PLATFORM_TENANT }
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
 import { idleMinutes } from '@svc/contract/sign-in-settings'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
@@ -200,6 +201,6 @@ export class Sessions {
       })
     if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
     if (stepUp && isProofStale(this.#services, session)) fail('step_up_required')
-    return { tenantId: 'house', actor: session.operator }
+    return { tenantId: PLATFORM_TENANT, actor: session.operator }
   }
 }

@@ -1,5 +1,6 @@
 import { trialBalance } from '@svc/core/ledger/books'
 import { kindOf } from '@svc/core/ledger/chart-of-accounts'
+import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { AsOfQuery, readAsOf } from '@svc/server/http/as-of'
@@ -40,7 +41,7 @@ export const showTrialBalance = query({
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async ({ query }) => {
-      const asOf = readAsOf(query, clock, 'house')
+      const asOf = readAsOf(query, clock, PLATFORM_TENANT)
       const lines = await database.report((tx) => trialBalance(tx, { asOf }))
       const units = [...new Set(lines.map(({ unit }) => unit))]
       const show = (unit: string, amount: bigint) => (unit === 'INR' ? formatRupees(amount) : String(amount))

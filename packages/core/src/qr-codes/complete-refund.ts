@@ -10,6 +10,7 @@ import { lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
 import {
   failedJournal,
@@ -22,9 +23,6 @@ import {
 } from './merchant-refund.ts'
 import { payments } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
-
-/** The tenant of notices that fit no merchant. */
-const PLATFORM_TENANT = 'house'
 
 interface CompleteRefundAsk {
   readonly read: { readonly outcome: RefundOutcome } | { readonly unreadable: QuarantineReason }

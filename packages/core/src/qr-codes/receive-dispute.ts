@@ -7,6 +7,7 @@ import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
 import { keepNotices } from '../rails/rail-notice.ts'
+import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import { decide, type ReceiveDispute, type ReceiveDisputeAsk, type State } from './decide-dispute.ts'
@@ -19,9 +20,6 @@ import {
   openedJournal,
 } from './dispute.ts'
 import { type Payment, payments } from './payment.ts'
-
-/** The tenant of notices that fit no merchant. */
-const PLATFORM_TENANT = 'house'
 
 interface DirectoryRow {
   readonly case_reference: string
