@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
+import { oddNotices } from '../harness/odd-notices.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { asSuperuser, CARD_RAIL_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -78,6 +79,37 @@ test('a message is decided by the fields that it needs, whatever the form of the
     json: { payload: { reason: 'not_json' } },
   })
 })
+
+test.each(['authorizations', 'captures', 'voids', 'refunds', 'advices', 'balance-inquiries'])(
+  'a signed message to /rails/cards/%s is answered or kept, whatever one of its fields is',
+  async (path) => {
+    const { terminal } = await newCard()
+    const right = {
+      amount: 1,
+      channel: 'pos',
+      advice: 'stand_in',
+      authorizationId: 'cau_nothing',
+      captureId: 'ccp_nothing',
+      originalStan: '000001',
+      originalTransmissionTime: '2026-11-01T10:00:00+05:30',
+      final: true,
+      rrn: '632512345678',
+      mcc: '5411',
+      merchantName: 'Shop',
+      localTime: '101500',
+      ...newIdentity(),
+      token: terminal.token,
+    }
+    const statuses = await Promise.all(
+      oddNotices(right).map(async (fields) => {
+        const isOdd = fields['stan'] !== right.stan
+        const { status } = await terminal.send(path, isOdd ? fields : { ...fields, stan: newIdentity().stan })
+        return status
+      }),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200, 202]))
+  },
+)
 
 test('a message names its card by the number where it is encrypted', async () => {
   const { svcCardId, terminal } = await newCard()
