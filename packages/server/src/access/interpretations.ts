@@ -22,6 +22,7 @@ export const interpretations = query({
     'How this server reads the specification where it is silent. The operator of an installation chooses each value.',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Type.Object({ interpretations: Type.Array(Interpretation) }),
   errors: [],
 

@@ -13,6 +13,7 @@ export const oauthMetadata = query({
   summary: 'OAuth server metadata',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Type.Object({
     issuer: Type.String(),
     token_endpoint: Type.String(),

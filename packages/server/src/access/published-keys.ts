@@ -15,6 +15,7 @@ export const publishedKeys = query({
     'Keys that verify access tokens and receipts (`use` `sig`, by their `kid`), and keys to which requests are encrypted (`use` `enc`).',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }),
   errors: [],
 

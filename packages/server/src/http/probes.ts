@@ -30,6 +30,8 @@ export const livez = query({
   summary: 'Liveness',
   auth: 'none',
   envelope: 'bare',
+  // Balancers and scrapers may be set to send one.
+  ignores: ['query'],
   result: Status,
   errors: [],
   mount: () => () => ({ body: '{"status":"ok"}' }),
@@ -44,6 +46,7 @@ export const readyz = query({
   summary: 'Readiness',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Ready,
   errors: ['temporarily_unavailable'],
   mount({ database, warnings, isLeaving, queues: lanes, waits }) {
@@ -84,6 +87,7 @@ export const metrics = query({
   summary: 'Metrics in the Prometheus text format',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Type.String(),
   errors: ['route_not_found'],
   mount({ config, metrics: { registry, text } }) {

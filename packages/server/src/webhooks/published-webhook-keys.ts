@@ -13,6 +13,7 @@ export const publishedWebhookKeys = query({
     'Ed25519 keys of the `v1a` signatures (Standard Webhooks 1.0), as JWK and as `key` (`whpk_…`). A delivery is signed with each of them.',
   auth: 'none',
   envelope: 'bare',
+  ignores: ['query'],
   result: Type.Object({ keys: Type.Array(Type.Record(Type.String(), Type.String())) }),
   errors: [],
   mount:
