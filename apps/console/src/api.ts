@@ -2,6 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
+import type { ListOf } from './known-pages.ts'
 import { stringifySearch } from './list-search.ts'
 
 /** Of the console, and of the portal, which shares parts with it. */
@@ -58,13 +59,6 @@ export async function responseOf<Data>(call: Promise<HttpResponse<Data>>): Promi
   const failed = readFailure(response, error)
   if (failed.word === 'not_signed_in') for (const report of onSignedOut) report()
   throw failed
-}
-
-export interface ListOf<Row> {
-  readonly data: readonly Row[]
-  /** Cursor of the next page. */
-  readonly next?: string
-  readonly total?: { readonly count: number; readonly exact: boolean }
 }
 
 type RowOf<Operations> = Operations extends {

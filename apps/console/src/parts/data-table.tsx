@@ -22,9 +22,8 @@ export interface Sorting {
 
 /** Of a long list only the rows near the window are in the page; `before` and `after` stand for the others, in pixels. */
 export interface Slice {
-  /** Index of the first row in the page, how many are, and of how many. */
+  /** Index of the first row in the page, and of how many. */
   readonly first: number
-  readonly shown: number
   readonly count: number
   readonly before: number
   readonly after: number

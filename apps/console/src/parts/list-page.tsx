@@ -2,8 +2,9 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRouter, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { ListLoader, ListOf } from '../api.ts'
+import type { ListLoader } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
+import type { ListOf } from '../known-pages.ts'
 import { type ListSearch, useListSearch } from '../list-search.ts'
 import { arranged, storedDensity, storedPaging, storedView } from '../table-view.ts'
 import type { Column, Sorting } from './data-table.tsx'
@@ -126,7 +127,12 @@ function Rows<Row>({ bulk = [], columns, found, list, sort, asked: all, ...props
     </>
   )
   if (paging === 'scroll')
-    return <ScrolledRows {...(rows as unknown as ListRowsProps<unknown>)}>{tools}</ScrolledRows>
+    return (
+      // Another list, or another order of it, begins at its first page.
+      <ScrolledRows key={JSON.stringify([props.id, asked])} {...(rows as unknown as ListRowsProps<unknown>)}>
+        {tools}
+      </ScrolledRows>
+    )
   return (
     <>
       <ListRows {...rows} loaded={found.data} total={found.total} />

@@ -1,8 +1,9 @@
 import { Paper } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import type { ListLoader, ListOf } from '../api.ts'
+import type { ListLoader } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
+import type { ListOf } from '../known-pages.ts'
 import type { Density } from '../table-view.ts'
 import type { BulkBarProps } from './bulk-bar.tsx'
 import { type Column, DataTable, PHONE, type Slice, type Sorting } from './data-table.tsx'
@@ -26,16 +27,22 @@ export interface ListRowsProps<Row> {
   readonly asked: Record<string, string>
 }
 
+/** Rows near the window, and where in the list they are. */
+export interface Near<Row> {
+  readonly rows: readonly Row[]
+  readonly slice: Slice
+}
+
 interface ShownProps<Row> extends ListRowsProps<Row> {
   /** All that are loaded. */
   readonly loaded: readonly Row[]
   readonly total: ListOf<Row>['total']
   /** Which of them are in the page; all of them without. */
-  readonly slice?: Slice
+  readonly near?: Near<Row>
 }
 
 /** Rows of a list, and what can be done with those that are selected. */
-export function ListRows<Row>({ loaded, total, slice, ...props }: ShownProps<Row>) {
+export function ListRows<Row>({ loaded, total, near, ...props }: ShownProps<Row>) {
   const { name, id, caption, load, columns, rowKey, bulk, sorting, density, asked } = props
   const selection = useSelection(loaded, rowKey, JSON.stringify([id, asked]))
   const bar = { name, actions: bulk, selection, load, asked, total } as unknown as BulkBarProps<unknown>
@@ -46,12 +53,12 @@ export function ListRows<Row>({ loaded, total, slice, ...props }: ShownProps<Row
         <DataTable
           caption={caption}
           columns={columns}
-          rows={slice ? loaded.slice(slice.first, slice.first + slice.shown) : loaded}
+          rows={near ? near.rows : loaded}
           rowKey={rowKey}
           sorting={sorting}
           selection={bulk.length > 0 ? selection : undefined}
           density={density}
-          slice={slice}
+          slice={near?.slice}
         />
       </Framed>
     </>

@@ -1,6 +1,6 @@
 import { Box, Group, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import { useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import {
   memo,
@@ -12,16 +12,25 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { ListOf } from '../api.ts'
-import { PHONE, type Slice } from './data-table.tsx'
+import {
+  afterReadingAll,
+  type KnownPages,
+  NO_PAGES,
+  pageOfRow,
+  type Run,
+  rowsAround,
+} from '../known-pages.ts'
+import { PHONE } from './data-table.tsx'
 import { FailureAlert } from './failure-alert.tsx'
-import { ListRows, type ListRowsProps } from './list-rows.tsx'
+import { ListRows, type ListRowsProps, type Near } from './list-rows.tsx'
 import { Waiting } from './loaded.tsx'
 import { about, count } from './money.tsx'
 
 const PAGE_ROWS = '250'
-/** Further rows are loaded when so many are left below the window. */
-const AHEAD = 200
+/** Pages that are held on each side of the window: an action may have the 500 rows of a range. */
+const AROUND = 2
+/** Other pages are forgotten, and read again when the window comes back. */
+const KEPT_MS = 10_000
 const OVERSCAN = 8
 /** Until the first row has been measured, in pixels. */
 const ROW_PX = { table: 54, compact: 30, phone: 220 } as const
@@ -30,52 +39,72 @@ interface ScrolledProps<Row> extends ListRowsProps<Row> {
   readonly children: ReactNode
 }
 
-/** A list that loads further rows while it is scrolled; the page holds only those near the window. */
+/**
+ * A list that is read while it is scrolled: the page holds the rows near the window, and memory those of some pages around
+ * them, however long the list is.
+ */
 export function ScrolledRows<Row>({ children, ...props }: ScrolledProps<Row>) {
-  const { name, id, load, asked } = props
-  const query = useInfiniteQuery({
-    queryKey: [name, 'list', id, 'scroll', asked],
-    queryFn: ({ pageParam }) => load({ ...asked, limit: PAGE_ROWS, ...(pageParam && { after: pageParam }) }),
-    initialPageParam: '',
-    getNextPageParam: (last: ListOf<Row>) => last.next,
-    // All loaded pages would be read again and compared.
-    staleTime: Infinity,
-    refetchOnWindowFocus: false,
-    structuralSharing: false,
+  const [known, setKnown] = useState(NO_PAGES)
+  const [[firstSeen, lastSeen], setSeen] = useState<readonly [number, number]>([0, 0])
+  const firstPage = Math.min(firstSeen, known.starts.length - 1)
+  const from = Math.max(firstPage - AROUND, 0)
+  const readings = useQueries({
+    queries: known.starts.slice(from, lastSeen + AROUND + 1).map(({ after }) => readingOf(props, after)),
   })
-  const pages = query.data?.pages
-  const loaded = useMemo(() => pages?.flatMap(({ data }) => data) ?? [], [pages])
-  if (query.isPending) return <Waiting />
-  if (!pages) return <FailureAlert failed={query.error} retry={() => void query.refetch()} />
-  const more = () => {
-    if (query.hasNextPage && !query.isFetching && !query.isFetchNextPageError) void query.fetchNextPage()
-  }
+  const held = useSame(readings.map(({ data }) => data))
+  const grown = useMemo(() => afterReadingAll(known, held, from), [known, held, from])
+  if (grown !== known) setKnown(grown)
+  const run = useMemo(() => rowsAround(known, held, from, firstPage), [known, held, from, firstPage])
+  const { rows, total, more } = known
+  const failed = readings.find(({ isError }) => isError)
+  const alert = failed && <FailureAlert failed={failed.error} retry={() => void failed.refetch()} />
+  if (rows === 0 && more) return alert ?? <Waiting />
   return (
     <>
       <Group justify="space-between">
         <Text size="sm" c="dimmed" role="status">
-          {query.hasNextPage && pages[0]?.total
-            ? `${count(loaded.length)} of ${about(pages[0].total)} loaded`
-            : `${count(loaded.length)} in all`}
+          {more && total ? `${count(rows)} of ${about(total)} loaded` : `${count(rows)} in all`}
         </Text>
         <Group gap="sm">{children}</Group>
       </Group>
-      {query.isFetchNextPageError && (
-        <FailureAlert failed={query.error} retry={() => void query.fetchNextPage()} />
-      )}
-      <Windowed {...props} loaded={loaded} total={pages[0]?.total} more={more} />
+      {alert}
+      <Windowed
+        {...props}
+        known={known}
+        run={run}
+        onPages={(first, last) => {
+          if (first !== firstSeen || last !== lastSeen) setSeen([first, last])
+        }}
+      />
     </>
   )
 }
 
-interface WindowedProps<Row> extends ListRowsProps<Row> {
-  readonly loaded: readonly Row[]
-  readonly total: ListOf<Row>['total']
-  readonly more: () => void
+const readingOf = <Row,>({ name, id, load, asked }: ListRowsProps<Row>, after: string) => ({
+  queryKey: [name, 'list', id, 'scroll', asked, after],
+  queryFn: () => load({ ...asked, limit: PAGE_ROWS, ...(after && { after }) }),
+  staleTime: Infinity,
+  refetchOnWindowFocus: false,
+  gcTime: KEPT_MS,
+})
+
+/** The array before, while the same things are in it. */
+function useSame<T>(items: readonly T[]): readonly T[] {
+  const [kept, keep] = useState(items)
+  const same = kept.length === items.length && kept.every((item, i) => item === items[i])
+  if (!same) keep(items)
+  return same ? kept : items
 }
 
-function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
-  const { density, loaded } = props
+interface WindowedProps<Row> extends ListRowsProps<Row> {
+  readonly known: KnownPages
+  readonly run: Run<Row>
+  /** Told which pages of the list the window shows. */
+  readonly onPages: (first: number, last: number) => void
+}
+
+function Windowed<Row>({ known, run, onPages, ...props }: WindowedProps<Row>) {
+  const { density } = props
   const phone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false })
   const frame = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -86,7 +115,7 @@ function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
   const [measured, setMeasured] = useState({ guessPx: 0, rowPx: 0 })
   const rowPx = measured.guessPx === guessPx ? measured.rowPx : guessPx
   const virtualizer = useWindowVirtualizer({
-    count: loaded.length,
+    count: known.rows,
     estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin: top,
@@ -101,34 +130,38 @@ function Windowed<Row>({ more, ...props }: WindowedProps<Row>) {
     setMeasured({ guessPx, rowPx: firstPx })
     virtualizer.measure()
   }, [firstPx, rowPx, guessPx, measured, virtualizer])
-  const reached = items.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (reached >= loaded.length - AHEAD) more()
-  })
+  const [firstPage, lastPage] = [items[0], items.at(-1)].map((item) => pageOfRow(known, item?.index ?? 0))
+  useEffect(() => onPages(firstPage!, lastPage!))
   // Rows are rendered between other tasks, however many of them a jump replaces.
-  const slice = useDeferredValue(useSlice(virtualizer, top, loaded.length))
+  const shown = useDeferredValue(useShown(virtualizer, top, known.rows, run))
   return (
     <Box ref={frame}>
-      <Rows {...(props as unknown as RowsProps)} slice={slice} />
+      <Rows {...(props as unknown as RowsProps)} total={known.total} {...shown} />
     </Box>
   )
 }
 
-type RowsProps = Omit<Parameters<typeof ListRows<unknown>>[0], 'slice'>
+type RowsProps = ListRowsProps<unknown>
 
 const Rows = memo(ListRows<unknown>)
 
-/** The rows near the window; the same object while it does not change. */
-function useSlice(virtualizer: Virtualizer<Window, Element>, top: number, count: number): Slice {
-  const items = virtualizer.getVirtualItems()
+/** The rows near the window, as far as they are held; the same object while it does not change. */
+function useShown(
+  virtualizer: Virtualizer<Window, Element>,
+  top: number,
+  count: number,
+  run: Run<unknown>,
+): { readonly loaded: readonly unknown[]; readonly near: Near<unknown> } {
+  const end = run.first + run.rows.length
+  const items = virtualizer.getVirtualItems().filter(({ index }) => index >= run.first && index < end)
   const [first, last] = [items[0], items.at(-1)]
-  const from = first?.index ?? 0
+  const from = first?.index ?? run.first
   const shown = items.length
   const before = first ? first.start - top : 0
-  const after = last ? virtualizer.getTotalSize() - (last.end - top) : 0
+  const after = virtualizer.getTotalSize() - (last ? last.end - top : 0)
   const measure = virtualizer.measureElement
-  return useMemo(
-    () => ({ first: from, shown, count, before, after, measure }),
-    [from, shown, count, before, after, measure],
-  )
+  return useMemo(() => {
+    const rows = run.rows.slice(from - run.first, from - run.first + shown)
+    return { loaded: run.rows, near: { rows, slice: { first: from, count, before, after, measure } } }
+  }, [run, from, shown, count, before, after, measure])
 }
