@@ -99,7 +99,7 @@ function useSame<T>(items: readonly T[]): readonly T[] {
 interface WindowedProps<Row> extends ListRowsProps<Row> {
   readonly known: KnownPages
   readonly run: Run<Row>
-  /** Told which pages of the list the window shows. */
+  /** Receives which pages of the list the window shows. */
   readonly onPages: (first: number, last: number) => void
 }
 
