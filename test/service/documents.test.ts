@@ -1,3 +1,4 @@
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openService, type TestService } from '../harness/service.ts'
 
@@ -84,3 +85,18 @@ test('the `type` of an error leads to a page that the service serves, at the sec
   expect(page.status).toBe(200)
   expect([...idsOf(await page.text())]).toContain(hash.slice(1))
 })
+
+const PUBLIC = OPERATIONS.filter(
+  ({ method, path, auth }) => method === 'GET' && auth === 'none' && !/sandbox/.test(path),
+)
+
+test.each(PUBLIC.map(({ path }) => path))(
+  '%s is served whatever query a balancer, a scraper or a cache adds',
+  async (path) => {
+    const [without, withOne] = [
+      await service.client.get(path),
+      await service.client.get(`${path}?from=balancer&from=cache&t=1`),
+    ]
+    expect([without.status, withOne.status]).toEqual([200, 200])
+  },
+)

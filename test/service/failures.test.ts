@@ -224,21 +224,6 @@ test('an unknown field is refused by name on every operation, in the body and in
   }
 })
 
-const PUBLIC = OPERATIONS.filter(
-  ({ method, path, auth }) => method === 'GET' && auth === 'none' && !/sandbox/.test(path),
-)
-
-test.each(PUBLIC.map(({ path }) => path))(
-  '%s is served whatever query a balancer, a scraper or a cache adds',
-  async (path) => {
-    const [without, withOne] = [
-      await client.get(path),
-      await client.get(`${path}?from=balancer&from=cache&t=1`),
-    ]
-    expect([without.status, withOne.status]).toEqual([200, 200])
-  },
-)
-
 const bearer = async () =>
   `Bearer ${(await client.post('/api/v0/merchant/token', undefined, { 'api-key': merchant.apiKey })).json.token}`
 

@@ -150,25 +150,6 @@ test('a command of operators is refused without their login, also where the owne
   }
 })
 
-test.each<[what: string, wrong: (url: string) => string]>([
-  ['a wrong password', (url) => url.replace(/:[^:@/]+@/, ':not-the-password@')],
-  ['a login that is not there', (url) => url.replace(/svc_\w+:/, 'svc_nobody:')],
-  ['a database that is not there', (url) => url.replace(/\/svc$/, '/no_such_database')],
-])('a server that refuses %s is named as what refuses it, with the setting to look at', async (_, wrong) => {
-  const url = wrong(env['DATABASE_URL']!)
-  expect(url).not.toBe(env['DATABASE_URL'])
-  const { code, stderr } = await runHere(['admin', 'migrate', '--status'], {
-    ...env,
-    DATABASE_URL: url,
-    DATABASE_OWNER_URL: url,
-  })
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(/^The database refuses the connection: .* stand in DATABASE_URL, or the setting/),
-  ])
-  expect(stderr).not.toContain('not-the-password')
-})
-
 /** What `svc admin doctor` finds that is not well, as `STATUS check`. */
 async function doctor(settings: Env, ...args: string[]): Promise<{ code: number | null; found: string[] }> {
   const { code, stdout, stderr } = await runHere(['admin', 'doctor', ...args, '--json'], settings)

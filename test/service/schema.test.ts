@@ -83,3 +83,24 @@ test('a database and a backup of a version before the baseline are refused, and 
     await rm(dir, { recursive: true })
   }
 })
+
+test.each([
+  ['a login', (url: string) => url.replace('//postgres@', '//no_such_login@')],
+  ['a database', (url: string) => url.replace(/test_\w+/, 'no_such_database')],
+])(
+  'a server that has no such %s has no missing migrations either: it is named, with the setting',
+  async (_, wrong) => {
+    const DATABASE_URL = wrong(db.url)
+    expect(DATABASE_URL).not.toBe(db.url)
+    for (const option of ['--status', '--dry-run']) {
+      const { code, stdout, stderr } = await runHere(['admin', 'migrate', option], { DATABASE_URL })
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        expect.stringMatching(
+          /^The database refuses the connection: .* stand in DATABASE_URL, or the setting/,
+        ),
+      ])
+    }
+  },
+)

@@ -36,7 +36,7 @@ export function parseRange(text: string): IpRange | undefined {
 /** The range without the bits that its address has beyond the prefix. */
 export function networkOf({ address, prefix }: IpRange): IpRange {
   const kind = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
-  return { address: kind.networkAddressFromCIDR(`${address}/${prefix}`), prefix }
+  return { address: kind.networkAddressFromCIDR(`${address.toString()}/${prefix}`), prefix }
 }
 
 export const isInRange = (range: IpRange, address: IpAddress): boolean =>

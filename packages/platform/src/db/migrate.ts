@@ -180,7 +180,7 @@ export interface MigrateOptions {
  */
 export async function migrate(address: DatabaseAddress, options: MigrateOptions = {}): Promise<string[]> {
   // Why the service's login cannot ask is of no account here: the owner's migrates.
-  const asked = migrationsRun(address).catch(() => [])
+  const asked = migrationsRun(address).catch((): string[] => [])
   const [all, run] = await Promise.all([migrationNames(options.folder), asked])
   if (options.to !== undefined && !all.includes(options.to))
     throw new SchemaRefused(`There is no migration ${options.to}. The newest is ${all.at(-1)}.`)

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Failure, fail } from '@svc/contract/errors'
-import { PLATFORM_TENANT } from '@svc/core/tenants/tenant'
 import { tooLate } from '@svc/platform/command'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -19,7 +18,7 @@ import { type Authenticator, JSON_TYPE, type ServerOptions } from './server.ts'
 import { type StrangerBudget, strangerBudget } from './stranger-budget.ts'
 import { requireClientCertificate } from './tls.ts'
 
-const PUBLIC: Caller = { tenantId: PLATFORM_TENANT }
+const PUBLIC: Caller = { tenantId: 'house' }
 const EMPTY: Buffer = Buffer.alloc(0)
 
 /** Mounts the operations, and responses 405 on their paths for every other method. */
