@@ -48,10 +48,11 @@ function asKnown({ starts, rows, more }: KnownPages, page: number, { data, next 
  * that follow unknown again.
  */
 export function afterReading(known: KnownPages, page: number, read: ListOf<unknown>): KnownPages {
-  const total = read.total ?? known.total
-  if (asKnown(known, page, read) && total?.count === known.total?.count) return known
+  // Pages that were read at different times may count differently, and do so side by side.
+  if (asKnown(known, page, read)) return known
   const [first, ...others] = known.starts
   const rows = known.starts[page]!.row + read.data.length
+  const total = read.total ?? known.total
   const following = read.next === undefined ? [] : [{ after: read.next, row: rows }]
   return {
     starts: [first, ...others.slice(0, page), ...following],

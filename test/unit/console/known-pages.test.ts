@@ -11,12 +11,15 @@ import {
 } from '../../../apps/console/src/known-pages.ts'
 
 const PAGE_ROWS = 3
+let reads = 0
 
 /** The page of the list behind the row that the cursor names, as the service returns it. */
 function read(list: readonly number[], after: string): ListOf<number> {
   const from = after === '' ? 0 : list.findIndex((row) => row > Number(after))
   const data = from < 0 ? [] : list.slice(from, from + PAGE_ROWS)
-  return from >= 0 && from + PAGE_ROWS < list.length ? { data, next: String(data.at(-1)) } : { data }
+  // Each page counts for itself, and rows come and go meanwhile.
+  const page = { data, total: { count: list.length + (++reads % 3), exact: true } }
+  return from >= 0 && from + PAGE_ROWS < list.length ? { ...page, next: String(data.at(-1)) } : page
 }
 
 function readAll(list: readonly number[]): { known: KnownPages; pages: ListOf<number>[] } {
