@@ -29,11 +29,11 @@ export function finance(bed: Bed): void {
       'Webhook: Delivered',
     ])
       await main.getByText(seen, { exact: true }).first().waitFor()
-    const credit = main.getByRole('listitem').filter({ hasText: 'Journal: Upi credit' })
+    const credit = main.getByRole('listitem').filter({ hasText: 'Journal: UPI credit' })
     const lines = credit.getByRole('table', { name: 'Journal' }).getByRole('row')
     expect(await lines.allTextContents()).toEqual([
       'AccountDebitCredit',
-      expect.stringMatching(/^Upi clearing.*₹99,999\.50$/),
+      expect.stringMatching(/^UPI clearing.*₹99,999\.50$/),
       expect.stringMatching(/^Payable.*₹99,999\.50$/),
     ])
     const links = await main.getByRole('link').all()

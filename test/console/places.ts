@@ -19,7 +19,7 @@ export const placesOf = (
   ['/qr-codes', 'QR codes', hostile('qrName')],
   [`/qr-codes/${world.qrCodeId}`, hostile('qrName'), world.utr],
   ['/payments', 'Payments', world.utr],
-  [`/payments/${world.paymentId}`, `Payment ${world.utr}`, 'Journal: Upi credit'],
+  [`/payments/${world.paymentId}`, `Payment ${world.utr}`, 'Journal: UPI credit'],
   ['/refunds', 'Refunds', '₹12,345.25'],
   [`/refunds/${world.refundId}`, `Refund ${hostile('reference')}`, hostile('why')],
   ['/suspense', 'Suspense', world.strayUtr],

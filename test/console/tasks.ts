@@ -38,7 +38,7 @@ export function tasksOfSupport(bed: Bed): void {
 
     await fromOverview(me)
     await me.pasteAndEnter(qrCodeId)
-    await me.page.getByText('Journal: Upi credit').first().waitFor()
+    await me.page.getByText('Journal: UPI credit').first().waitFor()
     expect(me.took()).toBeLessThanOrEqual(2)
   })
 }

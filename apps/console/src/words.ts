@@ -20,12 +20,16 @@ export const CARD_STATUSES = [
   { value: 'AP', label: 'Activation in progress' },
 ] as const
 
-/** `upi_credit` as `Upi credit`, `cardStatus` as `Card status`. */
+/** What people write in capitals. */
+const ACRONYMS = /\b(?:api|gst|jwe|kyc|pan|qr|rrn|upi|utr|vpa)\b/g
+
+/** `upi_credit` as `UPI credit`, `cardStatus` as `Card status`. */
 export const wordy = (word: string): string => {
   const text = word
     .replaceAll('_', ' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()
+    .replaceAll(ACRONYMS, (word) => word.toUpperCase())
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -7,7 +7,7 @@ import { UsageError } from './usage-error.ts'
 
 /** What ends it, where a command does; the guide has the others. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  payable: 'svc admin payout prepare',
+  payable: 'svc admin payout run',
   suspense: 'svc admin suspense assign, svc admin suspense return',
   card_accounts: 'svc admin card-account withdraw',
 }

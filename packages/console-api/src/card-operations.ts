@@ -221,6 +221,7 @@ export const showCard = query({
   result: record('CardDetail', {
     partnerId: text(),
     card: CardRecord,
+    createdOn: instant,
     balance: rupeesText,
     moves: Type.Array(text(), { description: 'Statuses that it may be given now' }),
     kycMoves: Type.Array(text(), { description: 'States that its KYC may be moved to now' }),
@@ -242,6 +243,7 @@ export const showCard = query({
         return {
           partnerId,
           card: toCardRecord(view!, timeZone),
+          createdOn: rfc3339(card.createdAt, timeZone),
           balance: formatRupees(balancePaise),
           // A physical card is unlocked by its activation.
           moves: cardMoves(card.status).filter((to) => card.status !== 'AP' || to !== 'UL'),

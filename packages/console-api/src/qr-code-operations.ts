@@ -88,14 +88,14 @@ const merchantOf = async (database: Database, qrCodeId: string): Promise<string>
 
 /** What became of a code, from the code and its payments. */
 function timelineOf(code: QrCode, payments: readonly Payment[], now: Date, timeZone: string) {
-  const entries: { at: Date; what: string; detail?: string; paymentId?: string }[] = [
+  const entries: { at: Date; what: string; amount?: string; reason?: string; paymentId?: string }[] = [
     { at: code.createdAt, what: 'created' },
   ]
   for (const { paymentId, amountPaise, reason, createdAt, refundedAt } of payments) {
-    const detail = `${formatRupees(amountPaise)}${reason ? `: ${reason}` : ''}`
-    entries.push({ at: createdAt, what: reason ? 'payment_refused' : 'payment_accepted', detail, paymentId })
-    if (refundedAt)
-      entries.push({ at: refundedAt, what: 'refunded', detail: formatRupees(amountPaise), paymentId })
+    const amount = formatRupees(amountPaise)
+    const what = reason ? 'payment_refused' : 'payment_accepted'
+    entries.push({ at: createdAt, what, amount, ...(reason && { reason }), paymentId })
+    if (refundedAt) entries.push({ at: refundedAt, what: 'refunded', amount, paymentId })
   }
   if (code.status === 'CANCELLED') {
     const usedUp = !code.multipleUse && code.acceptedCount > 0
@@ -174,7 +174,8 @@ const TimelineEntry = record('TimelineEntry', {
     'used_up',
     'expired',
   ]),
-  detail: maybe(),
+  amount: maybe('Rupees with two decimals, such as `2495.00`'),
+  reason: maybe(),
   paymentId: maybe(),
 })
 

@@ -129,7 +129,7 @@ export const FAILURES = {
     400,
     'VALIDATION_ERROR',
     'The encrypted request cannot be decrypted',
-    'Encrypt the request again, to a published key (`/.well-known/jwks.json`) or with your shared key. In sandbox mode the description says what is wrong. `svc open` helps to debug.',
+    'Encrypt the request again, to a published key (`/.well-known/jwks.json`) or with your shared key. In sandbox mode the description says what is wrong. `svc decrypt` helps to debug.',
   ),
   request_not_encrypted: kind(
     400,

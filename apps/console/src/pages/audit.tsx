@@ -41,7 +41,7 @@ function Details({ details }: Pick<Schemas['AuditEntry'], 'details'>) {
   const pairs = Object.entries(details)
   if (pairs.length === 0) return '–'
   return (
-    <Spoiler maxHeight={60} showLabel="More" hideLabel="Less">
+    <Spoiler maxHeight={56} showLabel="More" hideLabel="Less">
       {pairs.map(([name, value]) => (
         <Text key={name} size="xs" style={{ overflowWrap: 'anywhere' }}>
           {name}: {typeof value === 'string' ? value : JSON.stringify(value)}

@@ -98,14 +98,14 @@ function Figures({ detail: { card, balance } }: { readonly detail: Detail }) {
   )
 }
 
-function History({ detail: { changes, card } }: { readonly detail: Detail }) {
-  const made = { at: card.createdOn, title: 'Issued', color: 'brand' }
+function History({ detail: { changes, createdOn } }: { readonly detail: Detail }) {
+  const made = { at: createdOn, title: 'Issued', color: 'brand' }
   return (
     <Section title="History">
       <Timeline
         entries={[
-          ...changes.map(({ createdOn, field, from, to, actor, reason }) => ({
-            at: createdOn,
+          ...changes.map(({ createdOn: at, field, from, to, actor, reason }) => ({
+            at,
             title: `${wordy(field)}: ${statusLabel(from)} → ${statusLabel(to)}`,
             detail: `by ${actor === 'operator' ? 'an operator' : 'the partner'}${reason ? `: ${reason}` : ''}`,
             color: to === 'BL' ? 'red' : to === 'L' ? 'yellow' : 'teal',

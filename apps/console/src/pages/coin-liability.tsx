@@ -58,6 +58,7 @@ export function CoinLiability() {
         description="Values the coins; leave it empty to count them only"
         placeholder="0.25"
         maw={260}
+        mb="sm"
         value={typed}
         error={isWrong && 'Rupees with at most four decimals, such as 0.25'}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}

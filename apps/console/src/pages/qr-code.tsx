@@ -10,7 +10,7 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { Money, readRupees } from '../parts/money.tsx'
+import { Money, readRupees, rupees } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -159,11 +159,11 @@ const COLORS: Readonly<Record<Schemas['TimelineEntry']['what'], string>> = {
   expired: 'orange',
 }
 
-const toEntry = ({ at, what, detail, paymentId }: Schemas['TimelineEntry']) => ({
+const toEntry = ({ at, what, amount, reason }: Schemas['TimelineEntry']) => ({
   at,
   title: wordy(what),
   color: COLORS[what],
-  detail: detail ?? paymentId,
+  detail: [amount && rupees(amount), reason && wordy(reason)].filter(Boolean).join(': '),
 })
 
 function About({ detail: { payments, row } }: { readonly detail: Detail }) {

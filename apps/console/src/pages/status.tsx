@@ -26,7 +26,7 @@ export function Status() {
   return (
     <Page
       title="Status"
-      lead="Today until now, beside yesterday and the same day of last week until the same time of day."
+      lead="Today until the last full minute, beside yesterday and the same day of last week until the same time of day."
     >
       <Loaded query={query}>
         {(status) => (

@@ -37,6 +37,7 @@ function Chosen({ day, choose }: { readonly day: string; readonly choose: (day: 
     <Group align="end" gap="sm">
       <SegmentedControl
         aria-label="As of"
+        size="xs"
         data={[
           { value: '', label: 'Now' },
           { value: dayOf(new Date().toISOString(), timeZone, -1), label: 'End of yesterday' },

@@ -88,7 +88,7 @@ export function Facts({ facts, cols = 3 }: { readonly facts: readonly Fact[]; re
             {label}
           </Text>
           <Box component="dd" m={0} fz="sm" style={{ overflowWrap: 'anywhere' }}>
-            {value === '' || value === null || value === undefined ? (
+            {value === '' || value === null || value === undefined || value === false ? (
               <Text span inherit c="dimmed">
                 –
               </Text>
