@@ -31,9 +31,11 @@ function replayLine(model: CoinModel, line: Json, clawsBack: boolean): void {
     case 'ALLOCATED':
       return model.award(allocationId, amount, instantMs(line.expiresOn))
     case 'PENDING':
-      return model.awardPending(allocationId, amount, {
+      model.awardPending(allocationId, amount, {
         ...(line.activatesOn && { activatesMs: Date.parse(line.activatesOn) }),
       })
+      // It may be over before anything writes that it began.
+      return void Object.assign(model.lots.at(-1)!, { expiresMs: instantMs(line.expiresOn) })
     case 'ACTIVATED':
       expect(lot).toMatchObject({ pending: amount, remaining: 0 })
       if (lot.activatesMs !== undefined)

@@ -455,6 +455,10 @@ async function events(): Promise<void> {
 /** A stream has no end, and metrics never the same figures: told in the test below instead. */
 const WITHOUT_SUCCESS = new Set(['streamEvents', 'metrics'])
 
+/** Public documents and probes: there is nothing that a caller could send wrong. */
+const takesNothing = ({ auth, ignores, method }: (typeof OPERATIONS)[number]): boolean =>
+  method === 'GET' && auth === 'none' && ignores?.includes('query') === true
+
 test('every example of the reference is what the service answers', async () => {
   await access()
   await qrCodes()
@@ -463,7 +467,7 @@ test('every example of the reference is what the service answers', async () => {
   await coins()
   await events()
   await recordLast(recorder, open, shop)
-  for (const { id, envelope: family } of OPERATIONS)
+  for (const { id, envelope: family } of OPERATIONS.filter((one) => !takesNothing(one)))
     if (family !== 'oauth' && !recorder.examples[id]?.some(({ status }) => status >= 400))
       await recorder.fails(id, 'validation_failed', 'A parameter that does not exist', open, {
         query: { verbose: 'true' },
@@ -473,13 +477,11 @@ test('every example of the reference is what the service answers', async () => {
   await expect(text).toMatchFileSnapshot(RECORDED)
 })
 
-test('every operation has an example of success and one of failure', () => {
-  for (const { id } of OPERATIONS) {
+test('every operation has an example of success, and one of failure where a caller can send something wrong', () => {
+  for (const operation of OPERATIONS) {
+    const { id } = operation
     const statuses = EXAMPLES[id]?.map(({ status }) => status) ?? []
     if (!WITHOUT_SUCCESS.has(id)) expect(statuses, id).toContain(200)
-    expect(
-      statuses.some((status) => status >= 400),
-      id,
-    ).toBe(true)
+    expect(takesNothing(operation) || statuses.some((status) => status >= 400), id).toBe(true)
   }
 })

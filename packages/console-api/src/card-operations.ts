@@ -85,17 +85,8 @@ const toWire = (card: ListedCard, timeZone: string) => ({
 
 const SHOWN = 100
 
-interface Asked {
-  readonly q?: string | undefined
-  readonly partnerId?: string | undefined
-  readonly companyId?: string | undefined
-  readonly cardAccountId?: string | undefined
-  readonly userId?: string | undefined
-  readonly status?: string | undefined
-  readonly createdFrom?: string | undefined
-  readonly createdTo?: string | undefined
-  readonly sort?: string | undefined
-}
+type AskedName = 'q' | 'partnerId' | 'companyId' | 'cardAccountId' | 'userId' | 'status' | 'sort'
+type Asked = Readonly<Partial<Record<AskedName | 'createdFrom' | 'createdTo', string | undefined>>>
 
 function planOf({
   q,

@@ -92,8 +92,7 @@ function timelineOf(code: QrCode, payments: readonly Payment[], now: Date, timeZ
     { at: code.createdAt, what: 'created' },
   ]
   for (const { paymentId, amountPaise, reason, createdAt, refundedAt } of payments) {
-    const amount = formatRupees(amountPaise)
-    const what = reason ? 'payment_refused' : 'payment_accepted'
+    const [amount, what] = [formatRupees(amountPaise), reason ? 'payment_refused' : 'payment_accepted']
     entries.push({ at: createdAt, what, amount, ...(reason && { reason }), paymentId })
     if (refundedAt) entries.push({ at: refundedAt, what: 'refunded', amount, paymentId })
   }
