@@ -47,6 +47,8 @@ const ON_EVERY_ENGINE = process.env['EVERY_ENGINE']
 
 /** `npm run test:long` runs the files of `*.long.test.ts` as well; every other run leaves them out. */
 const FILES = LONG ? '*.test.ts' : '!(*.long).test.ts'
+/** Measures a page, so nothing else may run. */
+const MEASURED = 'test/console/long-list.test.ts'
 const testsIn = (folder: string) => `${folder}/**/${FILES}`
 
 // The service's tests run on the embedded PostgreSQL 18, and once more on a PostgreSQL 15 where its binaries are found.
@@ -101,15 +103,19 @@ export default defineConfig({
             },
           ]
         : []),
-      {
-        extends: true,
+      ...[
+        { name: 'console', exclude: [MEASURED] },
+        // After all others: what runs beside it makes a page's tasks longer, by processor time too.
+        { name: 'console measured', include: [MEASURED], sequence: { groupOrder: 1 } },
+      ].map((test) => ({
+        extends: true as const,
         test: {
-          name: 'console',
           include: [testsIn('test/console')],
           globalSetup: ['test/harness/build.ts', 'test/harness/database-server.ts'],
           env: { TEST_POSTGRES: ENGINES[0]!.binaries },
+          ...test,
         },
-      },
+      })),
       ...ENGINES.map(({ name, binaries }, index) => ({
         extends: true as const,
         test: {

@@ -31,7 +31,7 @@ const PAGE_ROWS = '250'
 const AROUND = 2
 /** Other pages are forgotten, and read again when the window comes back. */
 const KEPT_MS = 10_000
-const OVERSCAN = 8
+const OVERSCAN = 4
 /** Until the first row has been measured, in pixels. */
 const ROW_PX = { table: 54, compact: 30, phone: 220 } as const
 
