@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { insertBulkJobs, leaseLines } from '@svc/core/cards/bulk-job'
 import { reconcile } from '@svc/core/ledger/reconcile'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -39,6 +40,24 @@ test('of 2,000 orders every one gets exactly one card, its result tells which, a
   expect((await cardsOf(service.db.database, partner)).sort()).toEqual(reported.sort())
   expect((await reconcile(service.app.services.database)).ok).toBe(true)
 }, 180_000)
+
+test('a process leases no more rows of a job than it asked for', async () => {
+  const partner = await newPartner(service)
+  const { partnerId } = partner
+  const lines = Array.from({ length: 1_500 }, (_, i) => ({ line: i + 1, content: Buffer.from('x') }))
+  const job = { jobId: 'blk_leased', partnerId, lines, createdAt: new Date() }
+  const rolledBack = new Error('the service would carry out what is committed')
+  const leasing = service.app.services.database.write([partnerId], async (tx) => {
+    insertBulkJobs(tx, [job])
+    const leased = [await leaseLines(tx, job, 30_000, 32), await leaseLines(tx, job, 30_000, 32)]
+    expect(leased.map((rows) => rows.map(({ line }) => line).sort((a, b) => a - b))).toEqual([
+      Array.from({ length: 32 }, (_, i) => i + 1),
+      Array.from({ length: 32 }, (_, i) => i + 33),
+    ])
+    throw rolledBack
+  })
+  await expect(leasing).rejects.toBe(rolledBack)
+})
 
 test('each bad order fails alone, with the word that a single order would get; the good ones are issued', async () => {
   const partner = await newPartner(service, RICH)

@@ -61,11 +61,11 @@ export function writeMessages(
 export const CLAIM = statement<AlertMessage>(
   'alert_messages_claim',
   `update alert_messages m set due_at = $2, attempts = m.attempts + 1
-   where m.message_id in (
+   where m.message_id = any (array(
      select d.message_id from alert_messages d where d.due_at <= $1 and not exists (
        select from alert_messages e
        where e.alert_id = d.alert_id and e.message_id < d.message_id and e.due_at is not null)
-     order by d.due_at, d.message_id limit $3 for update skip locked)
+     order by d.due_at, d.message_id limit $3 for update skip locked))
    returning ${alertMessages.columns}`,
 )
 

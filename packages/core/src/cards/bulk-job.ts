@@ -115,10 +115,10 @@ const LEASE = statement<BulkLine & { readonly attempts: number }>(
   'bulk_rows_lease',
   `update bulk_rows r
    set leased_until = clock_timestamp() + $3 * interval '1 millisecond', attempts = least(r.attempts + 1, 1000)
-   where r.partner_id = $1 and r.job_id = $2 and r.line in (
+   where r.partner_id = $1 and r.job_id = $2 and r.line = any (array(
      select line from bulk_rows
      where partner_id = $1 and job_id = $2 and status = 'PENDING' and leased_until <= clock_timestamp()
-     order by line limit $4 for no key update skip locked)
+     order by line limit $4 for no key update skip locked))
    returning r.line, r.content, r.attempts`,
 )
 

@@ -20,11 +20,11 @@ const CLOSE = statement<{ closed: bigint }>(
   'qr_codes_expired_close',
   `with closed as (
      update qr_codes q set close_reason = 'expired', closed_at = $4, revision = q.revision + 1
-     where q.qr_code_id in (
+     where q.qr_code_id = any (array(
        select c.qr_code_id from qr_codes c
        where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
          and c.expiry_at <= $3 and c.close_reason is null and c.status = 'ACTIVE'
-       order by c.qr_code_id for no key update skip locked)
+       order by c.qr_code_id for no key update skip locked))
        and q.merchant_id = any ($1)
      returning 1)
    select count(*) as closed from closed`,
@@ -33,11 +33,11 @@ const CLOSE = statement<{ closed: bigint }>(
 const ANNOUNCE = statement<QrCode>(
   'qr_codes_expired_tell',
   `update qr_codes q set expiry_told = true
-   where q.qr_code_id in (
+   where q.qr_code_id = any (array(
      select c.qr_code_id from qr_codes c
      where (c.merchant_id, c.qr_code_id) in (select * from unnest($1::text[], $2::text[]))
        and c.expiry_at <= $3 and not c.expiry_told and c.status = 'ACTIVE'
-     order by c.qr_code_id for no key update skip locked)
+     order by c.qr_code_id for no key update skip locked))
      and q.merchant_id = any ($1)
    returning ${qrCodes.columns}`,
 )

@@ -1,5 +1,6 @@
 import { type Database, LOCK_TIMEOUT, sqlState, type Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
+import { takeTurn } from '../db/turn.ts'
 import { encryptedWith, KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes } from './keyring.ts'
 
 /** Digests and sessions are lookup keys: what was stored under them cannot be re-created from what is kept. */
@@ -60,7 +61,6 @@ const FACTS = statement<FactsRow>(
      (extract(epoch from clock_timestamp() - effective_at) * 1000)::float8 as effective_for_ms
    from keyring order by purpose, effective_at, key_id`,
 )
-const LOCK = statement('keyring_rotation_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
 const RETIRE = statement(
   'keyring_retire',
   'update keyring set retired_at = clock_timestamp() where key_id = $1 and retired_at is null',
@@ -90,7 +90,7 @@ export async function beginRotation(
   // Before the transaction: an RSA key takes a busy machine seconds, and an idle transaction is ended after five.
   const bytes = newKeyBytes(purpose)
   return database.operate(async (tx) => {
-    await tx.query(LOCK)
+    await takeTurn(tx, 'keyring')
     if (liveKeys(await listKeys(tx), purpose).length > 1) return { begun: false }
     await keyring.add(tx, purpose, KEY_LEAD_MS, bytes)
     return { begun: true }

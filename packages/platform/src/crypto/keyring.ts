@@ -7,6 +7,7 @@ import { invariant } from '@svc/kernel/invariant'
 import type { Database, Tx } from '../db/database.ts'
 import { readEpoch } from '../db/epoch.ts'
 import { statement } from '../db/statement.ts'
+import { takeTurn } from '../db/turn.ts'
 import { Loop, type LoopTools } from '../loop.ts'
 import { encryptBytes, type MasterKeys, openBytes } from './master-keys.ts'
 
@@ -37,7 +38,6 @@ const LOAD = statement<KeyRow>(
    from keyring where retired_at is null or retired_at > clock_timestamp() - interval '1 day'
    order by effective_at, key_id`,
 )
-const LOCK = statement('keyring_lock', `select pg_advisory_xact_lock(hashtext('svc keyring'))`)
 const ADD = statement(
   'keyring_add',
   `insert into keyring (key_id, purpose, wrapped, wrapped_by, effective_at)
@@ -124,7 +124,7 @@ export class Keyring {
       for (const purpose of missing)
         made.set(purpose, purpose === 'encryption_rsa' && rsaKey ? await rsaKey : newKeyBytes(purpose))
       await database.write([], async (tx) => {
-        await tx.query(LOCK)
+        await takeTurn(tx, 'keyring')
         const present = new Set((await tx.query(LOAD)).flatMap((row) => (row.retired ? [] : row.purpose)))
         for (const purpose of missing.filter((p) => !present.has(p)))
           await keyring.add(tx, purpose, 0, made.get(purpose)!)
@@ -148,7 +148,7 @@ export class Keyring {
    */
   async rewrap(tx: Tx): Promise<{ masterKey: string; rewrapped: number }> {
     const { currentId } = this.#masterKeys
-    await tx.query(LOCK)
+    await takeTurn(tx, 'keyring')
     const rows = await tx.query(BY_OTHERS, [currentId])
     const rewrapped = rows.map(({ key_id: keyId, purpose, wrapped, wrapped_by: wrappedBy }) => {
       const bytes = this.#masterKeys.unwrap(wrapped, wrappedBy, context(keyId, purpose))

@@ -6,6 +6,7 @@ import { createMerchant, linkMerchant, type Merchant, type NewMerchant } from '@
 import { invariant } from '@svc/kernel/invariant'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { takeTurn } from '@svc/platform/db/turn'
 import { writeWhole } from '@svc/platform/write-whole'
 import type { Services } from '../http/operation.ts'
 import { type DemoCoins, demoCoins } from './demo-coins.ts'
@@ -34,7 +35,6 @@ const DEMO: Record<'merchant' | 'otherMerchant', NewMerchant> = {
 
 const DEMO_ACCOUNT = { accountHolder: 'Demo Merchant', accountNumber: '000012345678', ifsc: 'SVCB0000001' }
 
-const LOCK = statement('sandbox_demo_lock', `select pg_advisory_xact_lock(hashtext('svc demo tenants'))`)
 const BY_VPA = statement<{ merchant_id: string; access_key: string }>(
   'sandbox_merchant_by_vpa',
   'select merchant_id, access_key from merchants where vpa = $1',
@@ -59,7 +59,7 @@ export async function prepareDemo(services: Services, maker: KeyMaker): Promise<
   const { config, database, publicUrl } = services
   const former = await readSandboxFile(config.DATA_DIR)
   const tenants = await database.operate(async (tx) => {
-    await tx.query(LOCK)
+    await takeTurn(tx, 'demo tenants')
     const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
     const made = {
       merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),

@@ -42,8 +42,8 @@ const HOLD = statement(
 const TAKE = statement<{ notice_id: string; notice: Notice }>(
   'sandbox_notices_take',
   `update sandbox_upi_notices set due_at = clock_timestamp() + interval '30 seconds'
-   where notice_id in (select notice_id from sandbox_upi_notices where due_at <= clock_timestamp()
-     order by due_at limit 50 for update skip locked)
+   where notice_id = any (array(select notice_id from sandbox_upi_notices where due_at <= clock_timestamp()
+     order by due_at limit 50 for update skip locked))
    returning notice_id, notice`,
 )
 const DELIVERED = statement(
