@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { LONG } from '../harness/long.ts'
+import { insertManyCards } from '../harness/many-cards.ts'
 import { withoutNewest } from '../harness/older-schema.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcesses } from '../harness/processes.ts'
@@ -202,6 +203,45 @@ test('a backup of which any byte is another, or that is not whole, is refused be
   await handle.close()
   expect(await contentIn(target)).toEqual(former)
   expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
+})
+
+test('a backup is restored in whatever order its rows come: also where a card comes far behind the one that replaces it', async () => {
+  const { service } = await lively()
+  const partner = await newPartner(service, { fundsPaise: 1_000_000_000n })
+  const client = await asPartner(service.client, partner)
+  const { svcCardId: former } = payloadOf(await createCard(client, partner, { loadAmount: 5 }))
+  const path = `/api/v0/partner/svcCard/${former}`
+  payloadOf(await client.patch(`${path}/status`, { status: 'BL', reason: 'lost' }))
+  payloadOf(await client.post(`${path}/replace`, { reason: 'lost' }))
+  await settled(service.db)
+  await asSuperuser(service.db.database, async (db) => {
+    await insertManyCards(db, partner, 1, 9_000)
+    await db.query('set session_replication_role = replica')
+    const page = async () => {
+      const { rows } = await db.query<{ page: string }>(
+        'update cards set modified_at = modified_at where svc_card_id = $1 returning (ctid::text::point)[0]::int as page',
+        [former],
+      )
+      return Number(rows[0]!.page)
+    }
+    // An update writes the row anew, behind all others once its page is full.
+    while ((await page()) < 500);
+  })
+  const file = newFile()
+  await svc(service.db, 'backup', file)
+  const copy = await newDatabase()
+  // Whose books do not add up: nobody issued so many cards.
+  expect((await runHere(['admin', 'restore', file, '--json'], envOf(copy))).stderr).toBe('')
+  expect(await contentIn(copy)).toEqual(await contentIn(service.db))
+  const references = (db: TestDatabase) =>
+    asSuperuser(db.database, async (admin) => {
+      const { rows } = await admin.query(
+        `select conrelid::regclass::text as table, conname, convalidated, pg_get_constraintdef(oid) as text
+         from pg_constraint where contype = 'f' order by 1, 2`,
+      )
+      return rows
+    })
+  expect(await references(copy)).toEqual(await references(service.db))
 })
 
 if (LONG)

@@ -49,6 +49,27 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   return [...placed.values()]
 }
 
+/** A foreign key of a table to itself, as SQL. */
+export interface OwnReference {
+  readonly table: string
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * A table comes in many parts, in no order, and a row may come before the one that it names: such keys are added when
+ * all are there.
+ */
+export async function ownReferencesOf(client: pg.ClientBase): Promise<OwnReference[]> {
+  const { rows } = await client.query<OwnReference>(
+    `select k.conrelid::regclass::text as table, quote_ident(k.conname) as name, pg_get_constraintdef(k.oid) as text
+     from pg_constraint k
+     where k.connamespace = 'svc'::regnamespace and k.contype = 'f' and k.conrelid = k.confrelid and k.conparentid = 0
+     order by 1, 2`,
+  )
+  return rows
+}
+
 /** Sequences that belong to columns. */
 export async function sequencesOf(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(

@@ -4,7 +4,7 @@ import { LOCK_TIMEOUT, sqlState } from '@svc/platform/db/database'
 import { migrationNames, offlineSql, readMigration } from '@svc/platform/db/migration-files'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import pg from 'pg'
-import { AS_OWNER, quoted, tablesOf } from './catalogue.ts'
+import { AS_OWNER, ownReferencesOf, quoted, tablesOf } from './catalogue.ts'
 
 /** Above the service's own patience for a lock, below the server's for a deadlock: transactions that wait for it give way first. */
 const LOCK_WAIT_MS = 900
@@ -75,10 +75,15 @@ async function fillTables(client: pg.Client, fill: (client: pg.Client) => Promis
   const names = (await tablesOf(client)).map(({ name }) => quoted(name))
   const triggers = (state: 'disable' | 'enable') =>
     client.query(names.map((name) => `alter table ${name} ${state} trigger user`).join('; '))
+  const withinTables = await ownReferencesOf(client)
   await triggers('disable')
   await client.query(`truncate ${names.join(', ')} cascade`)
+  for (const { table, name } of withinTables)
+    await client.query(`alter table ${table} drop constraint ${name}`)
   await fill(client)
   await client.query('set constraints all immediate')
+  for (const { table, name, text } of withinTables)
+    await client.query(`alter table ${table} add constraint ${name} ${text}`)
   await triggers('enable')
 }
 
