@@ -111,6 +111,36 @@ test('what was assigned is paid out, though it came before an earlier payout', a
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('of credits that are assigned at the same instant, in whatever order, all are paid out', async () => {
+  const merchants = [await service.newMerchant(), await service.newMerchant()]
+  const waiting: [Stray, TestMerchant][] = []
+  for (const [n, merchant] of merchants.entries()) {
+    await giveAccount(service, merchant.merchantId)
+    const credits: [Stray, TestMerchant][] = [
+      [await stray(merchant), merchant],
+      [await stray(merchant), merchant],
+    ]
+    waiting.push(...(n === 0 ? credits : credits.reverse()))
+  }
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `insert into payout_positions (merchant_id, due_from) select unnest($1::text[]), now() + interval '1 hour'
+       on conflict (merchant_id) do update set due_from = excluded.due_from`,
+      [merchants.map(({ merchantId }) => merchantId)],
+    ),
+  )
+  // The first goes alone; the others wait for it, and go together.
+  await Promise.all([
+    resolve(await stray(), merchants[0]!.merchantId),
+    ...waiting.map(([credit, { merchantId }]) => resolve(credit, merchantId)),
+  ])
+  for (const [n, merchant] of merchants.entries()) {
+    const { payments } = payloadOf(await (await service.as(merchant)).post('/sandbox/payouts', {}))
+    expect(payments).toEqual({ count: n === 0 ? 3 : 2, amount: n === 0 ? 30 : 20 })
+  }
+  expect(await brokenIn(service)).toEqual([])
+})
+
 test('a credit is returned to its payer: the bank’s notice ends it', async () => {
   const merchant = await service.newMerchant()
   for (const credit of [await stray(merchant), await stray()]) {

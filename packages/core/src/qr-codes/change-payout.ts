@@ -59,7 +59,9 @@ const RELEASE = statement(
 const MOVE_BACK = statement(
   'payout_positions_back',
   `update payout_positions o set due_from = least(o.due_from, w.first_at)
-   from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, first_at) where o.merchant_id = w.merchant_id`,
+   from (select u.merchant_id, min(u.at) as first_at from unnest($1::text[], $2::timestamptz[]) as u (merchant_id, at)
+     group by u.merchant_id) as w
+   where o.merchant_id = w.merchant_id`,
 )
 
 /** From which statuses a payout comes to each. */
