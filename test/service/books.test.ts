@@ -223,6 +223,17 @@ test('in the trial balance debits equal credits in each unit; at an instant of t
   ])
 })
 
+test('an account that was made a moment after its first transfer counts at an instant in between', async () => {
+  const asOf = new Date()
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `update ledger_accounts set created_at = $1::timestamptz + interval '1 second' where kind = 'payable'`,
+      [asOf],
+    ),
+  )
+  expect(await report((tx) => trialBalance(tx, { asOf }))).toEqual(await report((tx) => trialBalance(tx)))
+})
+
 test('an account’s statement leads from its opening to its closing balance, in pages of any size and for any period', async () => {
   const accountId = `card_funding:${partner.cardAccountId}`
   const period = { accountId, from: new Date(0), to: new Date(Date.now() + 60_000) }

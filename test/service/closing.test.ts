@@ -1,5 +1,6 @@
 import { closePeriod, verifyClosings } from '@svc/core/ledger/closing'
 import { calendarDay } from '@svc/kernel/time'
+import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
@@ -88,6 +89,21 @@ test('whoever changes a closed period in the database is found out, and so is an
   await sql(`update book_closings set signed = 'x.' || signed where through = $1`, [rows[0].through])
   expect((await problems())[1]).toContain('signature')
   await sql('update book_closings set signed = $1 where through = $2', [rows[0].signed, rows[0].through])
+})
+
+test('a period is closed though others are entered in the audit while its totals are computed', async () => {
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const { database } = service.app.services
+  const closed = await asSuperuser(service.db.database, async (outsider) => {
+    await outsider.query('begin; lock table ledger_transfers')
+    const closing = runHere(['admin', 'books', 'close', '--through', daysAgo(1)], env)
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while ((await sql(waiting)).rowCount === 0);
+    await database.operate(async (tx) => recordAudit(tx, [{ action: 'noted', target: 'house' }]))
+    await outsider.query('rollback')
+    return closing
+  })
+  expect(closed).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('on the command line a period is closed in an operator’s name, listed and verified', async () => {

@@ -1,6 +1,7 @@
 import { type Journal, journalOf, saveJournals } from '@svc/core/ledger/journals'
-import { reconcile } from '@svc/core/ledger/reconcile'
+import { type Difference, reconcile } from '@svc/core/ledger/reconcile'
 import { PAYMENT_CHECKS } from '@svc/core/qr-codes/reconcile-payments'
+import { statement } from '@svc/platform/db/statement'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
 import { creditOf, newCode, notifyCredit, type TestCode } from '../harness/qr-codes.ts'
@@ -202,6 +203,18 @@ test('a balance under its floor cannot be written, whoever writes it', async () 
     db.query(`update ledger_accounts set balance = -1 where account_id = 'payable:${merchant.merchantId}'`),
   )
   await expect(write).rejects.toThrow('balance_not_under_floor')
+})
+
+test('the proof of the books may take longer than any request', async () => {
+  const limited = statement<Difference>(
+    'reconcile_time_limit',
+    `select 'statement_timeout' as subject, setting as detail from pg_settings
+     where name = 'statement_timeout' and setting <> '0'`,
+  )
+  const { database } = service.app.services
+  const checks = [{ check: 'no statement of it is timed out', differences: limited }]
+  expect((await reconcile(database, checks)).checks.at(-1)).toMatchObject({ differences: [] })
+  expect(await database.report((tx) => tx.query(limited))).toHaveLength(1)
 })
 
 // Each is a way in which books can be wrong, done behind the service's back; reconcile must name it.

@@ -71,7 +71,7 @@ function readInstant(text: string): Date {
 }
 
 const report = (work: (tx: Tx) => Promise<void>): Promise<void> =>
-  withInstallation(({ database }) => database.report(work, 'repeatable read'))
+  withInstallation(({ database }) => database.report(work, 'repeatable read', 'long'))
 
 const queryOf = ({ asOf, tenant }: Books): BooksQuery => ({ asOf, tenantId: tenant })
 

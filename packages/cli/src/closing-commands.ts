@@ -1,5 +1,6 @@
 import { type Closing, closePeriod, listClosings, verifyClosings } from '@svc/core/ledger/closing'
 import { isDay } from '@svc/kernel/time'
+import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
 import { moneyActor } from './money-actor.ts'
@@ -43,16 +44,15 @@ async function close({ through, json = false }: Json & { through: string }): Pro
     const by = await moneyActor(context)
     const { config, database, keyMaker } = context
     const asked = { through, by, timeZone: config.BUSINESS_TIME_ZONE }
-    return database.operate((tx) => closePeriod(tx, keyMaker.keyring, asked), 'repeatable read', {
-      actor: by,
-    })
+    const work = (tx: Tx) => closePeriod(tx, keyMaker.keyring, asked)
+    return database.operate(work, 'read committed', { actor: by }, 'long')
   })
   printRecord(json ? { ...closing } : shown(closing), json)
 }
 
 async function verify({ json = false }: Json): Promise<void> {
   const found = await withInstallation(({ database, keyMaker }) =>
-    database.report((tx) => verifyClosings(tx, keyMaker.keyring), 'repeatable read'),
+    database.report((tx) => verifyClosings(tx, keyMaker.keyring), 'repeatable read', 'long'),
   )
   printRows(
     found.map((closing) => ({ ...shown(closing), result: closing.problem ?? 'as signed' })),

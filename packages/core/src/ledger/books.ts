@@ -23,7 +23,8 @@ export interface BooksQuery {
 }
 
 // Balances as they are, less what moved since: an instant of the recent past reads little of a long ledger. In one
-// statement, so that balances and transfers are of one snapshot.
+// statement, so that balances and transfers are of one snapshot. An account is made a moment after its first transfer
+// was decided: one that has a balance counts, whenever it was made.
 const BALANCES = `
   with later as (
     select account_id, sum(amount) as amount from (
@@ -33,7 +34,7 @@ const BALANCES = `
     group by account_id)
   select a.kind, a.unit, a.tenant_id, a.balance - coalesce(l.amount, 0) as balance
   from ledger_accounts a left join later l using (account_id)
-  where ($1::timestamptz is null or a.created_at <= $1) and ($2::text is null or a.tenant_id = $2)`
+  where ($1::timestamptz is null or a.created_at <= $1 or a.balance <> coalesce(l.amount, 0)) and ($2::text is null or a.tenant_id = $2)`
 
 interface KindRow {
   kind: AccountKind

@@ -174,7 +174,7 @@ export interface Reconciliation {
 
 /** Proves the books, all tenants', on one snapshot. `extra` are the checks of the slices, which know their nouns. */
 export function reconcile(database: Database, extra: readonly Check[] = []): Promise<Reconciliation> {
-  return database.report(async (tx: Tx) => {
+  const work = async (tx: Tx) => {
     const [counts] = await tx.query(COUNTS)
     const checks = []
     for (const { check: promise, differences } of [...LEDGER_CHECKS, ...extra]) {
@@ -187,5 +187,6 @@ export function reconcile(database: Database, extra: readonly Check[] = []): Pro
       transfers: Number(counts!.transfers),
       checks,
     }
-  }, 'repeatable read')
+  }
+  return database.report(work, 'repeatable read', 'long')
 }

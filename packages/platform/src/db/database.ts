@@ -50,6 +50,8 @@ export function tenantSet(tenants: Iterable<string>): string {
 }
 
 const READ = 'begin read only'
+/** Of a transaction that reads all data, whatever their size. */
+const timeOf = (limit: Limit): string => (limit === 'long' ? '; set local statement_timeout = 0' : '')
 
 const DISK_FULL = '53100'
 const REQUIRE_ROOM = statement('require_room', 'select require_room()')
@@ -231,7 +233,7 @@ export class Database {
     limit: Limit = 'silence',
   ): Promise<T> {
     const [who, request] = [pg.escapeLiteral(actor), pg.escapeLiteral(requestId)]
-    const begin = `begin isolation level ${mode}; set local svc.actor = ${who}; set local svc.request_id = ${request}`
+    const begin = `begin isolation level ${mode}; set local svc.actor = ${who}; set local svc.request_id = ${request}${timeOf(limit)}`
     return this.#transaction(await this.#operatorPool().lease(limit), begin, work)
   }
 
@@ -244,7 +246,7 @@ export class Database {
     mode: 'read committed' | 'repeatable read' = 'read committed',
     limit: Limit = 'silence',
   ): Promise<T> {
-    const begin = `begin isolation level ${mode} read only; set local svc.actor = ${pg.escapeLiteral(this.#actor)}`
+    const begin = `begin isolation level ${mode} read only; set local svc.actor = ${pg.escapeLiteral(this.#actor)}${timeOf(limit)}`
     return this.#readLarge('svc_operator', begin, work, limit)
   }
 
