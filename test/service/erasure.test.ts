@@ -191,6 +191,27 @@ test('orders against an erasure in another process: an erased user has no holder
   ).toEqual([])
 })
 
+test('an award that waits behind an erasure is refused: no erased user has coins', async () => {
+  const coins = await asCoinPartner(service.client, partner)
+  const { event } = await newConfig(coins, { amount: 5 })
+  const userId = await newUser({ firstName: 'Late' })
+  const award = (requestId: string) =>
+    coins.post(`${COINS}/allocate`, { requestId, event, userId, companyId: partner.companyId })
+  payloadOf(await award('late.1'))
+  payloadOf(await coins.post(`${COINS}/redeem`, { requestId: 'late.2', userId, amount: 5 }))
+  const awarded = await asSuperuser(service.db.database, async (outsider) => {
+    await outsider.query('begin')
+    await outsider.query('update users set erased_at = now(), first_name = null where user_id = $1', [userId])
+    let isDone = false
+    const awarding = award('late.3').finally(() => (isDone = true))
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    while (!isDone && (await sql(waiting)).length === 0);
+    await outsider.query('commit')
+    return awarding
+  })
+  expectFailure(awarded, 'user_not_found')
+})
+
 test('the service’s login erases no holder of a user who is not erased', async () => {
   const { svcCardId } = await cardOf({ firstName: 'Kept' })
   await expect(

@@ -4,7 +4,7 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { account } from '../ledger/accounts.ts'
-import { findMembership, type Membership } from '../tenants/user.ts'
+import { findMembership, lockUsers, type Membership } from '../tenants/user.ts'
 import { type Allocation, coinLots } from './allocation.ts'
 import { type CoinConfig, coinConfigs, delays } from './coin-config.ts'
 import { lockCoinAccounts, lockWallets, readWallets, type WalletNeed, type Wallets } from './wallet-store.ts'
@@ -56,12 +56,15 @@ const AWARDED = statement<Awarded>(
    group by 1, 2, 3, 4`,
 )
 
-/** Wallets first: what is read under their lock includes every earlier decision on them. */
+/**
+ * Users and wallets first: what is read under their lock includes every earlier decision on them, also that a user is
+ * erased, who then gets no coins.
+ */
 export async function lockAllocations(
   tx: BatchTx,
   needs: readonly AllocationNeed[],
 ): Promise<ByTenant<AllocationState>> {
-  const wallets = await lockWallets(tx, needs)
+  const [, wallets] = await Promise.all([lockUsers(tx, needs), lockWallets(tx, needs)])
   const state = await readState(tx, needs, wallets)
   const accounts = await lockCoinAccounts(tx, needs, wallets, ({ tenantId, userId }) => [
     account('coins_issued', tenantId),

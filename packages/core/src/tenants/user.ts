@@ -1,6 +1,7 @@
 import { newId } from '@svc/contract/id-kinds'
 import { ByTenant, byTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
+import type { BatchTx } from '@svc/platform/db/batch'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { generated, instant, nullable, type RowOf, table, text } from '@svc/platform/db/table'
@@ -104,6 +105,16 @@ export async function findUsers(tx: Tx, wanted: readonly UserKey[]): Promise<ByT
   const rows = await tx.query(COMPANIES_OF, columns(wanted, tenantOf, userOf))
   return byTenant(rows, tenantOf, userOf, ({ companyId }) => companyId)
 }
+
+const LOCK = users.lock('to_award')
+
+/** Keeps users from being erased until the end of the transaction: for what becomes theirs in it. */
+export const lockUsers = (tx: BatchTx, wanted: readonly UserKey[]) =>
+  users.lockRows<User>(
+    tx,
+    LOCK,
+    wanted.map(({ tenantId, userId }) => ({ partnerId: tenantId, userId })),
+  )
 
 /** Companies that exist, and the company of each user that exists and is not erased, of one partner. */
 export interface Membership {
