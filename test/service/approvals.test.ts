@@ -1,3 +1,5 @@
+import { requestApproval } from '@svc/core/ledger/approvals'
+import { paise } from '@svc/kernel/money'
 import { tenantSet } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -59,6 +61,32 @@ test('a repeat of a request returns the one that waits, another one of its refer
   const first = await fund(asha, partner, '5000.00', reference)
   expect((await fund(ravi, partner, '5000.00', reference)).json.approvalId).toBe(first.json.approvalId)
   expect((await fund(asha, partner, '6000.00', reference)).error).toBe('approval_open')
+})
+
+test('of two requests at the same instant, in two processes, both return the one that waits', async () => {
+  for (let round = 0; round < 10; round++) {
+    const partner = await newEmptyPartner()
+    const posting = {
+      tenantId: partner.partnerId,
+      kind: 'card_funding' as const,
+      amountPaise: paise(5_000_00n),
+      reference: newReference(),
+      request: { cardAccountId: partner.cardAccountId },
+      reason: '',
+    }
+    const [one, two] = await Promise.all(
+      [service, other].map(({ app }, n) =>
+        app.services.database.operate((tx) =>
+          requestApproval(tx, posting, {
+            approvalId: `apv_${round}_${n}`,
+            requestedBy: 'operator asha',
+            hours: 1,
+          }),
+        ),
+      ),
+    )
+    expect(one!.approvalId).toBe(two!.approvalId)
+  }
 })
 
 test('what was rejected or withdrawn is not posted, and may be requested again', async () => {

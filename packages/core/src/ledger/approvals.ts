@@ -82,6 +82,12 @@ const INSERT = statement<Approval>(
    select ${approvals.columns} from approvals p
    where p.tenant_id = $1 and p.kind = $3 and p.reference = $5 and p.outcome is null`,
 )
+// What another transaction entered at the same instant, the statement above passes over and does not see.
+const OPEN = statement<Approval>(
+  'approval_open',
+  `select ${approvals.columns} from approvals p
+   where p.tenant_id = $1 and p.kind = $2 and p.reference = $3 and p.outcome is null`,
+)
 const DECIDE = statement<Approval>(
   'approval_decide',
   `update approvals p set outcome = $3, decided_by = $4, decided_at = clock_timestamp()
@@ -139,7 +145,7 @@ export async function requestApproval(
   const [time] = await tx.query(NOW)
   const { now } = time!
   await tx.query(EXPIRE, [tenantId, kind, reference, now])
-  const [open] = await tx.query(INSERT, [
+  const entered = await tx.query(INSERT, [
     tenantId,
     approvalId,
     kind,
@@ -151,6 +157,7 @@ export async function requestApproval(
     now,
     new Date(now.getTime() + hours * 3_600_000),
   ])
+  const [open] = entered.length > 0 ? entered : await tx.query(OPEN, [tenantId, kind, reference])
   if (!open || open.amountPaise !== amountPaise || canonicalJson(open.request) !== canonicalJson(request))
     return fail('approval_open')
   return open
