@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Failure } from '@svc/contract/errors'
 import { endpointUrl } from '@svc/core/webhooks/endpoint-url'
 import { addressRule, LOOPBACK } from '@svc/core/webhooks/safe-address'
@@ -163,6 +165,28 @@ test('a redirect to the trap is not followed', async () => {
   }
   expect(trap.connections).toBe(0)
   await good.close()
+})
+
+test('an attempt ends in time though memory is collected meanwhile', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const collecting = setInterval(collect, 50)
+  const hostile = createServer((_, response) => {
+    response.writeHead(200)
+    const timer = setInterval(() => response.write('x'), 100)
+    response.on('close', () => clearInterval(timer))
+  })
+  await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve))
+  const { port } = hostile.address() as AddressInfo
+  const options = { mayReach: addressRule(LOOPBACK), timeoutMs: 500, connections: 1 }
+  const sender = new Sender(`http://127.0.0.1:${port}/drip`, options)
+  const { excerpt } = await sender.post(Buffer.from('{}'), {})
+  // It would be cut off at 1,024, after a hundred seconds.
+  expect(excerpt.length).toBeLessThan(500)
+  clearInterval(collecting)
+  await sender.close()
+  hostile.closeAllConnections()
+  hostile.close()
 })
 
 test('endless bodies, dripping answers, silence and giant headers come to an end, and little is kept of them', async () => {

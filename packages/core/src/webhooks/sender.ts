@@ -32,12 +32,20 @@ const EXCERPT_BYTES = 1_024
 
 class AddressRefused extends Error {}
 
-const systemResolve: Resolve = (hostname) =>
-  new Promise((resolve, reject) => {
+const lookups = new Map<string, ReturnType<Resolve>>()
+
+/** One lookup of a name at a time: each takes one of few threads, for as long as a silent name server likes. */
+const systemResolve: Resolve = (hostname) => {
+  const underWay = lookups.get(hostname)
+  if (underWay) return underWay
+  const looking = new Promise<readonly Address[]>((resolve, reject) => {
     dnsLookup(hostname, { all: true, verbatim: true }, (error, found) =>
       error ? reject(error) : resolve(found),
     )
-  })
+  }).finally(() => lookups.delete(hostname))
+  lookups.set(hostname, looking)
+  return looking
+}
 
 /**
  * Posts to one origin. The addresses of its name are looked up and checked for every connection, and the connection goes
@@ -48,7 +56,8 @@ export class Sender {
   readonly #pool: Pool
   readonly #url: URL
   readonly #timeoutMs: number
-  readonly #closing = new AbortController()
+  readonly #attempts = new Set<AbortController>()
+  #closed = false
 
   constructor(url: string, { mayReach, timeoutMs, connections, resolve = systemResolve }: SenderOptions) {
     this.#url = new URL(url)
@@ -66,11 +75,20 @@ export class Sender {
 
   async post(body: Buffer, headers: Record<string, string>): Promise<Sent> {
     const startedAtMs = performance.now()
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#timeoutMs)])
+    const attempt = new AbortController()
+    this.#attempts.add(attempt)
+    const late = () => attempt.abort(new DOMException('no response in time', 'TimeoutError'))
+    const timer = setTimeout(late, this.#timeoutMs)
     const took = () => Math.round(performance.now() - startedAtMs)
     try {
       const path = `${this.#url.pathname}${this.#url.search}`
-      const response = await this.#pool.request({ method: 'POST', path, headers, body, signal })
+      const response = await this.#pool.request({
+        method: 'POST',
+        path,
+        headers,
+        body,
+        signal: attempt.signal,
+      })
       const excerpt = await readExcerpt(response.body)
       const retryAfter = response.headers['retry-after']
       return {
@@ -81,16 +99,20 @@ export class Sender {
       }
     } catch (error) {
       return { failure: inWords(error), excerpt: '', durationMs: took() }
+    } finally {
+      clearTimeout(timer)
+      this.#attempts.delete(attempt)
     }
   }
 
   get closed(): boolean {
-    return this.#closing.signal.aborted
+    return this.#closed
   }
 
   /** Breaks off what is under way. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#closed = true
+    for (const attempt of this.#attempts) attempt.abort()
     await this.#pool.destroy()
   }
 }
@@ -105,6 +127,8 @@ function checkedConnector(
   const connect = (checked: readonly Address[]) =>
     buildConnector({
       timeout: timeoutMs,
+      // Node gives each address but the last 250 ms, which a distant host does not keep.
+      autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / (checked.length + 1))),
       // Never asks again: what was checked is what is connected to.
       lookup: (_, options, done) => {
         if (options.all) done(null, [...checked])
@@ -153,6 +177,7 @@ const BY_CODE: Record<string, string> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   EPROTO: 'TLS failed',
+  ETIMEDOUT: 'no connection in time',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'no response in time',
   UND_ERR_BODY_TIMEOUT: 'no response in time',

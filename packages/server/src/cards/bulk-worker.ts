@@ -11,6 +11,7 @@ import {
 } from '@svc/core/cards/bulk-job'
 import type { CreateGiftCard, Issued } from '@svc/core/cards/card-issuing'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
+import { abortWith } from '@svc/kernel/abort'
 import type { OpenCommand } from '@svc/platform/command'
 import { isUnavailable } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -96,7 +97,8 @@ export class BulkWorker {
       .then(() => (this.#quiet = undefined))
     this.#singlesSeen = singles
     const patience = new AbortController()
-    const signal = AbortSignal.any([this.loop.stopping, patience.signal])
+    abortWith(patience, this.loop.stopping)
+    const { signal } = patience
     await Promise.race([this.#quiet, sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined)])
     patience.abort()
   }

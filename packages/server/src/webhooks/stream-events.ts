@@ -13,6 +13,7 @@ import {
 } from '@svc/core/webhooks/event'
 import { EventTail } from '@svc/core/webhooks/event-tail'
 import { feedPosition } from '@svc/core/webhooks/feed-horizon'
+import { abortWith } from '@svc/kernel/abort'
 import type { NumberedEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Caller, type Services, streamingQuery } from '../http/operation.ts'
@@ -106,8 +107,8 @@ export class EventStreams {
     if (count >= STREAMS_MAX) fail('too_many_event_streams', { retryAfterSeconds: 5 })
     this.#open.set(tenantId, count + 1)
     const gone = new AbortController()
-    const signal = AbortSignal.any([gone.signal, this.#ending.signal])
-    const stream = readableOf(this.#report(caller, after, type, signal), () => gone.abort())
+    abortWith(gone, this.#ending.signal)
+    const stream = readableOf(this.#report(caller, after, type, gone.signal), () => gone.abort())
     stream.once('close', () => {
       const left = this.#open.get(tenantId)! - 1
       if (left === 0) this.#open.delete(tenantId)
