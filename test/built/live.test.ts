@@ -111,7 +111,7 @@ test('a payment is one trace, from the rail’s notice to batch, statements and 
   )
   const delivery = collector.ofTrace(TRACE_ID).find(({ name }) => name === 'webhook delivery')
   expect(receiver.traceparents.get(event!.event_id)).toBe(`00-${TRACE_ID}-${delivery!.spanId}-01`)
-  expect([...collector.tenants]).toEqual(['svc live'])
+  expect([...collector.senders]).toEqual(['Basic dXNlcjpw+w== for svc live'])
   for (const secret of [merchant.apiKey, RAIL_KEY, 'payer@', 'corner.shop', '"Corner'])
     expect(collector.text).not.toContain(secret)
   expect(service.written()).toContain(`"traceId":"${TRACE_ID}"`)

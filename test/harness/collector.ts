@@ -25,8 +25,8 @@ export class Collector {
   readonly spans: CollectedSpan[] = []
   /** What came, as text. */
   text = ''
-  /** Values of the header `x-tenant`. */
-  readonly tenants = new Set<unknown>()
+  /** Of each export: its credentials and its tenant. */
+  readonly senders = new Set<string>()
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -35,7 +35,7 @@ export class Collector {
       request.on('end', () => {
         const text = Buffer.concat(parts).toString()
         this.text += text
-        this.tenants.add(request.headers['x-tenant'])
+        this.senders.add(`${request.headers.authorization} for ${request.headers['x-tenant']}`)
         const { resourceSpans } = JSON.parse(text) as Export
         for (const { scopeSpans } of resourceSpans)
           for (const { spans } of scopeSpans) this.spans.push(...spans)

@@ -120,7 +120,7 @@ const CHOSEN: Readonly<Record<string, string>> = {
   DATABASE_READ_WAIT_MS: '2000',
   REPLICATION: 'optional',
   LOG_LEVEL: 'debug',
-  OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=svc%20live',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20dXNlcjpw+w==, x-tenant=svc%20live',
   OTEL_SERVICE_NAME: 'svc-live',
   OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
   OTEL_TRACES_SAMPLER_ARG: '0.25',

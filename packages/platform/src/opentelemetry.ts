@@ -10,7 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { parseKeyPairsIntoRecord, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
   defaultResource,
@@ -99,9 +99,7 @@ export function openTracing(config: Config, endpoint: string): Tracing {
         'process.pid': process.pid,
       }),
     )
-  const headers = Object.fromEntries(
-    new URLSearchParams(config.OTEL_EXPORTER_OTLP_HEADERS?.reveal().replaceAll(',', '&') ?? ''),
-  )
+  const headers = parseKeyPairsIntoRecord(config.OTEL_EXPORTER_OTLP_HEADERS?.reveal())
   const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers })
   const provider = new BasicTracerProvider({
     resource,
