@@ -36,3 +36,14 @@ test.each([
     `packages/core/src/coins/planted.ts: ${crossing}`,
   ])
 })
+
+/** Behind row-level security no index serves such a condition before PostgreSQL 18. */
+const COMPUTED_KEY = /\w+_id\s*=\s*'\w+:'\s*\|\|/
+
+test('no statement that tenants’ requests run looks an account up by a key that it computes in the condition', () => {
+  const found = sourcesOf(['core', 'server'])
+    .filter(({ file, text }) => !file.includes('/reconcile-') && COMPUTED_KEY.test(text))
+    .map(({ file }) => file)
+  expect(found).toEqual([])
+  expect("join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id").toMatch(COMPUTED_KEY)
+})

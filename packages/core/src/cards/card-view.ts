@@ -2,6 +2,7 @@ import type { Clock } from '@svc/kernel/time'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
+import { accountIdOf } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
 import type { CardView, Usage } from './card-record.ts'
 
@@ -12,11 +13,9 @@ type ViewRow = Card &
 const spentSince = (unit: string) =>
   `coalesce(sum(amount) filter (where moves.at >= date_trunc('${unit}', w.at, $4)), 0)::bigint`
 
-// The balance is a subquery, not a join: `||` is not leakproof, so row-level security keeps a join on it from using the
-// index of the accounts, and all of a partner's were read for one card.
 const BALANCE = `(
-  select l.balance from ledger_accounts l
-  where l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id)`
+  select l.balance from ${accountIdOf('card', 'c.svc_card_id')} join ledger_accounts l on l.account_id = key.account_id
+  where l.tenant_id = c.partner_id)`
 
 /** What open holds of the card `c` add up to. */
 const HELD = `(
@@ -42,8 +41,10 @@ const viewsOf = (balance: string, held: string, moved: string) =>
 const VIEWS = statement<ViewRow>('card_views', viewsOf(BALANCE, HELD, 'true'))
 
 const movedSince = (side: 'credit' | 'debit') =>
-  `coalesce((select sum(t.amount) from ledger_transfers t
-     where t.${side}_account_id = 'card:' || c.svc_card_id and t.tenant_id = c.partner_id and t.created_at > w.at), 0)`
+  `coalesce((
+     select sum(t.amount) from ${accountIdOf('card', 'c.svc_card_id')}
+       join ledger_transfers t on t.${side}_account_id = key.account_id
+     where t.tenant_id = c.partner_id and t.created_at > w.at), 0)`
 
 /** What holds that were open at `w.at` added up to: captures and voids of a part have made them smaller. */
 const HELD_AS_OF = `(

@@ -10,7 +10,7 @@ import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
-import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { account, accountId, accountIdOf, lockAccounts } from '../ledger/accounts.ts'
 import { type User, users } from '../tenants/user.ts'
 import { lockCards } from './card-changes.ts'
 import { HOLDER_TEXTS } from './card-record.ts'
@@ -144,7 +144,8 @@ const HELD = statement<HeldCard>(
        where r.partner_id = c.partner_id and r.svc_card_id = c.svc_card_id and r.status = 'WAITING') as "isReturning",
      array(select g.change_id from card_changes g
        where g.partner_id = c.partner_id and g.svc_card_id = c.svc_card_id) as "changeIds"
-   from cards c join ledger_accounts l on l.account_id = 'card:' || c.svc_card_id and l.tenant_id = c.partner_id
+   from cards c cross join lateral ${accountIdOf('card', 'c.svc_card_id')}
+     join ledger_accounts l on l.account_id = key.account_id and l.tenant_id = c.partner_id
    where (c.partner_id, c.user_id) in (select * from unnest($1::text[], $2::text[]))`,
 )
 

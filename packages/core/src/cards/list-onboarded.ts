@@ -2,6 +2,7 @@ import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
+import { accountIdOf } from '../ledger/accounts.ts'
 import { type Company, companies } from '../tenants/company.ts'
 import { type User, users } from '../tenants/user.ts'
 import { cardAccounts } from './card-account.ts'
@@ -45,7 +46,8 @@ const ACCOUNTS = statement<FundedAccount>(
   `select ${cardAccounts.columns}, l.balance as "balancePaise",
      (select count(*)::int from cards c where c.partner_id = a.partner_id and c.company_id = a.company_id
        and c.card_account_id = a.card_account_id) as cards
-   from card_accounts a join ledger_accounts l on l.account_id = 'card_funding:' || a.card_account_id
+   from card_accounts a cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
+     join ledger_accounts l on l.account_id = key.account_id
    where ($1::text is null or a.company_id = $1) and ($2::text is null or a.card_account_id = $2)
    order by a.card_account_id`,
 )

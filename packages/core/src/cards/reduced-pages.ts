@@ -20,7 +20,7 @@ const jsonText = (field: string) => `coalesce(to_json(p.holder->>'${field}')::te
 // The text is made where the rows are, and comes as one row: a million objects parsed and printed again in this process
 // cost twice the time. Ids need no quoting, and `json_build_object` takes half as long again. Numerics print as exact
 // decimals, so that the balance is exact to the paisa (decision C8). The page is cut before balances are looked up one
-// by one: as a join it was planned, now and then, over the whole account.
+// by one: as a join it was planned, now and then, over the whole account. Their keys are made there too (`accountIdOf`).
 const PAGE = statement<Page>(
   'cards_reduced_page',
   `select count(*)::int as count, max(r.svc_card_id) as last, string_agg(r.record, ',') as records from (
@@ -34,10 +34,11 @@ const PAGE = statement<Page>(
          select coalesce(sum(h.held_paise), 0) from card_authorizations h
          where h.partner_id = $1 and h.svc_card_id = p.svc_card_id and h.status = 'OPEN'), 0) / 100.0)
        from ledger_accounts l
-       where l.account_id = 'card:' || p.svc_card_id and l.tenant_id = $1)
+       where l.account_id = p.account_id and l.tenant_id = $1)
      || ',"companyId":"' || p.company_id || '"}' as record
    from (
-     select c.svc_card_id, c.user_id, c.card_account_id, c.company_id, c.expiry_month, c.expiry_year, c.holder
+     select c.svc_card_id, c.user_id, c.card_account_id, c.company_id, c.expiry_month, c.expiry_year, c.holder,
+       'card:' || c.svc_card_id as account_id
      from cards c
      where c.partner_id = $1 and c.company_id = $2 and c.card_account_id = $3
        and c.svc_card_id > $4 and c.svc_card_id <= $5

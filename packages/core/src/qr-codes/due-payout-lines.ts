@@ -1,6 +1,7 @@
 import type { Paise } from '@svc/kernel/money'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import { accountIdOf } from '../ledger/accounts.ts'
 import type { PayoutLineKind } from './payout.ts'
 
 /** Lines that one payout holds at most; what is left goes into the next. */
@@ -69,7 +70,8 @@ const DUE = statement<DueLine>(
      where l.merchant_id = w.merchant_id and l.object_id = a.adjustment_id and not l.released)
    union all
    select w.merchant_id, 'opening_balance', o.journal_id, o.created_at, o.amount_paise, 0, true
-   from wanted w join opening_balances o on o.tenant_id = w.merchant_id and o.account_id = 'payable:' || w.merchant_id
+   from wanted w cross join lateral ${accountIdOf('payable', 'w.merchant_id')}
+     join opening_balances o on o.tenant_id = w.merchant_id and o.account_id = key.account_id
    where o.reversed_by is null and o.payout_id is null
    order by "occurredAt", "objectId"`,
 )

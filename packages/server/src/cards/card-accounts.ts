@@ -7,7 +7,7 @@ import {
 } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { updateCardAccount } from '@svc/core/cards/update-card-account'
-import { accountId } from '@svc/core/ledger/accounts'
+import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
 import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
 import { type Paise, paise } from '@svc/kernel/money'
@@ -71,7 +71,8 @@ const settingsToWire = (account: Omit<CardAccount, 'companyName'>) => ({
 type Listed = CardAccount & { readonly balancePaise: bigint }
 
 const SELECT = `${CARD_ACCOUNT_SELECT.replace(' from ', ', l.balance as "balancePaise" from ').trimEnd()}
-  join ledger_accounts l on l.account_id = 'card_funding:' || a.card_account_id and l.tenant_id = a.partner_id`
+  cross join lateral ${accountIdOf('card_funding', 'a.card_account_id')}
+  join ledger_accounts l on l.account_id = key.account_id and l.tenant_id = a.partner_id`
 const LIST = statement<Listed>(
   'partner_card_accounts',
   `${SELECT} where a.partner_id = $1 and ($2::text is null or a.company_id = $2)
