@@ -27,22 +27,24 @@ export class Deadline {
    * @throws the signal's reason, or ConnectionError at the deadline
    */
   async wait<T>(shared: Promise<T>, what: string, attempts = 0): Promise<T> {
+    // A failure that no call waits for any more would end the process.
+    shared.catch(() => undefined)
     let timer: ReturnType<typeof setTimeout> | undefined
     const { signal } = this
     signal?.throwIfAborted()
-    let abort: (() => void) | undefined
+    let release: (() => void) | undefined
     const ended = new Promise<never>((_, reject) => {
-      abort = () => reject(signal!.reason as Error)
-      signal?.addEventListener('abort', abort, { once: true })
+      if (signal) release = whenAborted(signal, () => reject(signal.reason as Error))
       timer = setTimeout(() => reject(new ConnectionError(what, attempts, this.timeout())), this.remainingMs)
     })
     try {
       return await Promise.race([shared, ended])
     } finally {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', abort!)
+      release?.()
     }
   }
+
   /** Resolves after this time, unless the call ends before; see `wait`. */
   async pause(ms: number, what: string, attempts: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -55,4 +57,75 @@ export class Deadline {
       clearTimeout(timer)
     }
   }
+}
+
+/**
+ * Ends one attempt of a call, when it takes too long or by the caller's signal. Not with `AbortSignal.any`, which leaves
+ * a reference in a long-lived signal for each request (nodejs/node#55351), and lets a signal that nothing else refers to
+ * be collected with its timeout (nodejs/node#57736).
+ */
+export class AttemptLimit {
+  readonly #ending = new AbortController()
+  readonly #timer: ReturnType<typeof setTimeout>
+  readonly #ignoreCaller: (() => void) | undefined
+
+  constructor(deadline: Deadline, timeoutMs: number) {
+    const { remainingMs, signal } = deadline
+    this.#timer = setTimeout(
+      () => this.#ending.abort(remainingMs < timeoutMs ? deadline.timeout() : tooSlow(timeoutMs)),
+      Math.min(timeoutMs, remainingMs),
+    )
+    if (signal) this.#ignoreCaller = whenAborted(signal, () => this.#ending.abort(signal.reason))
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** From now on only the caller's signal ends the attempt. */
+  stopTimer(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** From now on nothing ends it. */
+  release(): void {
+    this.stopTimer()
+    this.#ignoreCaller?.()
+  }
+}
+
+const tooSlow = (timeoutMs: number) => new DOMException(`no response within ${timeoutMs} ms`, 'TimeoutError')
+
+interface Listening {
+  readonly ends: Set<() => void>
+  readonly listener: () => void
+}
+
+/** One listener for all calls that share a signal: Node warns of a leak when there are more than ten. */
+const listening = new WeakMap<AbortSignal, Listening>()
+
+/** Calls `end` when the signal is aborted, now if it is; what it returns removes that again. */
+function whenAborted(signal: AbortSignal, end: () => void): () => void {
+  if (signal.aborted) {
+    end()
+    return () => undefined
+  }
+  const { ends, listener } = listening.get(signal) ?? listen(signal)
+  ends.add(end)
+  return () => {
+    ends.delete(end)
+    if (ends.size > 0 || listening.get(signal)?.ends !== ends) return
+    listening.delete(signal)
+    signal.removeEventListener('abort', listener)
+  }
+}
+
+function listen(signal: AbortSignal): Listening {
+  const ends = new Set<() => void>()
+  const listener = () => {
+    for (const end of ends) end()
+  }
+  signal.addEventListener('abort', listener, { once: true })
+  listening.set(signal, { ends, listener })
+  return { ends, listener }
 }

@@ -160,8 +160,9 @@ export class Events {
           params: { query },
           ...stream,
         })
+        // Proxies cut long responses, with or without an event in them.
+        if (response.ok) failures = 0
         for await (const { id, data } of messagesOf(response)) {
-          failures = 0
           last = Number(id)
           yield JSON.parse(data) as Extract<Event, { type: T }>
         }

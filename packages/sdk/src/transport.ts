@@ -1,5 +1,5 @@
 import { type BaseUrl, readBaseUrl, urlOf } from './base-url.ts'
-import { Deadline } from './deadline.ts'
+import { AttemptLimit, Deadline } from './deadline.ts'
 import { ConnectionError, failureOf, PROBLEM_JSON, SvcError, UnexpectedResponseError } from './errors.ts'
 import { type Hooks, type Logger, Observer, type ResponseInfo, responseInfo } from './observe.ts'
 import type { Issued, TokenKeeper } from './tokens.ts'
@@ -171,12 +171,8 @@ export class Transport {
     const info = { method: request.method, url: request.url, attempt: attempts }
     this.#observer.request(info)
     const startedMs = performance.now()
-    const late = new AbortController()
-    const { remainingMs, signal } = deadline
-    const timer = setTimeout(
-      () => late.abort(remainingMs < timeoutMs ? deadline.timeout() : tooSlow(timeoutMs)),
-      Math.min(timeoutMs, remainingMs),
-    )
+    const limit = new AttemptLimit(deadline, timeoutMs)
+    let isHandedOn = false
     try {
       const { method, url } = request
       // Workers refuse a `fetch` that is called as the method of another object.
@@ -186,17 +182,24 @@ export class Transport {
         headers,
         // Not `error`, which Workers do not know.
         redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        signal: limit.signal,
         ...(body && { body }),
       })
-      if (isRedirect(response)) throw new TypeError('the response is a redirect, which is not followed')
-      const read = streamed && response.ok ? response : await whole(response)
+      if (isRedirect(response)) {
+        await response.body?.cancel()
+        throw new TypeError('the response is a redirect, which is not followed')
+      }
+      const isStream = streamed && response.ok
+      const read = isStream ? response : await whole(response)
       const seen = responseInfo(info, read, performance.now() - startedMs)
       this.#observer.response(seen)
       onResponse?.(seen)
-      return read
+      if (!isStream) return read
+      isHandedOn = true
+      return asStream(response, () => limit.release())
     } finally {
-      clearTimeout(timer)
+      if (isHandedOn) limit.stopTimer()
+      else limit.release()
     }
   }
 
@@ -216,14 +219,40 @@ const isRedirect = ({ status, type }: Response): boolean =>
 
 /** The same response with its body read, so that one that breaks off counts as none. */
 async function whole(response: Response): Promise<Response> {
-  const { status, statusText, headers, url } = response
   const bytes = await response.arrayBuffer()
-  const read = new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers })
-  Object.defineProperty(read, 'url', { value: url })
-  return read
+  return withBody(response, bytes.byteLength > 0 ? bytes : null)
 }
 
-const tooSlow = (timeoutMs: number) => new DOMException(`no response within ${timeoutMs} ms`, 'TimeoutError')
+/** The same response, whose body is read as it comes; `over` is called when it has ended, broken off or been cancelled. */
+function asStream(response: Response, over: () => void): Response {
+  const reader = response.body?.getReader()
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    try {
+      const { done, value } = await reader!.read()
+      if (!done) return controller.enqueue(value)
+      controller.close()
+    } catch (error) {
+      controller.error(error)
+    }
+    over()
+  }
+  const cancel = (reason: unknown): Promise<void> => {
+    over()
+    return reader!.cancel(reason)
+  }
+  if (!reader) over()
+  const body = reader ? new ReadableStream({ pull, cancel }, { highWaterMark: 0 }) : null
+  return withBody(response, body)
+}
+
+function withBody(
+  { status, statusText, headers, url }: Response,
+  body: ArrayBuffer | ReadableStream | null,
+): Response {
+  const response = new Response(body, { status, statusText, headers })
+  Object.defineProperty(response, 'url', { value: url })
+  return response
+}
 
 /** Whether the same request may be sent again after this failure without anything happening twice. */
 function mayRepeat(request: Request, failure: Error): boolean {
