@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '@svc/contract/config'
 import { Secret } from '@svc/kernel/secret'
 import { givenKeys, type KeyProvider } from '@svc/platform/crypto/key-provider'
 import { vaultTransit } from '@svc/platform/crypto/vault-transit'
+import { createWhole } from '@svc/platform/write-whole'
 
 /** The provider that the settings name. */
 export function keyProviderOf(config: Config): KeyProvider {
@@ -27,12 +29,7 @@ const sandboxKeys = (dataDir: string): KeyProvider => ({
   name: join(dataDir, 'master.key'),
   async masterKeys() {
     const file = join(dataDir, 'master.key')
-    await mkdir(dataDir, { recursive: true })
-    try {
-      await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
+    if (!existsSync(file)) await createWhole(file, `${randomBytes(32).toString('base64')}\n`)
     return [new Secret((await readFile(file, 'utf8')).trim())]
   },
 })

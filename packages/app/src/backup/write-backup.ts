@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import type { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
+import { syncFolder } from '@svc/platform/write-whole'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import {
@@ -66,16 +67,6 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     throw error
   } finally {
     await client.end().catch(() => undefined)
-  }
-}
-
-/** The name of a file is on the disk only when its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 
