@@ -31,6 +31,29 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
+/** A program that this is loaded into has three unhandled errors at SIGUSR2, one after the other. */
+const ERRORS_AT_SIGUSR2 = `process.on('SIGUSR2', () => {
+  setImmediate(() => { throw new Error('first') })
+  setImmediate(() => { throw new Error('second') })
+  setImmediate(() => { Promise.reject(new Error('third')) })
+})`
+
+test('an unhandled error ends the service in order with exit code 1; those that follow it are logged and do not cut that short', async () => {
+  const service = await startProcess({
+    DATA_DIR: dataDir,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ERRORS_AT_SIGUSR2)}`,
+  })
+  expect(await service.end('SIGUSR2')).toEqual({ code: 1, signal: null })
+  expect(service.written()).toContain('"msg":"drained"')
+  expect(databaseRuns()).toBe(false)
+  const errors = errorsIn(service.written()) as { err: Error; msg: string }[]
+  expect(errors.map(({ err, msg }) => `${err.message}: ${msg}`).sort()).toEqual([
+    'first: an unhandled error; shutting down',
+    'second: an unhandled error while shutting down',
+    'third: an unhandled error while shutting down',
+  ])
+})
+
 if (LONG)
   test('an unfinished request does not hold the process beyond the time for draining', async () => {
     const service = await startProcess({

@@ -1,9 +1,14 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keyMaker } from '@svc/app/serve-until'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
 import { prepareDemo } from '@svc/server/sandbox/demo'
+import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
+import { insertManyCards, manyCardId } from '../harness/many-cards.ts'
+import { asPartner, newPartner, SEARCH } from '../harness/partner.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, newDatabase, openService } from '../harness/service.ts'
 
@@ -36,6 +41,50 @@ test('a process that is leaving says so, and answers what comes all the same', a
   expect(response.headers['connection']).toBe('close')
   await drained
   await expect(client.get('/livez')).rejects.toThrow()
+})
+
+test('a streamed response that is under way when the service drains arrives whole, and its end is that of the drain', async () => {
+  const service = await openService()
+  const partner = await newPartner(service, { products: ['employee_rewards'], fundsPaise: 10n ** 9n })
+  // More than the buffers between here and the service hold.
+  await asSuperuser(service.db.database, (admin) => insertManyCards(admin, partner, 1, 5_000))
+  const { headers, baseUrl } = await asPartner(service.client, partner)
+  const { companyId, cardAccountId } = partner
+  const search = await request(`${baseUrl}${SEARCH}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ companyId, cardAccountId }),
+  })
+  const closed = service.close()
+  while (service.app.http.server.listening) await nextTurn()
+  const { payload } = JSON.parse(await search.body.text())
+  expect(payload.data.map(({ svcCardId }: { svcCardId: string }) => svcCardId)).toEqual(
+    Array.from({ length: 5_000 }, (_, i) => manyCardId(i + 1)),
+  )
+  // Its head promised the caller that the connection stays open.
+  expect(search.headers['connection']).toBe('keep-alive')
+  await closed
+})
+
+test('a connection that never sends anything does not hold up the end of a service', async () => {
+  const service = await openService()
+  const accepted = once(service.app.http.server, 'connection')
+  const { hostname, port } = new URL(service.baseUrl)
+  const silent = connect(Number(port), hostname)
+  silent.on('error', () => undefined).resume()
+  await accepted
+  await service.close()
+  if (!silent.closed) await once(silent, 'close')
+})
+
+test('a delay that a caller of the sandbox asked for ends when the service drains, and its request is carried out', async () => {
+  const service = await openService()
+  const client = await service.as(await service.newMerchant())
+  const received = once(service.app.http.server, 'request')
+  const delayed = client.post('/api/v0/qr-code', {}, { 'sandbox-delay': '60000' })
+  await received
+  await service.close()
+  payloadOf(await delayed)
 })
 
 test('processes that start at the same instant on a new database make one demo between them', async () => {

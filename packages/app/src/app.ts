@@ -51,8 +51,9 @@ import { injectFaults } from '@svc/server/sandbox/fault-injection'
 import { UpiSwitch } from '@svc/server/sandbox/upi-switch'
 import { EventStreams } from '@svc/server/webhooks/stream-events'
 import type { FastifyInstance } from 'fastify'
-import { closeHttp } from './close-http.ts'
+import { HttpCloser } from './close-http.ts'
 import { dueCommandLoops } from './command-loops.ts'
+import { listenAddress } from './listen-address.ts'
 import { type Part, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
 
@@ -79,6 +80,7 @@ export class App {
   readonly http: FastifyInstance
   readonly services: ApiServices
   readonly #serverOptions: ServerOptions<ApiServices>
+  readonly #httpCloser: HttpCloser
   /** Parts that run from the start on, in order. */
   readonly #essential: readonly Part[]
   /** Parts that run while the service listens, in order. */
@@ -89,7 +91,6 @@ export class App {
   readonly #drainSteps: readonly (() => Promise<unknown>)[]
   /** Reports that requests should go elsewhere; those that arrive are still served. */
   #leaving = false
-  #draining = false
   /** Requests to ourselves name it: they belong to ones that were accepted, so they are carried out while the service drains. */
   readonly #inside = randomUUID()
   #publicUrl = ''
@@ -102,7 +103,8 @@ export class App {
     const requestLog = new RequestLog(services, OPERATIONS)
     this.#serverOptions = this.#options(requestLog)
     this.http = buildServer(this.#serverOptions)
-    if (config.SVC_MODE === 'sandbox') injectFaults(this.http)
+    this.#httpCloser = new HttpCloser(this.http)
+    if (config.SVC_MODE === 'sandbox') injectFaults(this.http, this.#httpCloser.closing)
 
     this.#partitions = new Partitions(services)
     this.#keyWatch = new KeyProviderWatch(options.keyProvider, options.masterKeys, services)
@@ -239,7 +241,8 @@ export class App {
         cardRail: { needs: 'body', ...railAuthenticator(this.services, 'cards') },
       },
       admit: ({ headers }) => {
-        if (this.#draining && headers[INSIDE] !== this.#inside) fail('temporarily_unavailable', SHUTTING_DOWN)
+        if (this.#httpCloser.closing.aborted && headers[INSIDE] !== this.#inside)
+          fail('temporarily_unavailable', SHUTTING_DOWN)
       },
       responded: requestLog.take,
     }
@@ -269,9 +272,9 @@ export class App {
 
   /** Listens; returns the address at which callers reach the service. */
   async listen(): Promise<string> {
-    const { HOST: host, PORT: port, PUBLIC_URL } = this.services.config
-    const local = await this.http.listen({ host, port })
-    this.#publicUrl = PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
+    const { config } = this.services
+    const local = await this.http.listen({ host: await listenAddress(config), port: config.PORT })
+    this.#publicUrl = config.PUBLIC_URL ?? local.replace('[::]', 'localhost').replace('0.0.0.0', 'localhost')
     return this.#publicUrl
   }
 
@@ -291,8 +294,7 @@ export class App {
   }
 
   async #endRequests(): Promise<void> {
-    this.#draining = true
     this.services.eventStreams.close()
-    await closeHttp(this.http)
+    await this.#httpCloser.close()
   }
 }

@@ -1,8 +1,9 @@
 import { type Config, readConfig, requireOperatorUrl } from '@svc/contract/config'
-import { openLog } from '@svc/platform/log'
+import { type Log, openLog } from '@svc/platform/log'
 import type { Tracing } from '@svc/platform/tracing'
 import { expectListenable } from '@svc/server/http/listening'
 import { openInstallation } from './installation.ts'
+import { listenAddress } from './listen-address.ts'
 import type { End } from './serve-until.ts'
 
 /** Runs the service until a signal ends it. Resolves to the exit code: 0 after an orderly end. */
@@ -12,8 +13,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
   const terminal = process.stdout.isTTY
   // On a terminal people read the banner; only troubles interrupt it, unless they asked for more.
   const log = openLog(terminal && !environment['LOG_LEVEL'] ? 'warn' : config.LOG_LEVEL)
-  const signalled = nextSignal()
-  await expectListenable(config)
+  const signalled = nextSignal(log)
+  await expectListenable({ HOST: await listenAddress(config), PORT: config.PORT })
   // The database server starts while the rest of the program is read: each takes a third of a second.
   const opening = openInstallation(config, log, (message) =>
     terminal ? console.log(`  ${message} …`) : log.info(message),
@@ -24,8 +25,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<number> {
     tracingOf(config),
   ])
   try {
-    process.once('uncaughtException', (error) => signalled.crash(error))
-    process.once('unhandledRejection', (error) => signalled.crash(error))
+    process.on('uncaughtException', signalled.crash)
+    process.on('unhandledRejection', signalled.crash)
     return await serveUntil(signalled.signal, { config, installation, log, terminal, tracing })
   } finally {
     await Promise.all([installation.release(), tracing?.close(LAST_EXPORT_MS)])
@@ -42,10 +43,18 @@ async function tracingOf(config: Config): Promise<Tracing | undefined> {
   return (await import('@svc/platform/opentelemetry')).openTracing(config, endpoint)
 }
 
-/** The first SIGTERM, SIGINT or SIGHUP asks for an orderly end; another SIGTERM or SIGINT ends the process at once. */
-function nextSignal(): { signal: Promise<End>; crash: (error: unknown) => void } {
-  let end: (end: End) => void = () => undefined
-  const signal = new Promise<End>((resolve) => (end = resolve))
+/**
+ * The first SIGTERM, SIGINT, SIGHUP or unhandled error asks for an orderly end. During it, further errors are logged;
+ * another SIGTERM or SIGINT ends the process at once.
+ */
+function nextSignal(log: Log): { signal: Promise<End>; crash: (error: unknown) => void } {
+  let ending = false
+  let resolveSignal: (end: End) => void = () => undefined
+  const signal = new Promise<End>((resolve) => (resolveSignal = resolve))
+  const end = (why: End): void => {
+    ending = true
+    resolveSignal(why)
+  }
   let asked = false
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => {
@@ -55,5 +64,9 @@ function nextSignal(): { signal: Promise<End>; crash: (error: unknown) => void }
       end({ name })
     })
   }
-  return { signal, crash: (error) => end({ error }) }
+  const crash = (error: unknown): void => {
+    if (ending) log.error({ err: error }, 'an unhandled error while shutting down')
+    else end({ error })
+  }
+  return { signal, crash }
 }

@@ -131,7 +131,6 @@ async function drained(app: App, config: Config, log: Log): Promise<boolean> {
       { DRAIN_TIMEOUT_MS: config.DRAIN_TIMEOUT_MS },
       'requests were still in progress at the end of the time for draining',
     )
-    // Node stops checking its request timeouts once a server closes: an unfinished request would hold the process.
     app.http.server.closeAllConnections()
   }
   return inTime

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, FAILURES, fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
+import { abortWith } from '@svc/kernel/abort'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
@@ -48,7 +49,9 @@ function breakOff(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 async function standStill(request: FastifyRequest, until: AbortSignal, forMs = DELAY_MS_MAX): Promise<void> {
   const gone = new AbortController()
   request.raw.socket.once('close', () => gone.abort())
-  await sleep(forMs, undefined, { signal: AbortSignal.any([gone.signal, until]) }).catch(() => undefined)
+  abortWith(gone, until)
+  await sleep(forMs, undefined, { signal: gone.signal }).catch(() => undefined)
+  gone.abort()
 }
 
 const isWord = (text: string): text is ErrorCode => Object.hasOwn(FAILURES, text)
@@ -56,19 +59,17 @@ const isTrouble = (text: string): text is TroubleName => Object.hasOwn(TROUBLES,
 
 /**
  * Lets callers of the sandbox meet every failure on purpose, on any operation: with the header `Sandbox-Fail`, before
- * anything else is looked at, and `Sandbox-Delay`. Mounted in sandbox mode only.
+ * anything else is looked at, and `Sandbox-Delay`. Mounted in sandbox mode only. `draining` ends the delays.
  */
-export function injectFaults(app: FastifyInstance): void {
+export function injectFaults(app: FastifyInstance, draining: AbortSignal): void {
   const failed = new LRUCache<string, number>({ max: KEYS_MAX })
-  const draining = new AbortController()
-  app.addHook('preClose', async () => draining.abort())
   app.addHook('onRequest', async (request, reply) => {
     const delayMs = readDelay(request)
-    if (delayMs > 0) await standStill(request, draining.signal, delayMs)
+    if (delayMs > 0) await standStill(request, draining, delayMs)
     const wanted = readFailure(request)
     if (!wanted || !stillFails(failed, request, wanted.times)) return undefined
     const { name } = wanted
-    if (isTrouble(name)) return TROUBLES[name].meet(request, reply, draining.signal)
+    if (isTrouble(name)) return TROUBLES[name].meet(request, reply, draining)
     const { status } = FAILURES[name]
     return fail(name, {
       description: `${FAILURES[name].description} (asked for with Sandbox-Fail)`,

@@ -72,7 +72,6 @@ export const streamEvents = streamingQuery({
           'content-type': 'text/event-stream',
           'cache-control': 'no-store',
           'x-accel-buffering': 'no',
-          // Else the connection would outlive the stream, and draining would wait for it.
           connection: 'close',
         },
         body: streams.open(caller, begin, type),
