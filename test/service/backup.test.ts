@@ -9,10 +9,10 @@ import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { migrationNames } from '@svc/platform/db/migration-files'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { contentIn, contentOf, settled } from '../harness/backups.ts'
 import { runHere } from '../harness/cli.ts'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
 import { LONG } from '../harness/long.ts'
-import { insertManyCards } from '../harness/many-cards.ts'
 import { withoutNewest } from '../harness/older-schema.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcesses } from '../harness/processes.ts'
@@ -55,37 +55,6 @@ async function refusal(db: { url: string }, args: string[], env = {}): Promise<s
   expect(code, stderr).toBe(1)
   return stderr
 }
-
-// A service that runs writes of itself how it fares.
-const RESTLESS = ['^minute_sums$', '^request_log']
-
-/** A digest of the rows of every table that a backup holds and that nobody is writing. */
-async function contentOf(client: pg.ClientBase): Promise<Json> {
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind = 'r'
-       and relname not in ('installation', 'migrations', 'webhook_leases', 'alert_watch') and relname !~ all ($1) order by relname`,
-    [RESTLESS],
-  )
-  const content: Record<string, string> = {}
-  for (const { name } of tables) {
-    // A restore retires the keys that signed tokens.
-    const row = name === 'keyring' ? `(to_jsonb(t) - 'retired_at')::text` : 't::text'
-    const { rows } = await client.query<{ digest: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(md5(${row}), '' order by ${row})), '') as digest from svc.${name} t`,
-    )
-    content[name] = rows[0]!.digest
-  }
-  return content
-}
-const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
-
-/** Until the relay has given every event its number: then nothing changes by itself. */
-const settled = (db: TestDatabase): Promise<void> =>
-  asSuperuser(db.database, async (client) => {
-    for (let left = 1; left > 0; ) {
-      left = (await client.query('select from unnumbered_events')).rows.length
-    }
-  })
 
 /** A service with something in every corner of it. */
 async function lively(): Promise<{ service: TestService; partner: TestPartner }> {
@@ -203,45 +172,6 @@ test('a backup of which any byte is another, or that is not whole, is refused be
   await handle.close()
   expect(await contentIn(target)).toEqual(former)
   expect((await svc(target, 'backup', 'verify', file)).sound).toBe(true)
-})
-
-test('a backup is restored in whatever order its rows come: also where a card comes far behind the one that replaces it', async () => {
-  const { service } = await lively()
-  const partner = await newPartner(service, { fundsPaise: 1_000_000_000n })
-  const client = await asPartner(service.client, partner)
-  const { svcCardId: former } = payloadOf(await createCard(client, partner, { loadAmount: 5 }))
-  const path = `/api/v0/partner/svcCard/${former}`
-  payloadOf(await client.patch(`${path}/status`, { status: 'BL', reason: 'lost' }))
-  payloadOf(await client.post(`${path}/replace`, { reason: 'lost' }))
-  await settled(service.db)
-  await asSuperuser(service.db.database, async (db) => {
-    await insertManyCards(db, partner, 1, 9_000)
-    await db.query('set session_replication_role = replica')
-    const page = async () => {
-      const { rows } = await db.query<{ page: string }>(
-        'update cards set modified_at = modified_at where svc_card_id = $1 returning (ctid::text::point)[0]::int as page',
-        [former],
-      )
-      return Number(rows[0]!.page)
-    }
-    // An update writes the row anew, behind all others once its page is full.
-    while ((await page()) < 500);
-  })
-  const file = newFile()
-  await svc(service.db, 'backup', file)
-  const copy = await newDatabase()
-  // Whose books do not add up: nobody issued so many cards.
-  expect((await runHere(['admin', 'restore', file, '--json'], envOf(copy))).stderr).toBe('')
-  expect(await contentIn(copy)).toEqual(await contentIn(service.db))
-  const references = (db: TestDatabase) =>
-    asSuperuser(db.database, async (admin) => {
-      const { rows } = await admin.query(
-        `select conrelid::regclass::text as table, conname, convalidated, pg_get_constraintdef(oid) as text
-         from pg_constraint where contype = 'f' order by 1, 2`,
-      )
-      return rows
-    })
-  expect(await references(copy)).toEqual(await references(service.db))
 })
 
 if (LONG)

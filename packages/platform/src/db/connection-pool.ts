@@ -20,6 +20,9 @@ export class ReadOnlyDatabase extends DatabaseUnavailable {
  */
 export type Limit = number | 'silence' | 'long'
 
+/** What a transaction of this limit begins with, behind its other settings. */
+export const timeOf = (limit: Limit): string => (limit === 'long' ? '; set local statement_timeout = 0' : '')
+
 const SILENCE_MS = 35_000
 /** A migration may build an index for long, and says nothing meanwhile. TCP keepalive notices a dead peer far sooner. */
 const LONG_SILENCE_MS = 3_600_000

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
-import { ConnectionPool, type Lease, type Limit } from './connection-pool.ts'
+import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
 import { POSITION, Replica } from './replica.ts'
 import { DatabaseClient } from './server-locator.ts'
@@ -50,8 +50,6 @@ export function tenantSet(tenants: Iterable<string>): string {
 }
 
 const READ = 'begin read only'
-/** Of a transaction that reads all data, whatever their size. */
-const timeOf = (limit: Limit): string => (limit === 'long' ? '; set local statement_timeout = 0' : '')
 
 const DISK_FULL = '53100'
 const REQUIRE_ROOM = statement('require_room', 'select require_room()')

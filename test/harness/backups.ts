@@ -1,0 +1,34 @@
+import type pg from 'pg'
+import type { Json } from './client.ts'
+import { asSuperuser, type TestDatabase } from './service.ts'
+
+// A service that runs writes of itself how it fares.
+const RESTLESS = ['^minute_sums$', '^request_log']
+
+/** A digest of the rows of every table that a backup holds and that nobody is writing. */
+export async function contentOf(client: pg.ClientBase): Promise<Json> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'svc'::regnamespace and relkind = 'r'
+       and relname not in ('installation', 'migrations', 'webhook_leases', 'alert_watch') and relname !~ all ($1) order by relname`,
+    [RESTLESS],
+  )
+  const content: Record<string, string> = {}
+  for (const { name } of tables) {
+    // A restore retires the keys that signed tokens.
+    const row = name === 'keyring' ? `(to_jsonb(t) - 'retired_at')::text` : 't::text'
+    const { rows } = await client.query<{ digest: string }>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(md5(${row}), '' order by ${row})), '') as digest from svc.${name} t`,
+    )
+    content[name] = rows[0]!.digest
+  }
+  return content
+}
+export const contentIn = (db: TestDatabase) => asSuperuser(db.database, contentOf)
+
+/** Until the relay has given every event its number: then nothing changes by itself. */
+export const settled = (db: TestDatabase): Promise<void> =>
+  asSuperuser(db.database, async (client) => {
+    for (let left = 1; left > 0; ) {
+      left = (await client.query('select from unnumbered_events')).rows.length
+    }
+  })
