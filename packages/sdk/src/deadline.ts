@@ -105,7 +105,7 @@ interface Listening {
 const listening = new WeakMap<AbortSignal, Listening>()
 
 /** Calls `end` when the signal is aborted, now if it is; what it returns removes that again. */
-function whenAborted(signal: AbortSignal, end: () => void): () => void {
+export function whenAborted(signal: AbortSignal, end: () => void): () => void {
   if (signal.aborted) {
     end()
     return () => undefined

@@ -1,3 +1,4 @@
+import { whenAborted } from './deadline.ts'
 import type { CallOptions } from './transport.ts'
 
 /** Options of waiting for a payment. */
@@ -24,7 +25,9 @@ export async function waitForPayment<Outcome>(
   { pollMs = 5_000, ...options }: WaitOptions,
 ): Promise<Outcome> {
   const ended = new AbortController()
-  const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal
+  const { signal } = ended
+  const caller = options.signal
+  const ignoreCaller = caller && whenAborted(caller, () => ended.abort(caller.reason))
   const bell = new Bell()
   const following = follow(() => bell.ring(), { ...options, signal }).catch(() => undefined)
   try {
@@ -34,6 +37,7 @@ export async function waitForPayment<Outcome>(
       await bell.heard(pollMs, signal)
     }
   } finally {
+    ignoreCaller?.()
     ended.abort()
     await following
   }
@@ -52,13 +56,15 @@ class Bell {
   /** Resolves once it rang or the time is over; throws the signal's reason. */
   async heard(withinMs: number, signal: AbortSignal): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined
+    let ignore: (() => void) | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
       timer = setTimeout(resolve, withinMs)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-      if (this.#rang || signal.aborted) resolve()
+      ignore = whenAborted(signal, resolve)
+      if (this.#rang) resolve()
     })
     clearTimeout(timer)
+    ignore?.()
     this.#rang = false
     signal.throwIfAborted()
   }
