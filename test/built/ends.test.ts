@@ -54,6 +54,17 @@ test('an unhandled error ends the service in order with exit code 1; those that 
   ])
 })
 
+test('a database that is deleted while the service runs ends it, and it says so', async () => {
+  const service = await startProcess({ DATA_DIR: dataDir })
+  const postgres = Number.parseInt(readFileSync(postmaster(), 'utf8'), 10)
+  await rm(join(dataDir, 'postgres'), { recursive: true, force: true, maxRetries: 10 })
+  // It would notice by itself within a minute.
+  process.kill(postgres, 'SIGKILL')
+  expect(await service.ended).toEqual({ code: 1, signal: null })
+  expect(service.written()).toContain('was deleted while the service ran. Start again')
+  expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
+})
+
 if (LONG)
   test('an unfinished request does not hold the process beyond the time for draining', async () => {
     const service = await startProcess({

@@ -17,14 +17,7 @@ import { withoutNewest } from '../harness/older-schema.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { runCli, startProcesses } from '../harness/processes.ts'
 import { newCode } from '../harness/qr-codes.ts'
-import {
-  asSuperuser,
-  MASTER_KEY,
-  newDatabase,
-  openService,
-  type TestDatabase,
-  type TestService,
-} from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, newDatabase, openService, type TestService } from '../harness/service.ts'
 
 // Minutes on a machine that does much else: each command is a process, or waits for one.
 vi.setConfig({ testTimeout: 240_000 })

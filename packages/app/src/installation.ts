@@ -96,6 +96,13 @@ async function embeddedDatabase(
   let reopening: Promise<void> | undefined
   const watch = setInterval(() => {
     if (reopening || isAlive(server.pid)) return
+    // Unhandled, it ends the process: another database in its place would be empty.
+    if (!hasCluster(config.DATA_DIR)) {
+      clearInterval(watch)
+      throw new Error(
+        `The database in ${config.DATA_DIR} was deleted while the service ran. Start again to begin with an empty one.`,
+      )
+    }
     log.warn({ pid: server.pid }, 'the embedded PostgreSQL ended; starting it again')
     reopening = openEmbedded(options)
       .then((next) => void (server = next))
