@@ -158,6 +158,29 @@ test('a signed notice that is no outcome of a refund goes to quarantine and chan
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('a notice that the return of a credit failed, or whose refund cannot be read, is not taken for its return', async () => {
+  const { client } = await newShop(service)
+  const { qrCodeId, tr } = await newCode(service, client)
+  payloadOf(await cancel(client, qrCodeId))
+  const utr = newUtr()
+  const { paymentId } = payloadOf(await notifyCredit(service.client, creditOf(tr, { utr })))
+  const quarantined: [object, string][] = [
+    [{ utr, status: 'FAILED', reason: 'payer account closed' }, 'status_unreadable'],
+    [{ utr, status: 'PERHAPS' }, 'status_unreadable'],
+    [{ utr, refundId: { id: 1 }, status: 'REFUNDED' }, 'unknown_refund'],
+  ]
+  for (const [notice, reason] of quarantined)
+    expect((await notifyRefund(service, notice)).json.payload).toMatchObject({
+      status: 'QUARANTINED',
+      reason,
+    })
+  const statusNow = async () => payloadOf(await client.get(`/api/v0/payments/${paymentId}`)).status
+  expect(await statusNow()).toBe('REFUND_PENDING')
+  payloadOf(await notifyRefund(service, { utr, status: 'returned' }))
+  expect(await statusNow()).toBe('REFUNDED')
+  expect(await brokenIn(service)).toEqual([])
+})
+
 test('only accepted payments are refunded, and only by their own merchant', async () => {
   const shop = await shopWith(service, 10)
   const { qrCodeId, tr } = await newCode(service, shop.client)

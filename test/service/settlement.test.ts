@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reconcileAll } from '@svc/cli/reconcile-all'
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
@@ -120,6 +121,22 @@ test('importing a file again changes nothing; a line whose notice came meanwhile
   expect(await balance(`bank:${merchantId}`)).toBe(String(before - 1200n))
   expect(await differences(late)).toEqual({})
   expect(await imported(file)).toEqual({ ...NONE, repeated: 2 })
+})
+
+test('a line whose credit arrives later in the platform’s suspense is matched, and once assigned nothing is missing', async () => {
+  const utr = newUtr()
+  const file = await csv([[utr, '13']])
+  expect(await imported(file)).toEqual({ ...NONE, unknown: 1 })
+  const { paymentId } = payloadOf(
+    await notifyCredit(service.client, creditOf('NOSUCHCODE', { utr, amount: 13 })),
+  )
+  expect(await imported(file)).toEqual({ ...NONE, matched: 1, matchedAmount: '13.00' })
+  expect(await balance('bank:house')).toBe('-1300')
+  expect(await imported(file)).toEqual({ ...NONE, repeated: 1 })
+  const ask = { tenantId: 'house', paymentId, merchantId, reason: 'by phone' }
+  await service.app.services.commands.open(resolveSuspense).run(ask)
+  expect(await differences(utr)).toEqual({})
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
 test('of two imports of one file at once, and two files with the same line, each line counts once', async () => {

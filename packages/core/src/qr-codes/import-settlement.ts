@@ -102,7 +102,7 @@ const DIFFERENCES = statement<SettlementDifference>(
    union all
    select 'missing', p.utr, p.merchant_id, p.payment_id, null, p.amount_paise + p.adjusted_paise, p.created_at
    from payments p
-   where p.created_at < $1 and not exists (
+   where p.created_at < $1 and p.assigned_from is null and not exists (
      select from settlement_lines l where l.tenant_id = p.merchant_id and l.utr = p.utr)
    order by since desc, utr limit $2`,
 )

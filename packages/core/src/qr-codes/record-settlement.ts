@@ -45,7 +45,7 @@ type KnownRow = Payment &
     previousStatus: SettlementStatus | null
   }
 const correctLines = settlementLines.updates(
-  ['fileId', 'line', 'amountPaise', 'settledOn', 'status', 'journalId', 'recordedAt'],
+  ['fileId', 'line', 'amountPaise', 'settledOn', 'status', 'paymentId', 'journalId', 'recordedAt'],
   'correct',
 )
 
@@ -207,7 +207,10 @@ export function settlementJournal(
   return journalOf(transfer, `${fileId}/${line}`)
 }
 
-/** New lines, lines that correct one of another amount than the payment's, and those that contradict a previous one. */
+/**
+ * New lines, lines that correct one of another amount than the payment's or of one that was not here yet, and those that
+ * contradict a previous one.
+ */
 function sorted(
   lines: readonly FileLine[],
   statusOf: (line: FileLine) => SettlementStatus,
@@ -220,9 +223,10 @@ function sorted(
   for (const line of lines) {
     const previous = ofFile.get(line.utr) ?? previousOf(line.utr)
     const status = statusOf(line)
-    if (previous?.amountPaise === line.amountPaise) continue
+    const isFound = previous?.status === 'UNKNOWN' && status !== 'UNKNOWN'
+    if (previous?.amountPaise === line.amountPaise && !isFound) continue
     if (!previous) fresh.push(line)
-    else if (previous.status === 'DIFFERS' && status === 'MATCHED') corrected.push(line)
+    else if (isFound || (previous.status === 'DIFFERS' && status === 'MATCHED')) corrected.push(line)
     else {
       conflicting.push(line)
       continue

@@ -28,6 +28,10 @@ export type ReadRefundNotice =
 const TEXT_MAX = 255
 const MADE = new Set(['REFUNDED', 'SUCCESS', 'PROCESSED', 'COMPLETED'])
 const NOT_MADE = new Set(['FAILED', 'FAILURE', 'REJECTED', 'RETURNED'])
+/** Of a credit: that it went back is what such a notice is for. */
+const WENT_BACK = new Set([...MADE, 'RETURNED'])
+
+const isStated = (field: unknown): boolean => field !== undefined && field !== null && field !== ''
 
 /** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
 export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
@@ -35,16 +39,19 @@ export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   if (!notice) return { unreadable: 'not_json' }
   const utr = canonicalReference(textOf(notice['utr']) ?? '').slice(0, TEXT_MAX)
   const named = textOf(notice['refundId'])
+  const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
   const { amount } = notice
   const amountPaise = amount === undefined ? undefined : readRupees(amount)
   const isAmountRead = amount === undefined || amountPaise !== undefined
   if (named === undefined) {
+    // Whose refund it is cannot be read, or the return is reported not to have been made.
+    if (isStated(notice['refundId'])) return { unreadable: 'unknown_refund' }
+    if (isStated(notice['status']) && !WENT_BACK.has(status)) return { unreadable: 'status_unreadable' }
     if (utr === '') return { unreadable: 'reference_unreadable' }
     return isAmountRead ? { credit: { utr, amountPaise } } : { unreadable: 'amount_unreadable' }
   }
   const refundId = refundIdOf(canonicalReference(named))
   if (refundId === undefined) return { unreadable: 'unknown_refund' }
-  const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
   if (!MADE.has(status) && !NOT_MADE.has(status)) return { unreadable: 'status_unreadable' }
   if (!isAmountRead) return { unreadable: 'amount_unreadable' }
   const reason = textOf(notice['reason'])?.trim().slice(0, TEXT_MAX) || 'not stated'
