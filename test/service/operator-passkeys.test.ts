@@ -61,6 +61,19 @@ test('a passkey alone signs in, in any process, and the account says when it was
   expect(listed).toMatchObject({ passkeyId, name: 'Laptop', lastUsedOn: expect.any(String) })
 })
 
+test('whoever begins too many sign-ins shuts nobody out: the oldest of all give way', async () => {
+  const { database } = service.app.services
+  const challenges = new Challenges(service.app.services, 3)
+  const used = await database.operate(async (tx) => {
+    const issued: string[] = []
+    while (issued.length < 6) issued.push(await challenges.issue(tx, 'passkey_sign_in'))
+    return Promise.all(issued.map((challenge) => challenges.use(tx, 'passkey_sign_in', challenge)))
+  })
+  // `null`: issued to nobody in particular; `undefined`: given way.
+  expect(used.slice(0, 2)).toEqual([undefined, undefined])
+  expect(used.at(-1)).toBe(null)
+})
+
 test('a challenge works once, for ten minutes, and only for what it was issued for', async () => {
   const { authenticator, browser } = await withPasskey()
   const { credential, status } = await signInWith(authenticator)

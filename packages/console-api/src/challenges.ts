@@ -1,21 +1,23 @@
-import { fail } from '@svc/contract/errors'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
 
 /** Time from the start of a sign-in to its end. */
 const LIFE_MS = 600_000
-/** Sign-ins that may be under way; anyone may begin one. */
-const OPEN_MAX = 10_000
+/** So many may be open; anyone may begin a sign-in, and whoever begins too many shuts nobody out. */
+const OPEN_MAX = 50_000
 
 const FORGET = statement(
   'operator_challenges_forget',
   'delete from operator_challenges where expires_at <= $1',
 )
-const INSERT = statement<{ digest: Buffer }>(
+const FORGET_OLDEST = statement(
+  'operator_challenges_forget_oldest',
+  'delete from operator_challenges where digest = any (array(select digest from operator_challenges order by expires_at desc offset $1))',
+)
+const INSERT = statement(
   'operator_challenge_insert',
-  `insert into operator_challenges (digest, purpose, operator_id, expires_at)
-   select $1, $2, $3, $4 where (select count(*) from operator_challenges) < ${OPEN_MAX} returning digest`,
+  'insert into operator_challenges (digest, purpose, operator_id, expires_at) values ($1, $2, $3, $4)',
 )
 const USE = statement<{ operator_id: string | null }>(
   'operator_challenge_use',
@@ -29,26 +31,27 @@ type ChallengeTools = Pick<Services, 'clock' | 'keyring' | 'random'>
 /** Random values of 256 bits that a browser presents once, at most ten minutes later, to any process. */
 export class Challenges {
   readonly #tools: ChallengeTools
+  readonly #openMax: number
 
-  constructor(tools: ChallengeTools) {
+  constructor(tools: ChallengeTools, openMax = OPEN_MAX) {
     this.#tools = tools
+    this.#openMax = openMax
   }
 
   #digest(challenge: string): Buffer {
     return this.#tools.keyring.digest('session', `challenge ${challenge}`)
   }
 
-  /** A new one, in base64url. Throws `overloaded` while too many are open. */
+  /** A new one, in base64url. */
   async issue(tx: Tx, purpose: ChallengePurpose, operatorId: string | null = null): Promise<string> {
     const { clock, random } = this.#tools
     const now = clock.now()
     const challenge = Buffer.from(random(32)).toString('base64url')
     await tx.query(FORGET, [new Date(now)])
     const expiresAt = new Date(now + LIFE_MS)
-    const [row] = await tx.query(INSERT, [this.#digest(challenge), purpose, operatorId, expiresAt])
-    return row
-      ? challenge
-      : fail('overloaded', { description: 'Too many people are signing in', retryAfterSeconds: 60 })
+    await tx.query(FORGET_OLDEST, [this.#openMax])
+    await tx.query(INSERT, [this.#digest(challenge), purpose, operatorId, expiresAt])
+    return challenge
   }
 
   /** For whom it was issued, `null` for a sign-in; `undefined` for one that was used, has expired or never was. */

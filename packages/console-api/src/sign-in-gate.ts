@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fail } from '@svc/contract/errors'
 import { FailedAttempts } from '@svc/core/tenants/failed-attempts'
-import { network } from '@svc/kernel/network'
+import { network } from '@svc/platform/ip-range'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 
 /** Pace of the attempts of one address once it, or the name that it tries, has failed too often. */

@@ -39,6 +39,17 @@ export function networkOf({ address, prefix }: IpRange): IpRange {
   return { address: kind.networkAddressFromCIDR(`${address.toString()}/${prefix}`), prefix }
 }
 
+const OWN_PREFIX = 64
+
+/** What a caller is counted by: whoever has an address of IPv6 has all of its /64. */
+export function network(address: string): string {
+  const parsed = isIPv4(address) ? undefined : parseAddress(address)
+  if (!parsed) return address
+  return parsed.kind() === 'ipv4'
+    ? parsed.toString()
+    : rangeText(networkOf({ address: parsed, prefix: OWN_PREFIX }))
+}
+
 export const isInRange = (range: IpRange, address: IpAddress): boolean =>
   range.address.kind() === address.kind() && address.match(range.address, range.prefix)
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { readLimits } from '@svc/core/tenants/credential-limits'
-import { isInRange, parseAddress, parseRange, rangeText } from '@svc/platform/ip-range'
+import { isInRange, network, parseAddress, parseRange, rangeText } from '@svc/platform/ip-range'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
@@ -127,4 +127,19 @@ test('scopes of the other kind of tenant are refused, each by its place', () => 
     /^scopes\[1\] must be one of/,
   )
   expect(() => readLimits('partner', { scopes: ['refunds:write'] })).toThrow(/^scopes\[0\] must be one of/)
+})
+
+test('a caller counts by its address of IPv4, or by the /64 of its address of IPv6, however that is written', () => {
+  expect(network('203.0.113.7')).toBe('203.0.113.7')
+  expect(network('::ffff:203.0.113.7')).toBe('203.0.113.7')
+  const sameNetwork = [
+    '2001:db8::aaaa:bbbb:cccc:dddd',
+    '2001:db8::1',
+    '2001:DB8:0:0:ffff::',
+    '2001:db8:0:0:1:2:3:4',
+  ]
+  expect(new Set(sameNetwork.map(network))).toEqual(new Set(['2001:db8::/64']))
+  expect(network('2a01:4f8:c17::9')).toBe(network('2a01:4f8:c17:0:1::2'))
+  expect(network('2a01:4f8:c17:1::9')).not.toBe(network('2a01:4f8:c17::9'))
+  expect(network('fe80::1%eth0')).toBe('fe80::1%eth0')
 })

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { network } from '@svc/kernel/network'
+import { network } from '@svc/platform/ip-range'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 /**

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { Failure, fail } from '@svc/contract/errors'
 import { tooLate } from '@svc/platform/command'
+import { network } from '@svc/platform/ip-range'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { removeAbsentFields } from './absent-fields.ts'
@@ -174,7 +175,7 @@ const admission =
     // Where secrets are exchanged for tokens, a valid one always passes (decision A11).
     if (tenant === undefined && authenticator) budget?.check(request.ip)
     const admitted =
-      tenant === undefined ? new Admitted(strangers, request.ip) : new Admitted(tenants, tenant)
+      tenant === undefined ? new Admitted(strangers, network(request.ip)) : new Admitted(tenants, tenant)
     request.admitted = admitted
     // Also of a request that breaks off, or is refused, before its operation is carried out.
     reply.raw.once('close', () => {
