@@ -132,6 +132,16 @@ test('a void that arrives before its authorisation declines it', async () => {
   expect(await card(svcCardId)).toMatchObject({ holdBalance: 0 })
 })
 
+test('a stand-in that arrives after its captures holds only what they have not taken', async () => {
+  const { svcCardId, terminal } = await newCard()
+  const [part, whole] = [newIdentity(), newIdentity()]
+  await terminal.capture(100, referenceTo(part))
+  expect(await terminal.advise('stand_in', 150, part)).toMatchObject({ accountBalance: 400, otbBalance: 350 })
+  await terminal.capture(300, referenceTo(whole))
+  expect(await terminal.advise('stand_in', 300, whole)).toMatchObject({ accountBalance: 100, otbBalance: 50 })
+  expect(await card(svcCardId)).toMatchObject({ holdBalance: 50 })
+})
+
 test('a refund gives back at most what its capture took; the rest and unmatched ones are exceptions', async () => {
   const { svcCardId, terminal } = await newCard()
   const { messageId: captureId } = await terminal.capture(100, holdOf(await terminal.authorize(100)))

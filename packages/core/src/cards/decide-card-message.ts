@@ -154,10 +154,15 @@ function newHold({ view }: CardState, context: MessageContext, forced: boolean):
   }
 }
 
-/** The network stood in and approved: the hold is placed whatever the card has left, and shown where that is too little. */
+/**
+ * The network stood in and approved: the hold is placed whatever the card has left, and shown where that is too little.
+ * Of what was captured before it arrived, nothing is held again.
+ */
 function standIn(state: CardState, context: MessageContext): Effect {
-  if (isVoidedBefore(state, context.message)) return { ...NOTHING, status: 'recorded' }
-  const authorization = newHold(state, context, true)
+  const { message } = context
+  const amountPaise = notNegative((message.amountPaise ?? NO_PAISE) - capturedBefore(state, message))
+  if (amountPaise === NO_PAISE || isVoidedBefore(state, message)) return { ...NOTHING, status: 'recorded' }
+  const authorization = newHold(state, { ...context, message: { ...message, amountPaise } }, true)
   const isBeyond = state.view.balancePaise - state.view.heldPaise < authorization.amountPaise
   return {
     ...NOTHING,
@@ -275,11 +280,19 @@ const captureOf = ({ messages }: CardState, message: CardMessage): StoredMessage
       (message.captureId === null ? names(message, earlier) : earlier.messageId === message.captureId),
   )
 
+/** Whether an earlier message was about this one, which arrives after it. */
+function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMessage, message: CardMessage) {
+  const original =
+    originalStan !== null && originalTransmissionAt !== null
+      ? { stan: originalStan, transmissionAt: originalTransmissionAt }
+      : null
+  return names({ acquirerId, original }, message)
+}
+
 const isVoidedBefore = ({ messages }: CardState, message: CardMessage): boolean =>
-  messages.some(({ type, acquirerId, originalStan, originalTransmissionAt }) => {
-    const original =
-      originalStan !== null && originalTransmissionAt !== null
-        ? { stan: originalStan, transmissionAt: originalTransmissionAt }
-        : null
-    return type === 'void' && names({ acquirerId, original }, message)
-  })
+  messages.some((earlier) => earlier.type === 'void' && isAbout(earlier, message))
+
+const capturedBefore = ({ messages }: CardState, message: CardMessage): bigint =>
+  messages
+    .filter((earlier) => earlier.eventType === 'card.captured' && isAbout(earlier, message))
+    .reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0n), 0n)
