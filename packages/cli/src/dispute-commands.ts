@@ -22,7 +22,7 @@ const LIST = statement<Dispute>(
    order by d.created_at desc, d.dispute_id desc limit $3`,
 )
 
-const shown = (dispute: Dispute) => ({
+export const shownDispute = (dispute: Dispute) => ({
   disputeId: dispute.disputeId,
   merchantId: dispute.merchantId,
   paymentId: dispute.paymentId,
@@ -59,7 +59,7 @@ export function addDisputeCommands(program: Command): void {
       const rows = await withInstallation(({ database }) =>
         database.operate((tx) => tx.query(LIST, [merchantId, status, limit])),
       )
-      printRows(rows.map(shown), json)
+      printRows(rows.map(shownDispute), json)
     })
   dispute
     .command('show <disputeId>')
@@ -70,7 +70,7 @@ export function addDisputeCommands(program: Command): void {
       const found = await withInstallation(({ database }) =>
         database.operate((tx) => findDispute(tx, disputeId)),
       )
-      printRecord(shown(known(found, disputeId)), json)
+      printRecord(shownDispute(known(found, disputeId)), json)
     })
   dispute
     .command('close <disputeId>')
@@ -106,5 +106,5 @@ async function close(
       )
     return dispute
   })
-  printRecord(shown(ended), json)
+  printRecord(shownDispute(ended), json)
 }

@@ -1,13 +1,21 @@
 import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
-import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
+import {
+  assignmentOf,
+  disputeAssignmentOf,
+  type Reading,
+  reportsDispute,
+} from '@svc/core/qr-codes/assign-notice'
+import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import { required } from '@svc/kernel/invariant'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
-import { withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
+import { shownDispute } from './dispute-commands.ts'
 import { moneyActor } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
@@ -38,8 +46,8 @@ const shown = (notice: RailNotice) => ({
 })
 
 interface AssignOptions extends Json {
-  readonly utr: string
-  readonly amount: string
+  readonly utr?: string
+  readonly amount?: string
   readonly tr?: string
   readonly payeeVpa?: string
 }
@@ -74,15 +82,19 @@ export function addNoticeCommands(program: Command): void {
     })
   notice
     .command('assign <noticeId>')
-    .description('record the payment that a notice in quarantine reports; it follows the rules of any credit')
-    .requiredOption('--utr <reference>', 'the bank’s reference')
-    .requiredOption('--amount <rupees>', 'such as 249.50')
+    .description(
+      'record the payment that a notice in quarantine reports; it follows the rules of any credit. ' +
+        'A notice of a dispute is carried out again as the bank signed it, without further options',
+    )
+    .option('--utr <reference>', 'the bank’s reference; required for a payment')
+    .option('--amount <rupees>', 'such as 249.50; required for a payment')
     .option('--tr <reference>', 'reference of the QR code')
     .option('--payee-vpa <vpa>', 'or the address of the merchant whom it is for')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc admin notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…',
+      '\nExamples:\n  svc admin notice assign rnt_… --utr AXISN0000000042 --amount 249.50 --tr SVC…\n' +
+        '  svc admin notice assign rnt_…    # a notice of a dispute',
     )
     .action(assign)
   notice
@@ -110,21 +122,48 @@ async function assign(
   noticeId: string,
   { utr, amount, tr, payeeVpa, json = false }: AssignOptions,
 ): Promise<void> {
-  const amountPaise = parseRupees(amount)
-  if (!amountPaise) throw new UsageError('--amount must be rupees above 0, with at most two decimals')
-  const payment = await withInstallation(async (context) => {
-    const { commands, database } = context
+  const amountPaise = amount === undefined ? undefined : parseRupees(amount)
+  if (amount !== undefined && !amountPaise)
+    throw new UsageError('--amount must be rupees above 0, with at most two decimals')
+  const assigned = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
-    const notice = await database.operate((tx) => findNotice(tx, noticeId))
-    const ask = assignmentOf(notice, { utr, amountPaise, tr, payeeVpa }, actor)
-    const decided = await commands.open(acceptPayment).run(ask, {
-      actor,
-      action: 'rail_notice.assigned',
-      target: noticeId,
-      tenantId: ask.assigns.noticeTenantId,
-    })
-    return decided.payment!
+    const notice =
+      (await context.database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+    const reading = { utr, amountPaise, tr, payeeVpa }
+    if (reportsDispute(notice)) return carryOutAgain(context, notice, reading, actor)
+    if (utr === undefined || amountPaise === undefined)
+      throw new UsageError('Give --utr and --amount: the notice does not report a dispute.')
+    return recordPayment(context, notice, reading, actor)
   })
-  const { paymentId, merchantId, status, reason } = payment
-  printRecord({ paymentId, merchantId, amount: formatRupees(payment.amountPaise), status, reason }, json)
+  printRecord(assigned, json)
+}
+
+const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
+  actor,
+  action: 'rail_notice.assigned',
+  target: noticeId,
+  tenantId,
+})
+
+async function recordPayment(
+  { commands }: CommandContext,
+  notice: RailNotice,
+  reading: Reading,
+  actor: string,
+) {
+  const ask = assignmentOf(notice, reading, actor)
+  const { payment } = await commands.open(acceptPayment).run(ask, auditOf(notice, actor))
+  const { paymentId, merchantId, status, reason, amountPaise } = payment!
+  return { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
+}
+
+async function carryOutAgain(
+  { commands }: CommandContext,
+  notice: RailNotice,
+  reading: Reading,
+  actor: string,
+) {
+  const ask = disputeAssignmentOf(notice, reading, actor)
+  const { dispute } = await commands.open(receiveDispute).run(ask, auditOf(notice, actor))
+  return shownDispute(required(dispute, 'an assigned notice has its dispute'))
 }

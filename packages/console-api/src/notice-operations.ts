@@ -1,10 +1,13 @@
 import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
-import { assignmentOf } from '@svc/core/qr-codes/assign-notice'
+import { assignmentOf, disputeAssignmentOf, reportsDispute } from '@svc/core/qr-codes/assign-notice'
+import { DisputeRecord, disputeToWire } from '@svc/core/qr-codes/dispute'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
+import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import { required } from '@svc/kernel/invariant'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { type Caller, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -95,30 +98,46 @@ export const assignNotice = query({
   method: 'POST',
   path: `${PATH}/:noticeId/assign`,
   tag: TAG,
-  summary: 'Record the payment that a notice in quarantine reports',
+  summary: 'Record what a notice in quarantine reports',
   description:
-    'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense.',
+    'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense. A notice of a dispute is carried out again as the bank signed it, once what stood in its way is gone; the body is then empty, and the response is the dispute.',
   permission: 'finance',
   params: idParam('noticeId'),
   body: closed({
-    utr: Type.String({ minLength: 6, maxLength: 64, description: 'The bank’s reference' }),
-    amount: Rupees({ minimum: 0.01, maximum: 1e10 }),
+    utr: Type.Optional(
+      Type.String({
+        minLength: 6,
+        maxLength: 64,
+        description: 'The bank’s reference; required of a payment, as is `amount`',
+      }),
+    ),
+    amount: Type.Optional(Rupees({ minimum: 0.01, maximum: 1e10 })),
     tr: Type.Optional(Type.String({ maxLength: 64, description: 'Reference of the code' })),
     payeeVpa: Type.Optional(Type.String({ maxLength: 255, description: 'Or the merchant whom it is for' })),
   }),
-  result: PaymentResponse,
-  errors: ['notice_not_found', 'notice_not_in_quarantine', 'utr_conflict'],
-  mount(services) {
-    const { run } = services.commands.open(acceptPayment)
+  result: Type.Union([PaymentResponse, DisputeRecord]),
+  errors: ['notice_not_found', 'notice_not_in_quarantine', 'notice_not_applied', 'utr_conflict'],
+  mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+    const accept = commands.open(acceptPayment)
+    const dispute = commands.open(receiveDispute)
     return async (input) => {
       const { noticeId } = input.params
       const { utr, amount, tr, payeeVpa } = input.body
-      const notice = await services.database.operate((tx) => findNotice(tx, noticeId))
-      const tenantId = notice?.tenantId ?? fail('notice_not_found')
-      const reading = { utr, amountPaise: readRupees('amount', amount), tr, payeeVpa }
-      const audit = auditOf(tenantId, input, { action: 'rail_notice.assigned', target: noticeId })
-      const { payment } = await run(assignmentOf(notice, reading, actorOf(input)), audit)
-      return { body: JSON.stringify(paymentToWire(payment!, services.config.BUSINESS_TIME_ZONE)) }
+      const notice = (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+      const amountPaise = amount === undefined ? undefined : readRupees('amount', amount)
+      const reading = { utr, amountPaise, tr, payeeVpa }
+      const entry = { action: 'rail_notice.assigned', target: noticeId }
+      const audit = auditOf(notice.tenantId, input, entry)
+      if (reportsDispute(notice)) {
+        const ask = disputeAssignmentOf(notice, reading, actorOf(input))
+        const applied = required(
+          (await dispute.run(ask, audit)).dispute,
+          'an assigned notice has its dispute',
+        )
+        return { body: JSON.stringify(disputeToWire(applied, timeZone)) }
+      }
+      const { payment } = await accept.run(assignmentOf(notice, reading, actorOf(input)), audit)
+      return { body: JSON.stringify(paymentToWire(payment!, timeZone)) }
     }
   },
 })

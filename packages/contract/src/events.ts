@@ -66,7 +66,8 @@ export const EVENTS = {
     payload: '`Dispute`',
   },
   'dispute.won': {
-    description: 'A dispute was decided for the merchant; its money is payable to the merchant again',
+    description:
+      'A dispute was decided for the merchant; its money is payable to the merchant again. Follows `dispute.lost` where that was only because no evidence came in time',
     payload: '`Dispute`',
   },
   'dispute.lost': {

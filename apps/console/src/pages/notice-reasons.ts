@@ -36,11 +36,11 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_dispute: {
     title: 'Unknown dispute',
-    toDo: 'The outcome of a dispute that was not notified. Ask the bank for its first notice, then close the dispute with this one: svc admin dispute close.',
+    toDo: 'The outcome of a dispute that was not notified. Open the dispute first: carry out its first notice again where that is in quarantine too, or ask the bank for it. Then carry out this one again.',
   },
   unknown_payment: {
     title: 'Unknown payment',
-    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means, and for the notice again once that is recorded; then dismiss this one.',
+    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means. Once that is recorded, carry out a notice of a dispute again; ask for a notice of a return again and dismiss this one.',
   },
   payment_accepted: {
     title: 'Accepted payment returned',
@@ -48,7 +48,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   payment_not_accepted: {
     title: 'Payment not accepted',
-    toDo: 'A dispute of a credit that is in suspense or goes back to its payer. Contest it with the bank.',
+    toDo: 'A dispute of a credit that is in suspense or goes back to its payer. If the credit was assigned to a merchant since, carry out this notice again. Otherwise contest it with the bank.',
   },
   unknown_virtual_account: {
     title: 'Unknown account number',
@@ -64,7 +64,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   dispute_over_payment: {
     title: 'More than is left of the payment',
-    toDo: 'The payment was refunded or disputed before. Contest the dispute with the bank: the payer has the money.',
+    toDo: 'The payment was refunded or disputed before. If such a refund fails or such a dispute is won, carry out this notice again. Otherwise contest the dispute with the bank: the payer has the money.',
   },
 }
 

@@ -30,9 +30,7 @@ export function Notice() {
   const notice = query.data
   const isWaiting = notice?.status === 'QUARANTINED'
   // A notice of a refund ends with the refund, by its own command.
-  const isAssignable =
-    isWaiting && !notice.flags.some((flag) => flag === 'refund_notice' || flag === 'dispute_notice')
-  const isTransfer = notice?.flags.includes('transfer_notice') === true
+  const isAssignable = isWaiting && !notice.flags.includes('refund_notice')
   return (
     <Page
       title={notice ? meaningOf(notice).title : 'Bank notice'}
@@ -40,10 +38,8 @@ export function Notice() {
       trail={[{ to: '/notices', label: 'Bank notices' }]}
       actions={
         <>
-          {isTransfer && <Reveal id={noticeId} shown={notice.body} />}
-          {isAssignable &&
-            can('finance') &&
-            (isTransfer ? <FundByNotice notice={notice} /> : <Assign notice={notice} />)}
+          {notice?.flags.includes('transfer_notice') && <Reveal id={noticeId} shown={notice.body} />}
+          {isAssignable && can('finance') && <Enter notice={notice} />}
           {isWaiting && can('finance') && <Dismiss notice={notice} />}
         </>
       }
@@ -90,6 +86,35 @@ function About({ notice }: OfNotice) {
         ]}
       />
     </Section>
+  )
+}
+
+function Enter({ notice }: OfNotice) {
+  if (notice.flags.includes('transfer_notice')) return <FundByNotice notice={notice} />
+  return notice.flags.includes('dispute_notice') ? (
+    <CarryOutAgain notice={notice} />
+  ) : (
+    <Assign notice={notice} />
+  )
+}
+
+/** Opens or ends the dispute that a notice reports, as the bank signed it. */
+function CarryOutAgain({ notice: { noticeId } }: OfNotice) {
+  return (
+    <ConfirmAction
+      label="Carry out again"
+      confirm="Carry out again"
+      run={async () => {
+        await responseOf(
+          api.POST('/rail-notices/{noticeId}/assign', { params: { path: { noticeId } }, body: {} }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['notices'] })
+        await queryClient.invalidateQueries({ queryKey: ['disputes'] })
+      }}
+    >
+      The notice is received again as the bank signed it: it opens its dispute, or ends it. If what kept it in
+      quarantine is still so, nothing changes and the reason is shown.
+    </ConfirmAction>
   )
 }
 

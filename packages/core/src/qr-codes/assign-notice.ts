@@ -3,30 +3,49 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import type { RailNotice } from '../rails/rail-notice.ts'
 import type { Credit } from './credit-notice.ts'
+import type { ReceiveDisputeAsk } from './decide-dispute.ts'
+import { readDisputeNotice } from './dispute-notice.ts'
 
-/** What an operator reads in a notice that the service could not. */
+/** What an operator reads in a notice that the service could not; of a notice of a dispute nothing. */
 export interface Reading {
-  readonly utr: string
-  readonly amountPaise: Paise
+  readonly utr?: string | undefined
+  readonly amountPaise?: Paise | undefined
   readonly tr?: string | undefined
   readonly payeeVpa?: string | undefined
 }
 
+/** Whether the notice reports a dispute: it is assigned by carrying it out again, as the bank signed it. */
+export const reportsDispute = ({ flags }: RailNotice): boolean => flags.includes('dispute_notice')
+
+/** What `receiveDispute` is asked when an operator has a notice in quarantine carried out again (decision Q17). */
+export function disputeAssignmentOf(
+  { tenantId: noticeTenantId, noticeId, body, status }: RailNotice,
+  reading: Reading,
+  actor: string,
+): ReceiveDisputeAsk {
+  if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
+  if (Object.values(reading).some((field) => field !== undefined))
+    fail('validation_failed', {
+      description: 'The notice reports a dispute: it is carried out as the bank signed it, without a reading',
+    })
+  return { notice: body, read: readDisputeNotice(body), assigns: { noticeTenantId, noticeId, actor } }
+}
+
 /** What `acceptPayment` is asked when an operator assigns a notice in quarantine. */
-export function assignmentOf(notice: RailNotice | undefined, reading: Reading, actor: string) {
-  const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice ?? fail('notice_not_found')
+export function assignmentOf(notice: RailNotice, reading: Reading, actor: string) {
+  const { tenantId: noticeTenantId, noticeId, body, flags, status } = notice
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
   if (flags.includes('refund_notice'))
     fail('notice_not_in_quarantine', {
       description: 'The notice reports a refund: confirm or fail that refund with it',
     })
-  if (flags.includes('dispute_notice'))
-    fail('notice_not_in_quarantine', {
-      description: 'The notice reports a dispute: close that dispute with it',
-    })
   if (flags.includes('transfer_notice'))
     fail('notice_not_in_quarantine', {
       description: 'The notice reports a transfer to a card account: fund that account with it',
+    })
+  if (reading.utr === undefined || reading.amountPaise === undefined)
+    fail('validation_failed', {
+      description: 'utr and amount: required, unless the notice reports a dispute',
     })
   const utr = canonicalReference(reading.utr)
   if (utr.length < 6 || utr.length > 35)

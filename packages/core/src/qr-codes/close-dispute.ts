@@ -9,7 +9,7 @@ import { saveJournals } from '../ledger/journals.ts'
 import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import {
-  closedJournal,
+  closedJournals,
   type Dispute,
   type DisputeEnd,
   disputeAccounts,
@@ -17,6 +17,7 @@ import {
   disputes,
   type LegIds,
 } from './dispute.ts'
+import { lostByDeadline } from './lost-by-deadline.ts'
 import { payments } from './payment.ts'
 
 export interface CloseDispute {
@@ -38,6 +39,8 @@ interface Prepared extends CloseDispute, PreparedCommand {
 interface State {
   readonly payments: Map<string, Refundable>
   readonly disputes: Map<string, Dispute>
+  /** Those that the network can still decide for the merchant. */
+  readonly lostByDeadline: Set<string>
 }
 
 interface Closed {
@@ -45,6 +48,7 @@ interface Closed {
   /** The payment after it, when it was won. */
   readonly payment: Refundable | undefined
   readonly isNew: boolean
+  readonly isOverturned: boolean
   readonly at: Date
   readonly command: Prepared
 }
@@ -69,7 +73,7 @@ export const closed = (
 
 /**
  * Ends a dispute (decision Q17): its merchant accepts it, an operator records what the network decided, or its deadline
- * has passed. A repeat changes nothing.
+ * has passed. A repeat changes nothing. One that was lost by its deadline can still be won.
  */
 export const closeDispute = command({
   name: 'closeDispute',
@@ -81,7 +85,7 @@ export const closeDispute = command({
         ...ask,
         tenantId: ask.merchantId,
         otherTenantId: ask.assigns?.noticeTenantId,
-        ids: { legs: [newId('trf'), newId('trf')], event: newId('evt') },
+        ids: { legs: [newId('trf'), newId('trf'), newId('trf')], event: newId('evt') },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     },
@@ -91,6 +95,7 @@ export const closeDispute = command({
 
   apply(state, { dispute, payment }) {
     state.disputes.set(dispute.disputeId, dispute)
+    if (dispute.status === 'WON') state.lostByDeadline.delete(dispute.disputeId)
     if (payment) state.payments.set(payment.paymentId, payment)
   },
 
@@ -111,7 +116,9 @@ export const closeDispute = command({
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
-      made.map(({ dispute, at, command: { ids } }) => closedJournal(dispute, ids.legs, at)),
+      made.flatMap(({ command: { ids, outcome }, ...ending }) =>
+        closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs),
+      ),
     )
     saveEvents(
       tx,
@@ -129,31 +136,35 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
     paymentId === undefined ? [] : [{ merchantId, paymentId }],
   )
   // They travel together; the server takes them in this order: payments before disputes before accounts.
-  const [ofPayments, ofDisputes] = await Promise.all([
+  const [ofPayments, ofDisputes, , lost] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, won),
     disputes.lockRows<Dispute>(tx, LOCK, asked),
     lockAccounts(
       tx,
       asked.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
+    lostByDeadline(tx, won),
   ])
   return new ByTenant((tenantId) => ({
     payments: ofPayments.of(tenantId),
     disputes: ofDisputes.of(tenantId),
+    lostByDeadline: lost.of(tenantId),
   }))
 }
 
-function decide({ payments, disputes }: State, command: Prepared, now: Date): Closed {
+function decide({ payments, disputes, lostByDeadline }: State, command: Prepared, now: Date): Closed {
   const { disputeId, outcome } = command
   const dispute = disputes.get(disputeId) ?? fail('dispute_not_found')
-  const unchanged = { dispute, payment: undefined, isNew: false, at: now, command }
+  const unchanged = { dispute, payment: undefined, isNew: false, isOverturned: false, at: now, command }
   if (outcome === 'OVERDUE') {
     if (dispute.status !== 'OPEN' || dispute.evidenceDueAt > now) return unchanged
     return { ...unchanged, dispute: { ...dispute, status: 'LOST', closedAt: now }, isNew: true }
   }
-  if (dispute.closedAt !== null) return dispute.status === outcome ? unchanged : fail('dispute_closed')
+  const isOverturned = outcome === 'WON' && lostByDeadline.has(disputeId)
+  if (dispute.closedAt !== null && !isOverturned)
+    return dispute.status === outcome ? unchanged : fail('dispute_closed')
   if (outcome !== 'WON')
     return { ...unchanged, dispute: { ...dispute, status: outcome, closedAt: now }, isNew: true }
   const payment = payments.get(dispute.paymentId) ?? fail('payment_not_found')
-  return { ...unchanged, ...closed(dispute, payment, outcome, now), isNew: true }
+  return { ...unchanged, ...closed(dispute, payment, outcome, now), isNew: true, isOverturned }
 }

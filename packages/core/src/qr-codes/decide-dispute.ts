@@ -1,7 +1,8 @@
+import { fail } from '@svc/contract/errors'
 import { paise } from '@svc/kernel/money'
 import type { PreparedCommand } from '@svc/platform/db/batch'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
-import { notNew, type RailNotice } from '../rails/rail-notice.ts'
+import { type Assignment, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { closed } from './close-dispute.ts'
 import type { Refundable } from './create-refund.ts'
@@ -11,11 +12,15 @@ import { correctedPaise } from './payment.ts'
 
 /** How long a merchant has where the bank names no deadline (decision Q17). */
 const EVIDENCE_MS = 7 * 86_400_000
+/** How long a merchant has at least where the deadline that the bank names has passed already. */
+const LATE_EVIDENCE_MS = 86_400_000
 
 export interface ReceiveDisputeAsk {
   readonly read: ReadDisputeNotice
   /** The notice as the bank signed it. */
   readonly notice: Buffer
+  /** The notice was in quarantine, and an operator has it carried out again. */
+  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
 }
 
 export interface ReceiveDispute extends PreparedCommand, ReceiveDisputeAsk {
@@ -33,33 +38,48 @@ export interface State {
   readonly balances: Map<string, bigint>
   /** By the reference of a case, the merchant who has it. */
   readonly merchantOfCase: Map<string, string>
+  /** Those that the network can still decide for the merchant. */
+  readonly lostByDeadline: Set<string>
+  /** Ids of the notices to be carried out again that are still in quarantine. */
+  readonly waiting: Set<string>
 }
 
 export interface Received {
   /** Absent when the notice went to quarantine. */
   readonly dispute: Dispute | undefined
   readonly changed: 'opened' | 'closed' | undefined
+  readonly isOverturned: boolean
   readonly payment: Refundable | undefined
   readonly opens: readonly Account[]
   readonly kept: RailNotice | undefined
+  readonly at: Date
   readonly command: ReceiveDispute
 }
 
 /** What a notice of a dispute changes; pure. */
 export function decide(state: State, command: ReceiveDispute, now: Date): Received {
-  const { read, report } = command
-  const kept = (reason: QuarantineReason): Received => ({
-    ...nothing(command),
-    kept: keptAs(command, reason, now),
-  })
+  const { assigns, read, report } = command
+  if (assigns && !state.waiting.has(assigns.noticeId)) fail('notice_not_in_quarantine')
+  const unchanged = nothing(command, now)
+  const kept = (reason: QuarantineReason): Received =>
+    assigns
+      ? fail('notice_not_applied', { description: `The notice still changes no dispute: ${reason}` })
+      : { ...unchanged, kept: keptAs(command, reason, now) }
   if (!report) return kept('unreadable' in read ? read.unreadable : 'not_json')
   const first = state.byCase.get(report.caseReference)
   const payment = command.paymentId === undefined ? undefined : state.payments.get(command.paymentId)
   if (first) {
-    if (contradicts(first, payment, report)) return kept('contradicts_earlier_notice')
-    if (report.outcome === 'OPEN' || first.closedAt !== null || !payment)
-      return { ...nothing(command), dispute: first }
-    return { ...nothing(command), ...closed(first, payment, report.outcome, now), changed: 'closed' }
+    const isByDeadline = state.lostByDeadline.has(first.disputeId)
+    const isOverturned = isByDeadline && report.outcome === 'WON'
+    if (!payment || contradicts(first, payment, report, isByDeadline))
+      return kept('contradicts_earlier_notice')
+    // Kept beside the dispute: the network says the same, so it cannot be won any more.
+    if (isByDeadline && report.outcome === 'LOST')
+      return { ...unchanged, dispute: first, kept: keptAs(command, null, now) }
+    if (report.outcome === 'OPEN' || (first.closedAt !== null && !isOverturned))
+      return { ...unchanged, dispute: first }
+    const ended = closed(first, payment, report.outcome, now)
+    return { ...unchanged, ...ended, changed: 'closed', isOverturned }
   }
   if (state.merchantOfCase.has(report.caseReference)) return kept('contradicts_earlier_notice')
   if (report.outcome !== 'OPEN') return kept('unknown_dispute')
@@ -78,14 +98,22 @@ export function decide(state: State, command: ReceiveDispute, now: Date): Receiv
   )
 }
 
-const nothing = (command: ReceiveDispute): Received => ({
+const nothing = (command: ReceiveDispute, at: Date): Received => ({
   dispute: undefined,
   changed: undefined,
+  isOverturned: false,
   payment: undefined,
   opens: [],
   kept: undefined,
+  at,
   command,
 })
+
+/** Until when the merchant, who hears of the dispute now, can submit evidence. */
+function evidenceDueAt({ evidenceDueAt: reported }: DisputeReport, now: Date): Date {
+  if (reported && reported > now) return reported
+  return new Date(now.getTime() + (reported ? LATE_EVIDENCE_MS : EVIDENCE_MS))
+}
 
 function opened(
   { balances }: State,
@@ -108,7 +136,7 @@ function opened(
     reason: report.reason,
     status: 'OPEN',
     evidence: null,
-    evidenceDueAt: report.evidenceDueAt ?? new Date(now.getTime() + EVIDENCE_MS),
+    evidenceDueAt: evidenceDueAt(report, now),
     createdAt: now,
     evidenceAt: null,
     closedAt: null,
@@ -118,7 +146,7 @@ function opened(
     ...(advancedPaise > 0n ? [account('merchant_advances', merchantId)] : []),
   ]
   return {
-    ...nothing(command),
+    ...nothing(command, now),
     dispute,
     changed: 'opened',
     payment,
@@ -127,17 +155,22 @@ function opened(
 }
 
 /** Whether a report contradicts what is recorded of its case. */
-function contradicts(dispute: Dispute, payment: Refundable | undefined, report: DisputeReport): boolean {
+function contradicts(
+  dispute: Dispute,
+  payment: Refundable,
+  report: DisputeReport,
+  isByDeadline: boolean,
+): boolean {
   const { amountPaise, outcome, utr } = report
-  if (payment?.paymentId !== dispute.paymentId) return true
+  if (payment.paymentId !== dispute.paymentId) return true
   if (utr !== null && utr !== payment.utr) return true
   if (amountPaise !== undefined && amountPaise !== dispute.amountPaise) return true
-  if (outcome === 'OPEN' || dispute.closedAt === null) return false
+  if (outcome === 'OPEN' || dispute.closedAt === null || isByDeadline) return false
   return (outcome === 'WON') !== (dispute.status === 'WON')
 }
 
-/** A signed notice that changes no dispute, for an operator to read. */
-const keptAs = (command: ReceiveDispute, reason: QuarantineReason, now: Date): RailNotice =>
+/** A signed notice that changes no dispute: for an operator to read, or beside what it repeats. */
+const keptAs = (command: ReceiveDispute, reason: QuarantineReason | null, now: Date): RailNotice =>
   notNew(
     {
       tenantId: command.tenantId,

@@ -54,7 +54,7 @@ export const DisputeRecord = Type.Object(
     reason: Type.Optional(Type.String({ description: 'As the bank reports it' })),
     status: Type.Enum([...DISPUTE_STATUSES], {
       description:
-        '`OPEN` until `evidenceDueOn`, then `LOST`. `ACCEPTED` by the merchant, `WON` and `LOST` are final',
+        '`OPEN` until `evidenceDueOn`, then `LOST`. `ACCEPTED` by the merchant, `WON` and `LOST` are final, except that a dispute which was lost because no evidence came in time becomes `WON` if the network decides so',
     }),
     evidence: Type.Optional(Type.String({ description: 'What the merchant submitted' })),
     evidenceDueOn: Type.String({ description: 'Until when evidence can be submitted' }),
@@ -105,8 +105,11 @@ type DisputeAccount = (typeof KINDS)[number]
 export const disputeAccounts = (merchantId: string): Account[] =>
   KINDS.map((kind) => account(kind, merchantId))
 
-/** Ids of the two legs. */
-export type LegIds = readonly [string, string]
+/** Ids of the two legs, and of the one that takes back a loss. */
+export type LegIds = readonly [string, string, string]
+
+/** Of the journal of a dispute that was lost because no evidence came in time. */
+export const DEADLINE_PASSED = 'no evidence by the deadline'
 
 /** A journal's id is the dispute's under another prefix, with a letter for what happened. */
 function journal(
@@ -151,11 +154,40 @@ export function openedJournal(dispute: Dispute, [first, second]: LegIds): Journa
   )
 }
 
+/** How a dispute ended. */
+interface Ending {
+  readonly dispute: Dispute
+  readonly at: Date
+  /** Lost, because no evidence came in time. */
+  readonly isOverdue?: boolean
+  /** Won after all: it was lost because no evidence came in time. */
+  readonly isOverturned?: boolean
+}
+
+/** The journals of a dispute's end; of one that was lost before, the loss is taken back first. */
+export const closedJournals = (ending: Ending, legs: LegIds): Journal[] =>
+  ending.isOverturned
+    ? [overturnedJournal(ending, legs), endJournal(ending, legs)]
+    : [endJournal(ending, legs)]
+
+const overturnedJournal = ({ dispute, at }: Ending, [, , third]: LegIds): Journal => ({
+  ...journal(
+    dispute,
+    ['dispute_overturned', 'o', at],
+    [['upi_clearing', 'disputes', dispute.amountPaise, third]],
+  ),
+  reverses: `jrn_${dispute.disputeId.slice(4)}l`,
+  reason: 'won',
+})
+
 /** Won: the mirror of the opening. Lost or accepted: the bank keeps it of what it owes us, for the payer. */
-export function closedJournal(dispute: Dispute, [first, second]: LegIds, at: Date): Journal {
+function endJournal({ dispute, at, isOverdue = false }: Ending, [first, second]: LegIds): Journal {
   const { amountPaise, advancedPaise, disputeId } = dispute
   if (dispute.status !== 'WON')
-    return journal(dispute, ['dispute_lost', 'l', at], [['disputes', 'upi_clearing', amountPaise, first]])
+    return {
+      ...journal(dispute, ['dispute_lost', 'l', at], [['disputes', 'upi_clearing', amountPaise, first]]),
+      reason: isOverdue ? DEADLINE_PASSED : null,
+    }
   const payable = toPaise(amountPaise - advancedPaise)
   return {
     ...journal(

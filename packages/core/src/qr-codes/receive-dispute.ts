@@ -6,19 +6,20 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import { keepNotices } from '../rails/rail-notice.ts'
+import { assignNotices, keepNotices } from '../rails/rail-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import { decide, type ReceiveDispute, type ReceiveDisputeAsk, type State } from './decide-dispute.ts'
 import {
-  closedJournal,
+  closedJournals,
   type Dispute,
   disputeAccounts,
   disputeEvent,
   disputes,
   openedJournal,
 } from './dispute.ts'
+import { lostByDeadline } from './lost-by-deadline.ts'
 import { type Payment, payments } from './payment.ts'
 
 interface DirectoryRow {
@@ -37,11 +38,17 @@ const BY_CASE = statement<Dispute>(
    where (d.merchant_id, d.case_reference) in (select * from unnest($1::text[], $2::text[]))
    order by d.dispute_id for no key update`,
 )
+const WAITING = statement<{ noticeId: string }>(
+  'rail_notices_to_carry_out',
+  `select n.notice_id as "noticeId" from rail_notices n
+   where (n.tenant_id, n.notice_id) in (select * from unnest($1::text[], $2::text[])) and n.status = 'QUARANTINED'`,
+)
 const saveDisputed = payments.updates(['disputePaise'], 'dispute')
 
 /**
  * Records what the bank reports of a dispute (decision Q17): opens it against its payment, or ends it. A repeat changes
- * nothing; a notice that contradicts what is recorded goes to quarantine.
+ * nothing; a notice that contradicts what is recorded goes to quarantine, and an operator has it carried out
+ * again once what stood in its way is gone.
  */
 export const receiveDispute = command({
   name: 'receiveDispute',
@@ -64,10 +71,15 @@ export const receiveDispute = command({
         ...ask,
         report,
         tenantId: merchantId,
+        otherTenantId: ask.assigns?.noticeTenantId,
         merchantId,
         caseReference: report?.caseReference ?? '',
         paymentId: known?.payment_id ?? payment?.paymentId,
-        ids: { dispute: newId('dsp'), legs: [newId('trf'), newId('trf')], event: newId('evt') },
+        ids: {
+          dispute: newId('dsp'),
+          legs: [newId('trf'), newId('trf'), newId('trf')],
+          event: newId('evt'),
+        },
         timeZone: config.BUSINESS_TIME_ZONE,
       }
     }
@@ -76,7 +88,10 @@ export const receiveDispute = command({
   lock,
   decide,
 
-  apply({ payments, byCase, balances, merchantOfCase }, { dispute, changed, payment, command }) {
+  apply(state, { dispute, changed, payment, command }) {
+    const { payments, byCase, balances, merchantOfCase, lostByDeadline, waiting } = state
+    if (command.assigns) waiting.delete(command.assigns.noticeId)
+    if (dispute && command.report?.outcome !== 'OPEN') lostByDeadline.delete(dispute.disputeId)
     if (!changed || !dispute || !payment) return
     const { merchantId } = command
     payments.set(payment.paymentId, payment)
@@ -112,10 +127,8 @@ export const receiveDispute = command({
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
-      changed.map(({ changed, dispute, command: { ids } }) =>
-        changed === 'opened'
-          ? openedJournal(dispute, ids.legs)
-          : closedJournal(dispute, ids.legs, dispute.closedAt ?? dispute.createdAt),
+      changed.flatMap(({ changed, command: { ids }, ...ending }) =>
+        changed === 'opened' ? openedJournal(ending.dispute, ids.legs) : closedJournals(ending, ids.legs),
       ),
       changed.flatMap(({ opens }) => opens),
     )
@@ -135,6 +148,13 @@ export const receiveDispute = command({
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
+    assignNotices(
+      tx,
+      decisions.flatMap(({ dispute, command: { assigns } }) =>
+        assigns && dispute ? [{ ...assigns, paymentId: dispute.paymentId }] : [],
+      ),
+      decisions[0]!.at,
+    )
   },
 })
 
@@ -142,8 +162,9 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
   const known = asked.flatMap(({ merchantId, paymentId, caseReference }) =>
     paymentId === undefined ? [] : [{ merchantId, paymentId, caseReference }],
   )
+  const notices = asked.flatMap(({ assigns }) => assigns ?? [])
   // They travel together; the server takes them in this order: payments before disputes before accounts.
-  const [ofPayments, found, cases, balances] = await Promise.all([
+  const [ofPayments, found, cases, balances, lost, waiting] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, known),
     tx.query(
       BY_CASE,
@@ -158,6 +179,18 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
       tx,
       known.flatMap(({ merchantId }) => disputeAccounts(merchantId)),
     ),
+    lostByDeadline(tx, known),
+    // After the locks, so that of two operators the second one sees what the first one did.
+    notices.length === 0
+      ? []
+      : tx.query(
+          WAITING,
+          columns(
+            notices,
+            ({ noticeTenantId }) => noticeTenantId,
+            ({ noticeId }) => noticeId,
+          ),
+        ),
   ])
   const byCase = byTenant(
     found,
@@ -165,11 +198,14 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     ({ caseReference }) => caseReference,
     (dispute) => dispute,
   )
+  const waitingIds = new Set(waiting.map(({ noticeId }) => noticeId))
   const merchantOfCase = new Map(cases.map((row) => [row.case_reference, row.merchant_id]))
   return new ByTenant((tenantId) => ({
     payments: ofPayments.of(tenantId),
     byCase: byCase.of(tenantId),
     balances: balances.of(tenantId),
     merchantOfCase,
+    lostByDeadline: lost.of(tenantId),
+    waiting: waitingIds,
   }))
 }

@@ -28,14 +28,15 @@ export const DISPUTE_CHECKS: readonly Check[] = [
   check(
     'dispute_journals',
     DISPUTES,
-    'A dispute is in the ledger once, is reversed once if it was won, and is paid back once if it was lost or accepted',
+    'A dispute is in the ledger once, is reversed once if it was won, and is paid back once if it was lost or accepted and not won after all',
     (
       chosen,
     ) => `select f.subject, f.status || ' of ' || f.amount || ': opened ' || f.opened || ', won ' || f.won
            || ', lost ' || f.lost as detail
        from (
          select d.dispute_id as subject, d.status, d.amount_paise as amount, ${moved('dispute')} as opened,
-           ${moved('dispute_won')} as won, ${moved('dispute_lost')} as lost
+           ${moved('dispute_won')} as won, ${moved('dispute_lost')}
+             - ${moved('dispute_overturned')} as lost
          from disputes d where ${chosen('d.dispute_id')}) f
        where f.opened <> f.amount or f.won <> f.amount * (f.status = 'WON')::integer
          or f.lost <> f.amount * (f.status in ('LOST', 'ACCEPTED'))::integer limit 100`,
@@ -43,7 +44,7 @@ export const DISPUTE_CHECKS: readonly Check[] = [
   check(
     'dispute_events',
     DISPUTES,
-    'Each dispute has its event, and another for its end',
+    'Each dispute has its event, and another for each end',
     (chosen) => `with published as (
          select o.payload ->> 'disputeId' as dispute_id,
            count(*) filter (where o.type = 'payment.disputed') as opened,
@@ -56,7 +57,8 @@ export const DISPUTE_CHECKS: readonly Check[] = [
        select d.dispute_id as subject, d.status || ', published: ' || coalesce(e::text, 'nothing') as detail
        from disputes d left join published e using (dispute_id)
        where ${chosen('d.dispute_id')} and ${allEventsKept('d.merchant_id', 'd.created_at')}
-         and (1, (d.status = 'WON')::integer, (d.status in ('LOST', 'ACCEPTED'))::integer) is distinct from
+         and (1, (d.status = 'WON')::integer,
+           (d.status in ('LOST', 'ACCEPTED') or ${moved('dispute_overturned')} > 0)::integer) is distinct from
            (coalesce(e.opened, 0), coalesce(e.won, 0), coalesce(e.lost, 0)) limit 100`,
   ),
 ]

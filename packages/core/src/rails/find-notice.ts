@@ -6,10 +6,11 @@ import type { NoticeFlag } from './read-notice.ts'
 
 const FIND = statement<RailNotice>(
   'rail_notices_by_id',
-  `select ${railNotices.columns} from rail_notices n where n.notice_id = $1 limit 1`,
+  `select ${railNotices.columns} from rail_notices n where n.notice_id = $1
+   order by n.status <> 'QUARANTINED', n.status = 'DUPLICATE' limit 1`,
 )
 
-/** For operators: a notice of any tenant. */
+/** For operators: a notice of any tenant. The same bytes may be kept of two tenants; the one that waits comes first. */
 export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice | undefined> =>
   (await tx.query(FIND, [noticeId]))[0]
 

@@ -23,7 +23,9 @@ const DisputeNotice = Type.Object(
     ),
     status: text('`OPEN`, the default, `WON` or `LOST` by the merchant'),
     reason: text('Why the payer disputes it'),
-    respondBy: text('RFC 3339: until when the merchant can submit evidence; by default 7 days'),
+    respondBy: text(
+      'RFC 3339: until when the merchant can submit evidence; by default 7 days. One that has passed already counts as 24 hours from now',
+    ),
   },
   { description: 'Other fields are kept with the notice' },
 )
@@ -36,7 +38,7 @@ export const receiveDisputeOperation = operation({
   tag: 'UPI rail',
   summary: 'Notify a dispute of a UPI credit, or its end',
   description:
-    'Sent by the bank, signed. The first notice of a case takes the amount from the merchant until the dispute is decided; a later one with `status` ends it. A repeat changes nothing. A notice that cannot be read, fits no accepted payment, exceeds what is left of it, or contradicts what is recorded goes to quarantine: 202.',
+    'Sent by the bank, signed. The first notice of a case takes the amount from the merchant until the dispute is decided; a later one with `status` ends it; one that was lost only because no evidence came in time can still be `WON`. A repeat changes nothing. A notice that cannot be read, fits no accepted payment, exceeds what is left of it, or contradicts what is recorded goes to quarantine: 202.',
   auth: 'rail',
   envelope: 'response_code',
   headers: SIGNATURE,
