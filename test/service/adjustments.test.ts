@@ -213,14 +213,14 @@ test('what was not accepted, was assigned out of the platform’s suspense, or h
 
 test('a difference above the limit waits for a second person, and is refused once it would be another', async () => {
   const shop = await shopWith(service, 5_000)
-  expect((await adjust(asha, shop, 4_000)).status).toBe(200)
+  expect((await adjust(asha, shop, 4_600)).status).toBe(200)
   const waiting = await adjust(asha, shop, 2_000)
   expect(waiting).toMatchObject({
     status: 202,
-    json: { kind: 'payment_adjustment', amount: '2000.00', request: { amount: '2000.00' } },
+    json: { kind: 'payment_adjustment', amount: '2600.00', request: { amount: '2000.00' } },
   })
   const approve = (approvalId: string) => ravi.post(`/approvals/${approvalId}/approve`, {})
-  expect((await adjust(asha, shop, 3_500)).status).toBe(200)
+  expect((await adjust(asha, shop, 4_000)).status).toBe(200)
   expect((await approve(waiting.json.approvalId)).error).toBe('adjustment_refused')
   const again = await adjust(asha, shop, 2_000)
   expect((await approve(again.json.approvalId)).json.status).toBe('POSTED')

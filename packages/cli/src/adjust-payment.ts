@@ -65,10 +65,12 @@ async function adjust(id: string, { json = false, ...options }: Options): Promis
     )
     if (!found)
       throw new UsageError(`There is no payment ${id}. List them with: svc admin payments list <merchantId>`)
-    const { changePaise, isRepeat, merchantId } = found
+    const { beforePaise, changePaise, isRepeat, merchantId } = found
     const ask = { merchantId, paymentId: found.paymentId, amountPaise, reference, reason }
     const posting = adjustmentPosting({ ...ask, changePaise })
-    const waits = isRepeat ? undefined : await askApproval(postingTools(context), posting, { actor })
+    const waits = isRepeat
+      ? undefined
+      : await askApproval(postingTools(context), posting, { actor }, beforePaise)
     if (waits) return { waiting: waits, adjustment: undefined }
     const done = await context.commands.open(adjustPayment).run(ask, {
       actor,

@@ -19,7 +19,7 @@ const APPROVED_AT_ONCE_MAX = 10_000
 export function addPayoutStepCommands(payout: Command): void {
   payout
     .command('approve [payoutIds...]')
-    .description('approve payouts that another person prepared')
+    .description('approve payouts that another person prepared, to bank accounts that another person set')
     .option('--date <day>', 'all prepared ones of this business day', readDay)
     .option('--json', 'print JSON')
     .addHelpText(

@@ -26,7 +26,7 @@ export const adjustPaymentInConsole = query({
   tag: 'Payments',
   summary: 'Correct the amount of an accepted payment',
   description:
-    'The bank says by a reference of its own that the payment should have had another amount. What is payable to the merchant changes by the difference; a repeat of the reference changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES the difference waits for a second person: 202.',
+    'The bank says by a reference of its own that the payment should have had another amount. What is payable to the merchant changes by the difference; a repeat of the reference changes nothing. Above the limit of APPROVAL_ABOVE_RUPEES the difference waits for a second person: 202. What was adjusted of the payment before by one person counts too.',
   permission: 'finance',
   params: idParam('paymentId'),
   body: closed({
@@ -46,6 +46,7 @@ export const adjustPaymentInConsole = query({
     'adjustment_refused',
     'adjustment_reference_used',
     'approval_open',
+    'approval_required',
   ],
   mount(services) {
     const { commands, config, database } = services
@@ -56,11 +57,12 @@ export const adjustPaymentInConsole = query({
       const reference = canonicalReference(given)
       const asked = { paymentId: input.params.paymentId, amountPaise, reference }
       const found = (await database.operate((tx) => findAdjusting(tx, asked))) ?? fail('payment_not_found')
-      const { merchantId, paymentId, changePaise, isRepeat } = found
+      const { merchantId, paymentId, beforePaise, changePaise, isRepeat } = found
       const ask = { merchantId, paymentId, amountPaise, reference, reason }
       if (!isRepeat) {
         const by = { actor: actorOf(input.caller), requestId: input.requestId }
-        const approval = await askApproval(services, adjustmentPosting({ ...ask, changePaise }), by)
+        const posting = adjustmentPosting({ ...ask, changePaise })
+        const approval = await askApproval(services, posting, by, beforePaise)
         if (approval) return waitsForApproval(approval, services)
       }
       const details = { amount: formatRupees(amountPaise), reference, reason }

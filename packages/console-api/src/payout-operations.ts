@@ -146,6 +146,7 @@ export const approvePayout = query({
   path: `${PATH}/:payoutId/approve`,
   tag: TAG,
   summary: 'Approve a payout that another operator prepared',
+  description: 'Who set the bank account that it goes to cannot approve it either.',
   permission: 'finance',
   params: idParam('payoutId'),
   result: PayoutState,

@@ -79,13 +79,15 @@ const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as c
 
 /** Prepared, approved, sent to the bank, and what became of it. */
 export function payoutHappenings(payout: Payout): Happening[] {
-  const { approvedAt, approvedBy, completedAt, createdAt, failureReason, preparedBy, runId, sentAt } = payout
+  const { accountSetBy, approvedAt, approvedBy, completedAt, createdAt, failureReason, runId, sentAt } =
+    payout
   const fact = { source: 'payout', id: payout.payoutId } as const
   const of = (at: Date | null, what: string, detail?: string | null, actor?: string | null): Happening[] =>
     at ? [{ ...fact, at, what, detail: detail ?? undefined, actor: actor ?? undefined }] : []
+  const account = accountSetBy === null ? '' : `, to the bank account set by ${accountSetBy}`
   const outcome = OUTCOMES[payout.status as keyof typeof OUTCOMES]
   return [
-    ...of(createdAt, 'prepared', `for ${payout.businessDay}`, preparedBy),
+    ...of(createdAt, 'prepared', `for ${payout.businessDay}${account}`, payout.preparedBy),
     ...of(approvedAt, 'approved', undefined, approvedBy),
     ...of(sentAt, 'sent_to_the_bank', runId && `run ${runId}`),
     ...(outcome ? of(completedAt, outcome, payout.utr ? `UTR ${payout.utr}` : failureReason) : []),

@@ -106,7 +106,8 @@ export const setBankAccount = query({
   path: `${PATH}/bank-account`,
   tag: TAG,
   summary: 'Set the bank account that a merchant is paid to',
-  description: 'A payout that is prepared already keeps its account. The audit has the last four digits.',
+  description:
+    'A payout that is prepared already keeps its account. Who set it cannot approve payouts to it. The audit has the last four digits.',
   permission: 'finance',
   params: idParam('merchantId'),
   body: closed({

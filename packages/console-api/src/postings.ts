@@ -127,15 +127,19 @@ export const adjustmentPosting = ({ merchantId, paymentId, changePaise, ...rest 
   reason: rest.reason,
 })
 
-/** The request for a second person where the amount is above the limit; `undefined` where one person may post it. */
+/**
+ * The request for a second person where the amount, with what one person posted before, is above the limit; `undefined`
+ * where one person may post it.
+ */
 export async function askApproval(
   { config, database, newId }: PostingTools,
   posting: Posting,
   { actor, requestId }: PostingActor,
+  beforePaise = 0n,
 ): Promise<Approval | undefined> {
   return database.operate(
     async (tx) => {
-      if (!(await needsApproval(tx, posting.amountPaise))) return undefined
+      if (!(await needsApproval(tx, posting.amountPaise + beforePaise))) return undefined
       return requestApproval(tx, posting, {
         approvalId: newId('apv'),
         requestedBy: actor,

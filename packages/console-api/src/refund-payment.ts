@@ -1,21 +1,18 @@
 import { fail } from '@svc/contract/errors'
-import { needsApproval } from '@svc/core/ledger/approvals'
 import { createRefund } from '@svc/core/qr-codes/create-refund'
 import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import { looksLikePaymentId } from '@svc/core/qr-codes/payment'
-import { paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { createRefundOperation } from '@svc/server/qr-codes/refunds'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
 
-const LEFT = statement<{ merchantId: string; leftPaise: bigint }>(
-  'console_left_of_payment',
-  `select merchant_id as "merchantId", amount_paise + adjusted_paise - refund_paise - dispute_paise as "leftPaise"
-   from payments where payment_id = $1`,
+const MERCHANT = statement<{ merchantId: string }>(
+  'console_merchant_of_payment',
+  'select merchant_id as "merchantId" from payments where payment_id = $1',
 )
 
 export const refundPaymentInConsole = query({
@@ -27,7 +24,7 @@ export const refundPaymentInConsole = query({
   tag: 'Payments',
   summary: 'Refund payment on behalf of its merchant',
   description:
-    'As the merchant itself does: from what is payable to it, all that is left of the payment or `amount`. Above the limit of APPROVAL_ABOVE_RUPEES the merchant alone can refund.',
+    'As the merchant itself does: from what is payable to it, all that is left of the payment or `amount`. Above the limit of APPROVAL_ABOVE_RUPEES, with what operators refunded of the payment before, the merchant alone can refund.',
   permission: 'finance',
   params: idParam('paymentId'),
   body: closed({
@@ -48,16 +45,12 @@ export const refundPaymentInConsole = query({
       const { amount, referenceNumber, reason } = input.body
       const amountPaise = readRupees('amount', amount)
       const merchantId = await database.operate(async (tx) => {
-        const [payment] = looksLikePaymentId(paymentId) ? await tx.query(LEFT, [paymentId]) : []
+        const [payment] = looksLikePaymentId(paymentId) ? await tx.query(MERCHANT, [paymentId]) : []
         if (!payment) return fail('payment_not_found')
-        if (await needsApproval(tx, paise(amountPaise ?? payment.leftPaise)))
-          fail('approval_required', {
-            description: 'The merchant alone refunds this amount: it is above the limit for one operator',
-          })
         return payment.merchantId
       })
       const { refund } = await run(
-        { merchantId, paymentId, amountPaise, referenceNumber, reason },
+        { merchantId, paymentId, amountPaise, referenceNumber, reason, requestedBy: actorOf(input.caller) },
         auditOf(merchantId, input, {
           action: 'payment.refund_created',
           target: ({ refund }) => refund.refundId,

@@ -47,7 +47,7 @@ export const PAYOUT_FAILURES = {
   payout_same_person: kind(
     403,
     'AUTHORIZATION_ERROR',
-    'The operator who prepared a payout cannot approve it',
+    'The operator who prepared a payout or set its bank account cannot approve it',
     'Let another person approve it.',
   ),
   period_closed: kind(

@@ -129,11 +129,17 @@ export async function storeApprovalLimit(database: Database, config: Config, log
   }
 }
 
-/** Whether a posting of this amount needs a second person. */
-export async function needsApproval(tx: Tx, amountPaise: bigint): Promise<boolean> {
-  const [limit] = await tx.query(LIMIT)
-  return limit!.above !== null && amountPaise > limit!.above
+/** Up to which amount one person posts alone; `null`: any. */
+export async function approvalLimit(tx: Pick<Tx, 'query'>): Promise<bigint | null> {
+  return (await tx.query(LIMIT))[0]!.above
 }
+
+export const isAboveLimit = (amountPaise: bigint, limitPaise: bigint | null): boolean =>
+  limitPaise !== null && amountPaise > limitPaise
+
+/** Whether a posting of this amount needs a second person. */
+export const needsApproval = async (tx: Tx, amountPaise: bigint): Promise<boolean> =>
+  isAboveLimit(amountPaise, await approvalLimit(tx))
 
 /** Asks for a second person. A repeat returns the request that is open; another one of its reference is 409. */
 export async function requestApproval(

@@ -7,9 +7,10 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
-import { useApprovals } from '../ledger/approvals.ts'
+import { approvalLimit, isAboveLimit, useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { adjustmentChange } from './adjustment-rules.ts'
+import { addMoved, adjustedByOnePerson, type Moved } from './by-one-person.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import { payments } from './payment.ts'
 import {
@@ -50,6 +51,8 @@ interface State {
   /** By UTR. */
   readonly lines: Map<string, SettlementLine>
   readonly balances: Map<string, bigint>
+  readonly byOnePerson: Moved
+  readonly limitPaise: bigint | null
 }
 
 export interface AdjustedPayment {
@@ -103,10 +106,11 @@ export const adjustPayment = command({
   lock,
   decide,
 
-  apply(state, { adjustment, payment, journal, settled }) {
+  apply(state, { adjustment, payment, journal, settled, command }) {
     if (!journal) return
     state.payments.set(payment.paymentId, payment)
     state.byReference.set(adjustment.reference, adjustment)
+    if (!command.approval) addMoved(state.byOnePerson, payment.paymentId, magnitudeOf(adjustment.changePaise))
     if (settled) state.lines.set(settled.line.utr, settled.line)
     const { balances } = state
     for (const { creditAccountId, debitAccountId, ...leg } of journal.transfers) {
@@ -161,8 +165,8 @@ function eventsOf({ payment, adjustment, settled, command }: AdjustedPayment): O
 
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
   // They travel together; the server takes them in this order: payments before accounts, and the settlement lines, which
-  // change under the locks of accounts only, behind both.
-  const [ofPayments, balances, known, lines] = await Promise.all([
+  // change under the locks of accounts only, behind both. What one person adjusted before changes under those of payments.
+  const [ofPayments, balances, known, lines, byOnePerson, limitPaise] = await Promise.all([
     payments.lockRows<Refundable>(tx, LOCK_PAYMENT, asked),
     lockAccounts(
       tx,
@@ -184,6 +188,8 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
         ({ paymentId }) => paymentId,
       ),
     ),
+    adjustedByOnePerson(tx, asked),
+    approvalLimit(tx),
   ])
   const byReference = byTenant(
     known,
@@ -202,8 +208,12 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
     byReference: byReference.of(tenantId),
     lines: byUtr.of(tenantId),
     balances: balances.of(tenantId),
+    byOnePerson: byOnePerson.of(tenantId),
+    limitPaise,
   }))
 }
+
+const magnitudeOf = (changePaise: bigint): bigint => (changePaise < 0n ? 0n - changePaise : changePaise)
 
 function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
   const { merchantId, paymentId, amountPaise, approval, ids, reason, reference } = command
@@ -216,9 +226,14 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
   }
   const line = state.lines.get(payment.utr)
   const changePaise = adjustmentChange(payment, line, amountPaise)
-  const magnitude = changePaise < 0n ? 0n - changePaise : changePaise
+  const magnitude = magnitudeOf(changePaise)
   if (approval && approval.amountPaise !== magnitude)
     fail('adjustment_refused', { description: 'The payment was adjusted meanwhile: request it again' })
+  // Asked before the payment was locked, it was below the limit; another adjustment came first.
+  if (!approval && isAboveLimit(magnitude + (state.byOnePerson.get(paymentId) ?? 0n), state.limitPaise))
+    fail('approval_required', {
+      description: 'With what was adjusted of the payment before, it is above the limit for one person',
+    })
   const payable = state.balances.get(accountId('payable', merchantId)) ?? 0n
   const advancedPaise = paise(changePaise < 0n && magnitude > payable ? magnitude - payable : 0n)
   const adjustment: PaymentAdjustment = {

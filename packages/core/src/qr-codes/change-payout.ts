@@ -75,7 +75,8 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
 
 /**
  * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Who
- * prepared it cannot approve it. Once it failed or was cancelled, its money is payable again and in a later payout.
+ * prepared it or set its bank account cannot approve it. Once it failed or was cancelled, its money is payable again and
+ * in a later payout.
  */
 export const changePayout = command({
   name: 'changePayout',
@@ -162,10 +163,19 @@ function isRepeat(payout: Payout, step: PayoutStep): boolean {
   return step.to !== 'SENT' || payout.runId === step.runId
 }
 
+/** One person alone does not send money away. */
+function requireAnother({ accountSetBy, preparedBy }: Payout, by: string): void {
+  if (by === preparedBy) fail('payout_same_person')
+  if (by === accountSetBy)
+    fail('payout_same_person', {
+      description: 'You set the bank account that this payout goes to: another person approves it',
+    })
+}
+
 function changed(payout: Payout, step: PayoutStep, now: Date): Payout {
   switch (step.to) {
     case 'APPROVED':
-      if (step.by === payout.preparedBy) fail('payout_same_person')
+      requireAnother(payout, step.by)
       return { ...payout, status: 'APPROVED', approvedBy: step.by, approvedAt: now }
     case 'SENT':
       return { ...payout, status: 'SENT', runId: step.runId, sentAt: now }

@@ -8,7 +8,9 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { approvalLimit, isAboveLimit } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { addMoved, type Moved, refundedByOperators } from './by-one-person.ts'
 import {
   type LegIds,
   type MerchantRefund,
@@ -26,6 +28,8 @@ export interface RefundRequest {
   readonly amountPaise: Paise | undefined
   readonly referenceNumber: string
   readonly reason: string | undefined
+  /** The operator who refunds on behalf of the merchant: up to the limit for one person (decision R10). */
+  readonly requestedBy?: string | undefined
 }
 
 interface CreateRefund extends RefundRequest, PreparedCommand {
@@ -42,6 +46,8 @@ interface State {
   readonly byReference: Map<string, MerchantRefund>
   /** By account. */
   readonly balances: Map<string, bigint>
+  readonly byOperators: Moved
+  readonly limitPaise: bigint | null
 }
 
 interface Created {
@@ -87,10 +93,11 @@ export const createRefund = command({
   lock,
   decide,
 
-  apply({ payments, byReference, balances }, { refund, payment }) {
+  apply({ payments, byReference, balances, byOperators }, { refund, payment }) {
     if (!payment) return
     payments.set(payment.paymentId, payment)
     byReference.set(refund.referenceNumber, refund)
+    if (refund.requestedBy !== null) addMoved(byOperators, refund.paymentId, refund.amountPaise)
     const payable = accountId('payable', refund.merchantId)
     balances.set(payable, balances.get(payable)! - (refund.amountPaise - refund.advancedPaise))
     if (refund.advancedPaise > 0n) balances.set(accountId('merchant_advances', refund.merchantId), 0n)
@@ -127,8 +134,10 @@ export const createRefund = command({
 })
 
 async function lock(tx: BatchTx, asked: readonly CreateRefund[]): Promise<ByTenant<State>> {
-  // They travel together; the server takes them in this order: a reference is read once its payment is locked.
-  const [ofPayments, known, balances] = await Promise.all([
+  // They travel together; the server takes them in this order: a reference, and what operators refunded before, is read
+  // once its payment is locked.
+  const byOperators = asked.filter(({ requestedBy }) => requestedBy !== undefined)
+  const [ofPayments, known, moved, limitPaise, balances] = await Promise.all([
     payments.lockRows(tx, LOCK_PAYMENT, asked),
     tx.query(
       BY_REFERENCE,
@@ -138,6 +147,8 @@ async function lock(tx: BatchTx, asked: readonly CreateRefund[]): Promise<ByTena
         (ask) => ask.referenceNumber,
       ),
     ),
+    refundedByOperators(tx, byOperators),
+    byOperators.length > 0 ? approvalLimit(tx) : null,
     lockAccounts(
       tx,
       asked.flatMap(({ merchantId }) => refundAccounts(merchantId)),
@@ -149,11 +160,14 @@ async function lock(tx: BatchTx, asked: readonly CreateRefund[]): Promise<ByTena
       payments: ofPayments.of(tenantId),
       byReference: new Map(own.map((refund) => [refund.referenceNumber, refund])),
       balances: balances.of(tenantId),
+      byOperators: moved.of(tenantId),
+      limitPaise,
     }
   })
 }
 
-function decide({ payments, byReference, balances }: State, command: CreateRefund, now: Date): Created {
+function decide(state: State, command: CreateRefund, now: Date): Created {
+  const { payments, byReference, balances } = state
   const { merchantId, paymentId, referenceNumber, requestHash } = command
   const first = byReference.get(referenceNumber)
   if (first && !first.requestHash.equals(requestHash)) fail('refund_reference_in_use')
@@ -161,6 +175,7 @@ function decide({ payments, byReference, balances }: State, command: CreateRefun
   const payment = payments.get(paymentId) ?? fail('payment_not_found')
   if (payment.status !== 'ACCEPTED') fail('payment_not_accepted')
   const amountPaise = amountOf(payment, command.amountPaise)
+  if (command.requestedBy !== undefined) requireBelowLimit(state, paymentId, amountPaise)
   const payable = balances.get(accountId('payable', merchantId))!
   const advancedPaise = paise(amountPaise > payable ? amountPaise - payable : 0n)
   if (advancedPaise > 0n && !command.mayAdvance) fail('payable_too_low')
@@ -172,6 +187,7 @@ function decide({ payments, byReference, balances }: State, command: CreateRefun
     advancedPaise,
     referenceNumber,
     reason: command.reason ?? null,
+    requestedBy: command.requestedBy ?? null,
     requestHash,
     status: 'PENDING',
     failureReason: null,
@@ -189,6 +205,17 @@ function decide({ payments, byReference, balances }: State, command: CreateRefun
     opens,
     command,
   }
+}
+
+/** What operators refunded of the payment before counts too: else many small refunds pass the limit. */
+function requireBelowLimit({ byOperators, limitPaise }: State, paymentId: string, amountPaise: Paise): void {
+  const before = byOperators.get(paymentId) ?? 0n
+  if (!isAboveLimit(before + amountPaise, limitPaise)) return
+  const earlier =
+    before > 0n ? `, with ${formatRupees(before)} that operators refunded of the payment before` : ''
+  fail('approval_required', {
+    description: `The merchant alone refunds this amount: it is above the limit for one operator${earlier}`,
+  })
 }
 
 /** The invariant of refunds: together, and with disputes, they never exceed their payment. */

@@ -3,6 +3,7 @@ import type { Paise } from '@svc/kernel/money'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { adjustmentChange } from './adjustment-rules.ts'
+import { adjustedByOnePerson } from './by-one-person.ts'
 import { type Payment, payments } from './payment.ts'
 import type { SettlementLine } from './settlement-line.ts'
 
@@ -36,6 +37,8 @@ export interface Adjusting {
   readonly merchantId: string
   readonly paymentId: string
   readonly changePaise: Paise
+  /** What was adjusted of the payment before without a second person: it counts against the limit. */
+  readonly beforePaise: bigint
   /** The reference has adjusted it so already. */
   readonly isRepeat: boolean
 }
@@ -50,9 +53,11 @@ export async function findAdjusting(tx: Tx, asked: Asked): Promise<Adjusting | u
   const { linePaise, lineStatus, merchantId, paymentId, takenBy, takenPaise } = found
   if (takenBy !== null && (takenBy !== paymentId || takenPaise !== asked.amountPaise))
     fail('adjustment_reference_used')
-  if (takenBy !== null) return { merchantId, paymentId, changePaise: found.adjustedPaise, isRepeat: true }
+  if (takenBy !== null)
+    return { merchantId, paymentId, changePaise: found.adjustedPaise, beforePaise: 0n, isRepeat: true }
   const line =
     lineStatus !== null && linePaise !== null ? { status: lineStatus, amountPaise: linePaise } : undefined
   const changePaise = adjustmentChange(found, line, asked.amountPaise)
-  return { merchantId, paymentId, changePaise, isRepeat: false }
+  const before = (await adjustedByOnePerson(tx, [found])).of(merchantId).get(paymentId) ?? 0n
+  return { merchantId, paymentId, changePaise, beforePaise: before, isRepeat: false }
 }

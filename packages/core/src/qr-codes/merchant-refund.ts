@@ -18,7 +18,7 @@ import type { Journal } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type CodeFacts, type Payment, PaymentRecord, paymentRecordToWire } from './payment.ts'
 
-/** Refunds of accepted payments, by their merchants (decision Q14). */
+/** Refunds of accepted payments, by their merchants, or by operators on their behalf (decision Q14). */
 export const merchantRefunds = table('merchant_refunds', 'r', ['merchantId', 'refundId'], {
   merchantId: text,
   refundId: text,
@@ -29,6 +29,8 @@ export const merchantRefunds = table('merchant_refunds', 'r', ['merchantId', 're
   /** The merchant's own reference: names one refund. */
   referenceNumber: text,
   reason: nullable(text),
+  /** The operator who made it; null: the merchant itself, or before this was recorded. */
+  requestedBy: nullable(text),
   requestHash: bytes,
   status: textOf<'PENDING' | 'SENT' | 'REFUNDED' | 'FAILED'>(),
   failureReason: generated(nullable(text)),

@@ -44,8 +44,14 @@ export async function findPayoutDetails(tx: Tx, merchantId: string): Promise<Pay
   return found
 }
 
-/** Sets where the money of a merchant goes. A payout that is prepared already keeps its account. */
-export async function setPayoutDetails(tx: Tx, details: Omit<PayoutDetails, 'updatedAt'>): Promise<void> {
+/**
+ * Sets where the money of a merchant goes. A payout that is prepared already keeps its account. Whom the transaction acts
+ * for may not approve payouts to it (decision Q15).
+ */
+export async function setPayoutDetails(
+  tx: Tx,
+  details: Omit<PayoutDetails, 'setBy' | 'updatedAt'>,
+): Promise<void> {
   const { merchantId, accountHolder, accountNumber, ifsc, gstState } = details
   await tx.query(SET_DETAILS, [merchantId, accountHolder, accountNumber, ifsc, gstState])
 }

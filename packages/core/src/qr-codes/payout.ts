@@ -46,6 +46,8 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   accountHolder: text,
   accountNumber: text,
   ifsc: text,
+  /** Who set that account, and may not approve the payout; null: before this was recorded. */
+  accountSetBy: nullable(text),
   status: textOf<PayoutStatus>(),
   preparedBy: text,
   approvedBy: generated(nullable(text)),
@@ -108,6 +110,8 @@ export const payoutDetails = table('payout_details', 'd', ['merchantId'], {
   ifsc: text,
   /** GST state code of the merchant. */
   gstState: nullable(text),
+  /** Who set it, as the audit names them: the database fills it. */
+  setBy: generated(nullable(text)),
   updatedAt: stamped(instant),
 })
 export type PayoutDetails = RowOf<typeof payoutDetails>

@@ -207,6 +207,7 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
     accountHolder: details.accountHolder,
     accountNumber: details.accountNumber,
     ifsc: details.ifsc,
+    accountSetBy: details.setBy,
     status: 'PREPARED',
     preparedBy: command.preparedBy,
     approvedBy: null,
