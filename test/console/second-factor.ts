@@ -7,7 +7,7 @@ import { asSuperuser } from '../harness/service.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 
-async function signIn(page: Page, name: string): Promise<void> {
+export async function signIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()

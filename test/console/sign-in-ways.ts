@@ -2,11 +2,12 @@ import { createServer } from 'node:net'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
-import { signedIn } from '../harness/console.ts'
+import { newOperator, signedIn } from '../harness/console.ts'
 import { openIdentityProvider } from '../harness/identity-provider.ts'
 import { openService } from '../harness/service.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
+import { clean, signIn } from './second-factor.ts'
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -91,6 +92,37 @@ export function signInWays(bed: Bed): void {
     } finally {
       await service.close()
       await provider.close()
+    }
+  })
+  passkeyAfterPassword(bed)
+}
+
+function passkeyAfterPassword(bed: Bed): void {
+  test('after the password an operator with a passkey is led to it, and gets on with it', async () => {
+    const baseUrl = `http://localhost:${await freePort()}`
+    const env = { PUBLIC_URL: baseUrl, PORT: new URL(baseUrl).port }
+    const service = await openService({ db: bed.service.db, env })
+    try {
+      const { name } = await newOperator(service, 'admin')
+      const page = await bed.visit({ as: null, baseUrl, at: '/account', expected: NOT_SIGNED_IN })
+      await plugIn(page)
+      await signIn(page, name)
+      await page.getByRole('button', { name: 'Add passkey' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('My laptop')
+      await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+      await page.getByRole('row', { name: 'My laptop' }).waitFor()
+
+      await signOut(page)
+      await signIn(page, name)
+      const led = page.getByRole('button', { name: 'Use your passkey' })
+      await led.waitFor()
+      await clean(page)
+      await led.click()
+      await led.waitFor({ state: 'detached' })
+      await goTo(page, '/merchants')
+      await page.getByRole('heading', { level: 1, name: 'Merchants' }).waitFor()
+    } finally {
+      await service.close()
     }
   })
 }

@@ -186,7 +186,21 @@ test('what moves money or rights needs a sign-in of the last minutes; the passwo
   expect((await browser.post('/members', { name: 'next.one', role: 'viewer' })).status).toBe(200)
 })
 
-test('refunds, accepted disputes, new keys and changes of members, keys and second factors need a recent sign-in', () => {
+test('a session of the password alone ends to be enough when an app is set up, until a code is given', async () => {
+  const before = await memberBrowser(service, tenantId)
+  const browser = stranger(service)
+  await browser.post('/session', { name: before.memberName, password: PASSWORD })
+  const { secret } = (await browser.post('/session/second-factor')).json
+  await browser.post('/session/second-factor/confirm', { code: codeOf(secret, -1) })
+  expect((await before.get('/payments')).error).toBe('second_factor_needed')
+  const change = { password: PASSWORD, newPassword: 'a password of a thief' }
+  expect((await before.post('/session/password', change)).error).toBe('second_factor_required')
+  const proof = { password: PASSWORD, code: codeOf(secret) }
+  expect((await before.post('/session/step-up', proof)).json.secondFactorNeeded).toBe(false)
+  expect((await before.get('/payments')).status).toBe(200)
+})
+
+test('what moves money, cannot be undone, or changes members, keys, webhooks and second factors needs a recent sign-in', () => {
   expect(
     PORTAL_OPERATIONS.filter(({ stepUp }) => stepUp)
       .map(({ id }) => id)
@@ -194,6 +208,8 @@ test('refunds, accepted disputes, new keys and changes of members, keys and seco
   ).toEqual([
     'acceptDispute',
     'createRefund',
+    'createWebhookEndpoint',
+    'eraseUser',
     'portal.changeMember',
     'portal.inviteMember',
     'portal.issueCredential',
@@ -204,5 +220,10 @@ test('refunds, accepted disputes, new keys and changes of members, keys and seco
     'portal.resetSecondFactor',
     'portal.rollCredential',
     'portal.startSecondFactor',
+    'replaceCard',
+    'returnCard',
+    'rotateWebhookSecret',
+    'updateWebhookEndpoint',
+    'voidCoinAllocation',
   ])
 })

@@ -153,14 +153,13 @@ test('what moves money or rights needs a sign-in of the last minutes; the passwo
   expect((await browser.post('/operators/none/password', {})).error).not.toBe('step_up_required')
 })
 
-/** They move neither money nor rights, or only in the sandbox. */
+/** They move neither money nor rights, nor a tenant's events to another address, or only in the sandbox. */
 const WITHOUT: readonly string[] = [
   'acknowledgeAlert',
   'cancelQrCode',
   'changeCardStatus',
   'changeMerchant',
   'changePartner',
-  'changeWebhook',
   'createCardAccount',
   'createCoinConfig',
   'createCompany',
@@ -168,7 +167,6 @@ const WITHOUT: readonly string[] = [
   'createPartner',
   'createQrCode',
   'createUser',
-  'createWebhook',
   'deactivateCoinConfig',
   'deleteWebhook',
   'payQrCode',
@@ -180,7 +178,6 @@ const WITHOUT: readonly string[] = [
   'revealPersonalData',
   'revokeCredential',
   'revokeInvitation',
-  'rotateWebhookSecret',
   'runAuditVerification',
   'runReconciliation',
   'setCardFlags',

@@ -1,5 +1,5 @@
 import { getEventListeners, once } from 'node:events'
-import { abortWith } from '@svc/kernel/abort'
+import { abortWith } from '@svc/platform/abort'
 import { expect, test } from 'vitest'
 
 test('many controllers follow one signal without a warning, and those that are done leave nothing in it', async () => {

@@ -24,3 +24,11 @@ export async function signInWithPasskey(): Promise<Schemas['Session']> {
   const credential = await withAuthenticator(() => startAuthentication({ optionsJSON: options as never }))
   return responseOf(api.POST('/session/passkey', { body: { credential: credential as never } }))
 }
+
+/** A passkey of another operator signs that one in: what was asked for must not go on in another name. */
+export async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
+  const session = await signInWithPasskey()
+  if (session.operator.name === name) return session
+  window.location.reload()
+  throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${session.operator.name}.`)
+}

@@ -46,13 +46,16 @@ export const sessionQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** After what changes the session in the service: the pages only watch what is known of it. */
+export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
+
 type Operator = Schemas['SessionOperator']
 type Permission = Operator['permissions'][number]
 
 interface SignedIn {
   readonly name: string
   readonly role: Operator['role']
-  /** Nothing but the own account works before a second factor is set up. */
+  /** Nothing but the own account works before a second factor is set up, or used where there is one. */
   readonly secondFactorNeeded: boolean
   readonly mode: 'sandbox' | 'live'
   readonly version: string

@@ -4,7 +4,7 @@ import type { Services } from '@svc/server/http/operation'
 
 /** Time from the start of a sign-in to its end. */
 const LIFE_MS = 600_000
-/** So many may be open; anyone may begin a sign-in, and whoever begins too many shuts nobody out. */
+/** So many may be open. Anyone may begin a sign-in: beyond it the oldest give way, so that no flood shuts people out. */
 const OPEN_MAX = 50_000
 
 const FORGET = statement(

@@ -1,5 +1,5 @@
-import { network } from '@svc/kernel/network'
 import { recordAudit } from '@svc/platform/audit'
+import { network } from '@svc/platform/ip-range'
 import { Loop } from '@svc/platform/loop'
 import type { Services } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'

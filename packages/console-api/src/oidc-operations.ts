@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { network } from '@svc/kernel/network'
+import { network } from '@svc/platform/ip-range'
 import { query } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { RateLimiterMemory } from 'rate-limiter-flexible'

@@ -13,6 +13,8 @@ export interface OperatorAccount {
   readonly createdAt: Date
   readonly disabledAt: Date | null
   readonly lastSignInAt: Date | null
+  /** A passkey or an authenticator app: a password alone is not enough. */
+  readonly hasSecondFactor: boolean
 }
 
 interface OperatorRow {
@@ -22,9 +24,16 @@ interface OperatorRow {
   created_at: Date
   disabled_at: Date | null
   last_sign_in_at: Date | null
+  has_second_factor: boolean
 }
 
-const COLUMNS = 'operator_id, name, role, created_at, disabled_at, last_sign_in_at'
+/** Whether the operator of a row has a passkey, or an app that a code has confirmed. */
+export const hasSecondFactor = (operators: string): string =>
+  `(exists (select from operator_passkeys p where p.operator_id = ${operators}.operator_id)
+    or exists (select from operator_totp t where t.operator_id = ${operators}.operator_id and t.confirmed_at is not null))`
+
+const COLUMNS = `operator_id, name, role, created_at, disabled_at, last_sign_in_at,
+  ${hasSecondFactor('operators')} as has_second_factor`
 
 const toOperator = (row: OperatorRow): OperatorAccount => ({
   operatorId: row.operator_id,
@@ -33,6 +42,7 @@ const toOperator = (row: OperatorRow): OperatorAccount => ({
   createdAt: row.created_at,
   disabledAt: row.disabled_at,
   lastSignInAt: row.last_sign_in_at,
+  hasSecondFactor: row.has_second_factor,
 })
 
 const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/

@@ -1,93 +1,37 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { fail } from '@svc/contract/errors'
 import { required } from '@svc/kernel/invariant'
-import { network } from '@svc/kernel/network'
-import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
+import { network } from '@svc/platform/ip-range'
 import { query } from '@svc/server/http/operation'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
-import {
-  CONSOLE_API,
-  closed,
-  consoleOperation,
-  idParam,
-  instant,
-  maybeInstant,
-  Name,
-  record,
-  text,
-} from './console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { endSessions, findOperator, type OperatorAccount } from './operator-store.ts'
+import {
+  CreatedCredential,
+  PasskeyOptions,
+  PasskeyRecord,
+  passkeyToWire,
+  UsedCredential,
+} from './passkey-records.ts'
 import {
   insertPasskey,
   isCopied,
   listPasskeys,
   lockPasskey,
-  type Passkey,
   removeAllPasskeys,
   removePasskeyOf,
   usePasskey,
 } from './passkey-store.ts'
+import { requireProved } from './proof-age.ts'
 import { ANONYMOUS, beginSession, SessionRecord } from './session-operations.ts'
 
 const TAG = 'Passkeys'
 /** Sign-ins that one address may begin in a minute. */
 const STARTS_PER_MINUTE = 60
-
-const PasskeyRecord = record('Passkey', {
-  passkeyId: text(),
-  name: text(),
-  createdOn: instant,
-  lastUsedOn: maybeInstant,
-})
-
-const toWire = ({ passkeyId, name, createdAt, lastUsedAt }: Passkey, timeZone: string) => ({
-  passkeyId,
-  name,
-  createdOn: rfc3339(createdAt, timeZone),
-  lastUsedOn: lastUsedAt ? rfc3339(lastUsedAt, timeZone) : undefined,
-})
-
-const Base64url = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$' })
-const credentialOf = <P extends Record<string, Type.TSchema>>(title: string, response: P) =>
-  Type.Object(
-    {
-      id: Base64url(1_400),
-      rawId: Base64url(1_400),
-      type: Type.Literal('public-key'),
-      response: Type.Object(
-        { clientDataJSON: Base64url(8_000), ...response },
-        { additionalProperties: true },
-      ),
-      clientExtensionResults: Type.Object({}, { additionalProperties: true }),
-    },
-    {
-      title,
-      additionalProperties: true,
-      description: 'What the browser returned, in the JSON of WebAuthn level 3 section 5.1',
-    },
-  )
-const CreatedCredential = credentialOf('CreatedCredential', {
-  attestationObject: Base64url(40_000),
-  transports: Type.Optional(Type.Array(Type.String({ maxLength: 40 }), { maxItems: 20 })),
-})
-const UsedCredential = credentialOf('UsedCredential', {
-  authenticatorData: Base64url(8_000),
-  signature: Base64url(8_000),
-  userHandle: Type.Optional(Type.String({ maxLength: 200 })),
-})
-const Options = record('PasskeyOptions', {
-  options: Type.Object(
-    { challenge: text('Works once, for ten minutes') },
-    {
-      additionalProperties: true,
-      description: 'For the browser, in the JSON of WebAuthn level 3 section 5.1',
-    },
-  ),
-})
 
 export const showPasskeys = query({
   ...consoleOperation,
@@ -104,7 +48,7 @@ export const showPasskeys = query({
     return async ({ caller }) => {
       const { actorId } = required(caller.actor, 'operators call')
       const passkeys = await database.operate((tx) => listPasskeys(tx, actorId))
-      return { body: JSON.stringify({ data: passkeys.map((each) => toWire(each, timeZone)) }) }
+      return { body: JSON.stringify({ data: passkeys.map((each) => passkeyToWire(each, timeZone)) }) }
     }
   },
 })
@@ -118,10 +62,11 @@ export const startPasskey = query({
   tag: TAG,
   summary: 'Begin to register a passkey',
   permission: 'view',
-  result: Options,
-  errors: ['passkeys_off', 'overloaded'],
-  mount({ database, passkeys }: ConsoleServices) {
-    return async ({ caller }) => {
+  result: PasskeyOptions,
+  errors: ['passkeys_off', 'second_factor_required', 'overloaded'],
+  mount({ database, passkeys, sessions }: ConsoleServices) {
+    return async ({ caller, headers }) => {
+      requireProved(await sessions.current({ headers }))
       const operator = required(caller.actor, 'operators call')
       const present = await database.operate((tx) => listPasskeys(tx, operator.actorId))
       return { body: JSON.stringify({ options: await passkeys.registrationOptions(operator, present) }) }
@@ -138,19 +83,28 @@ export const registerPasskey = query({
   path: `${CONSOLE_API}/session/passkeys`,
   tag: TAG,
   summary: 'Register a passkey',
-  description: 'Its authenticator must have recognized the person: by PIN, fingerprint or face.',
+  description:
+    'Its authenticator must have recognized the person: by PIN, fingerprint or face. The session has proved it, too.',
   permission: 'view',
   body: closed({ name: Name, credential: CreatedCredential }),
   result: PasskeyRecord,
-  errors: ['passkeys_off', 'passkey_refused', 'too_many_passkeys', 'already_exists'],
+  errors: [
+    'passkeys_off',
+    'passkey_refused',
+    'second_factor_required',
+    'too_many_passkeys',
+    'already_exists',
+  ],
   mount(services: ConsoleServices) {
-    const { clock, config, passkeys, random } = services
+    const { clock, config, passkeys, random, sessions } = services
     return async (input) => {
+      const session = await sessions.current(input)
+      requireProved(session)
       const { actorId: operatorId } = required(input.caller.actor, 'operators call')
       const { name, credential } = input.body
       const created = await passkeys.registered(operatorId, credential as RegistrationResponseJSON)
-      const passkey = await asOperator(services, input, (tx) =>
-        insertPasskey(tx, random, {
+      const passkey = await asOperator(services, input, async (tx) => {
+        const inserted = await insertPasskey(tx, random, {
           operatorId,
           credentialId: Buffer.from(created.id, 'base64url'),
           publicKey: Buffer.from(created.publicKey),
@@ -158,9 +112,11 @@ export const registerPasskey = query({
           transports: credential.response.transports ?? [],
           name,
           createdAt: new Date(clock.now()),
-        }),
-      )
-      return { body: JSON.stringify(toWire(passkey, config.BUSINESS_TIME_ZONE)) }
+        })
+        await sessions.renew(tx, session, [...new Set([...session.factors, 'passkey' as const])])
+        return inserted
+      })
+      return { body: JSON.stringify(passkeyToWire(passkey, config.BUSINESS_TIME_ZONE)) }
     }
   },
 })
@@ -224,7 +180,7 @@ export const startPasskeySignIn = query({
   summary: 'Begin to sign in with a passkey',
   auth: 'none',
   envelope: 'problem',
-  result: Options,
+  result: PasskeyOptions,
   errors: ['passkeys_off', 'rate_limited', 'overloaded'],
   mount({ passkeys }: ConsoleServices) {
     const starts = new RateLimiterMemory({ points: STARTS_PER_MINUTE, duration: 60 })

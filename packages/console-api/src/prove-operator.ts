@@ -5,6 +5,7 @@ import type { SignInAttempt } from './failed-sign-ins.ts'
 import { findCredentials, type OperatorAccount } from './operator-store.ts'
 import { isPassword } from './password.ts'
 import type { Factor } from './proof-age.ts'
+import type { SignInGate } from './sign-in-gate.ts'
 
 /** Of a second factor, where there is one. */
 export const OptionalCode = Type.Optional(
@@ -31,9 +32,14 @@ export const PROOF_FAILURES = [
   'overloaded',
 ] as const
 
+/** What a proof needs, in the console and on the command line. */
+export interface ProofServices extends Pick<ConsoleServices, 'database' | 'failedSignIns' | 'secondFactor'> {
+  readonly signInGate: Pick<SignInGate, 'enter' | 'failed'>
+}
+
 /** The operator whose password this is. Failed attempts are slowed down and audited. */
 export async function checkPassword(
-  { database, failedSignIns, signInGate }: ConsoleServices,
+  { database, failedSignIns, signInGate }: ProofServices,
   attempt: SignInAttempt,
   password: string,
 ): Promise<OperatorAccount> {
@@ -54,7 +60,7 @@ export async function checkPassword(
 
 /** The operator whose password this is, with a code where a second factor is set up. */
 export async function proveOperator(
-  services: ConsoleServices,
+  services: ProofServices,
   attempt: SignInAttempt,
   { password, code }: { readonly password: string; readonly code?: string | undefined },
 ): Promise<{ operator: OperatorAccount; factors: readonly Factor[] }> {

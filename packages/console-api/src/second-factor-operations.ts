@@ -7,6 +7,7 @@ import { actorOf, asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
 import { endSessions, findOperator } from './operator-store.ts'
+import { isPasswordAlone, requireProved } from './proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import {
   FirstCode,
@@ -55,9 +56,10 @@ export const startSecondFactor = query({
   description: 'It counts once `confirm` has taken a code of the app; until then this can be called again.',
   permission: 'view',
   result: SecondFactorStart,
-  errors: ['second_factor_is_on'],
+  errors: ['second_factor_is_on', 'second_factor_required'],
   mount(services: ConsoleServices) {
     return async (input) => {
+      requireProved(await services.sessions.current(input))
       const { actorId, name } = required(input.caller.actor, 'operators call')
       const label = labelOf(services.publicUrl(), name)
       const begun = await asOperator(services, input, (tx) => services.secondFactor.begin(tx, actorId, label))
@@ -77,12 +79,19 @@ export const confirmSecondFactor = query({
   permission: 'view',
   body: FirstCode,
   result: RecoveryCodes,
-  errors: ['second_factor_not_found', 'second_factor_is_on', 'wrong_code', 'second_factor_locked'],
+  errors: [
+    'second_factor_not_found',
+    'second_factor_is_on',
+    'second_factor_required',
+    'wrong_code',
+    'second_factor_locked',
+  ],
   mount(services: ConsoleServices) {
     const { secondFactor, sessions } = services
     return async (input) => {
       const { actorId } = required(input.caller.actor, 'operators call')
       const session = await sessions.current(input)
+      requireProved(session)
       const recoveryCodes = await asOperator(services, input, async (tx) => {
         const codes = await secondFactor.confirm(tx, actorId, input.body.code)
         if (codes) await sessions.renew(tx, session, [...session.factors, 'totp'])
@@ -177,11 +186,11 @@ export const stepUp = query({
   tag: TAG,
   summary: 'Prove again that it is you',
   description:
-    'Money moves and changes to operators need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago. Without a password, sign in again instead.',
+    'Money moves, keys, webhook endpoints, changes to operators, and what cannot be undone need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago. Without a password, or with a passkey and no authenticator app, sign in again instead.',
   permission: 'view',
   body: closed(PasswordAndCode),
   result: SessionRecord,
-  errors: ['passwords_off', ...PROOF_FAILURES],
+  errors: ['passwords_off', 'second_factor_needed', ...PROOF_FAILURES],
   mount(services: ConsoleServices) {
     const { config, sessions } = services
     return async (input) => {
@@ -190,7 +199,10 @@ export const stepUp = query({
       const { name } = required(caller.actor, 'operators call')
       const action = 'operator.step_up_failed'
       const attempt = { action, actor: actorOf(caller), address, name, requestId } as const
-      const { factors } = await proveOperator(services, attempt, body)
+      const { factors, operator } = await proveOperator(services, attempt, body)
+      // One with an app was asked for a code.
+      if (operator.hasSecondFactor && isPasswordAlone(factors))
+        fail('second_factor_needed', { description: 'A password alone is not enough: use your passkey' })
       await asOperator(services, input, async (tx) =>
         sessions.renew(tx, await sessions.current(input), factors),
       )

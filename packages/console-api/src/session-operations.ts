@@ -11,7 +11,7 @@ import type { ConsoleServices } from './console-services.ts'
 import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
 import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
-import type { Factor } from './proof-age.ts'
+import { type Factor, requireProved } from './proof-age.ts'
 import { checkPassword, PasswordAndCode, PROOF_FAILURES, proveOperator } from './prove-operator.ts'
 import { isLocalName, isLoopback } from './request-origin.ts'
 import type { Session } from './sessions.ts'
@@ -28,7 +28,8 @@ export const SessionRecord = record('Session', {
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
   secondFactorNeeded: Type.Boolean({
-    description: 'Whether nothing else works before a second factor is set up',
+    description:
+      'Whether nothing but the own account works before a second factor is set up, or used where there is one',
   }),
 })
 
@@ -131,7 +132,7 @@ export const signIn = query({
   tag: TAG,
   summary: 'Sign in',
   description:
-    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes. An operator with a second factor sends its `code` too.',
+    'Sets the session cookie; a session that the browser had before ends. After several failures of a name or an address the next attempts wait a second each (decision A11); a right password always passes. An operator with an authenticator app sends its `code` too; one with a passkey alone gets a session that reaches nothing but the own account: `POST /session/passkey` begins a whole one.',
   auth: 'none',
   envelope: 'problem',
   body: closed({
@@ -256,10 +257,11 @@ export const changeOwnPassword = query({
   permission: 'view',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: ['wrong_password', 'second_factor_required', 'too_many_failed_attempts', 'overloaded'],
   mount(services: ConsoleServices) {
     const { database, sessions } = services
     return async ({ address, body, caller, headers, requestId }) => {
+      requireProved(await sessions.current({ headers }))
       const { actorId, name } = caller.actor!
       const action = 'operator.password_change_failed'
       const attempt = { action, actor: actorOf(caller), address, name, requestId } as const

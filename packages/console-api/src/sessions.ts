@@ -7,7 +7,7 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
-import type { OperatorAccount } from './operator-store.ts'
+import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, rolesWith } from './permissions.ts'
 import { type Factor, isFactorMissing, isProofStale } from './proof-age.ts'
 
@@ -26,11 +26,13 @@ interface SessionRow {
   authenticated_at: Date
   factors: Factor[]
   stale: boolean
+  has_second_factor: boolean
 }
 
 const FIND = statement<SessionRow>(
   'operator_session_find',
-  `select o.operator_id, o.name, o.role, s.expires_at, s.authenticated_at, s.factors, s.seen_at < $4 as stale
+  `select o.operator_id, o.name, o.role, s.expires_at, s.authenticated_at, s.factors, s.seen_at < $4 as stale,
+     ${hasSecondFactor('o')} as has_second_factor
    from operator_sessions s join operators o using (operator_id)
    where s.digest = $1 and s.expires_at > $2 and s.seen_at > $3 and o.disabled_at is null`,
 )
@@ -70,6 +72,8 @@ export interface Session {
   /** When the person last proved who they are, and with what. */
   readonly authenticatedAt: Date
   readonly factors: readonly Factor[]
+  /** Whether the operator has set one up, by now. */
+  readonly hasSecondFactor: boolean
   readonly digest: Buffer
 }
 
@@ -117,7 +121,7 @@ export class Sessions {
   /** A new session whatever the browser had before, which ends: a session cannot be planted for another person to sign in to. */
   async begin(
     tx: Tx,
-    { operatorId, name, role }: OperatorAccount,
+    { operatorId, name, role, hasSecondFactor }: OperatorAccount,
     former: Buffer | undefined,
     factors: readonly Factor[],
     { address, userAgent }: SignInPlace,
@@ -142,7 +146,7 @@ export class Sessions {
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
-    const session = { operator, expiresAt, authenticatedAt: now, factors, digest }
+    const session = { operator, expiresAt, authenticatedAt: now, factors, hasSecondFactor, digest }
     return { session, cookie: this.#cookie(token, lifeMs / 1_000) }
   }
 
@@ -162,8 +166,9 @@ export class Sessions {
       if (!row) return undefined
       if (row.stale) await tx.query(SEEN, [digest, now])
       const { operator_id: actorId, name, role, expires_at: expiresAt, factors } = row
-      const authenticatedAt = row.authenticated_at
-      return { operator: { actorId, name, role }, expiresAt, authenticatedAt, factors, digest }
+      const { authenticated_at: authenticatedAt, has_second_factor: hasSecondFactor } = row
+      const operator = { actorId, name, role }
+      return { operator, expiresAt, authenticatedAt, factors, hasSecondFactor, digest }
     })
   }
 
@@ -177,10 +182,10 @@ export class Sessions {
     return this.#cookie('', 0)
   }
 
-  /** Whether the operator's role needs a second factor with which the session did not begin. */
-  needsSecondFactor({ operator: { role }, factors }: Session): boolean {
+  /** Whether the operator has a second factor, or the role needs one, and the session has not proved it. */
+  needsSecondFactor({ operator: { role }, hasSecondFactor, factors }: Session): boolean {
     const { CONSOLE_SECOND_FACTOR: needed } = this.#services.config
-    return isFactorMissing(needed, permits(role, 'finance'), factors)
+    return isFactorMissing(needed, { movesMoney: permits(role, 'finance'), hasSecondFactor }, factors)
   }
 
   /** The session of a request. Throws `not_signed_in`. */

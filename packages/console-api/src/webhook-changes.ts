@@ -41,6 +41,7 @@ async function requireTenant(database: Database, tenantId: string): Promise<void
 export const createWebhook = query({
   ...consoleOperation,
   id: 'console.createWebhook',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
@@ -82,6 +83,8 @@ interface Change<B extends TSchema, Ask, D> {
   readonly body?: B
   /** What the tenant itself calls: its results and errors are these. */
   readonly like: Operation
+  /** It decides who gets the tenant's events, or what signs them. */
+  readonly stepUp?: true
   /** `operations` unless it says otherwise. */
   readonly permission?: Permission
   readonly run: AnyCommand<Ask, D>
@@ -133,6 +136,7 @@ const onBehalf = <B extends TSchema, Ask, D>({
 
 export const changeWebhook = onBehalf({
   id: 'console.changeWebhook',
+  stepUp: true,
   method: 'PATCH',
   path: '',
   summary: 'Change, enable or disable webhook endpoint',
@@ -157,6 +161,7 @@ export const deleteWebhook = onBehalf({
 
 export const rotateWebhookSecretInConsole = onBehalf({
   id: 'console.rotateWebhookSecret',
+  stepUp: true,
   method: 'POST',
   path: '/rotate-secret',
   summary: 'Rotate the signing secret of a webhook endpoint',

@@ -38,6 +38,12 @@ export const OPERATOR_FAILURES = {
     'The notice is not in quarantine',
     'It was assigned before, or repeats a credit that is recorded.',
   ),
+  notice_not_applied: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The notice still changes nothing',
+    'What kept it in quarantine is still so, as the description says. Correct that first, or dismiss the notice.',
+  ),
   session_not_found: kind(
     404,
     'NOT_FOUND_ERROR',
@@ -149,8 +155,8 @@ export const OPERATOR_FAILURES = {
   second_factor_needed: kind(
     403,
     'AUTHORIZATION_ERROR',
-    'Your role needs a second factor',
-    'Set one up on *Your account*: an authenticator app or a passkey. Then sign in again.',
+    'A password alone is not enough: a second factor is needed',
+    'If you have an authenticator app or a passkey, sign in with it. If you have none, set one up on *Your account*.',
   ),
   second_factor_is_on: kind(
     409,

@@ -89,7 +89,7 @@ export const PAYOUT_SETTINGS = {
   SVC_OPERATOR_CODE: hidden(
     text(
       undefined,
-      'Code of the second factor of `SVC_OPERATOR`, where one is set up; each works for one command.',
+      'Code of the authenticator app of `SVC_OPERATOR`, where one is set up or `CONSOLE_SECOND_FACTOR` requires one; each works for one command.',
     ),
   ),
 }

@@ -45,12 +45,12 @@ export const SIGN_IN_SETTINGS = {
   CONSOLE_PASSWORDS: oneOf(
     ['on', 'off'],
     'on',
-    '`off`: operators cannot sign in to the console with a password; needs `OIDC_ISSUER`. If the provider fails for long, set it to `on` and restart.',
+    '`off`: operators cannot sign in to the console with a password, and `svc` moves no money with one; needs `OIDC_ISSUER`. If the provider fails for long, set it to `on` and restart.',
   ),
   CONSOLE_SECOND_FACTOR: oneOf(
     ['optional', 'money', 'all'],
     'optional',
-    'Who must have a second factor in the console besides a password: `optional`: each operator decides; `money`: those whose role may move money; `all`: everyone. Who has set one up is always asked for it. Passkeys and the identity provider count as two factors. Set `money` in production.',
+    'Who must have a second factor in the console besides a password: `optional`: each operator decides; `money`: those whose role may move money; `all`: everyone. Operators who have set one up are always asked for it. The same holds where `svc` moves money, with an authenticator app. Passkeys and the identity provider count as two factors. Set `money` in production.',
   ),
   PORTAL_SECOND_FACTOR: oneOf(
     ['optional', 'money', 'all'],
@@ -61,7 +61,7 @@ export const SIGN_IN_SETTINGS = {
     5,
     0,
     60,
-    'Money moves, keys and changes to operators and members need a sign-in of at most so many minutes ago; console and portal ask for the password again. 0: never.',
+    'Money moves, keys, webhook endpoints, changes to operators and members, and what cannot be undone need a sign-in of at most so many minutes ago; console and portal ask for the password again. 0: never.',
   ),
 } satisfies Record<string, Setting<unknown, string | undefined>>
 

@@ -41,7 +41,7 @@ export function networkOf({ address, prefix }: IpRange): IpRange {
 
 const OWN_PREFIX = 64
 
-/** What a caller is counted by: whoever has an address of IPv6 has all of its /64. */
+/** What a caller is counted by: the owner of an address of IPv6 owns all of its /64. */
 export function network(address: string): string {
   const parsed = isIPv4(address) ? undefined : parseAddress(address)
   if (!parsed) return address

@@ -1,4 +1,4 @@
-import { Alert, Button, PasswordInput, Stack } from '@mantine/core'
+import { Alert, Button, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -6,11 +6,12 @@ import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
-import { type FactorCalls, SecondFactor } from '../parts/second-factor.tsx'
-import { aboutQuery, sessionQuery, useSession } from '../session.ts'
+import { type FactorCalls, SECOND_FACTOR, SecondFactor } from '../parts/second-factor.tsx'
+import { proveWithPasskey } from '../passkey.ts'
+import { aboutQuery, queryClient, refreshSession, sessionQuery, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { OwnSessions } from './own-sessions.tsx'
-import { Passkeys } from './passkeys.tsx'
+import { Passkeys, passkeysQuery } from './passkeys.tsx'
 
 const FACTOR_CALLS: FactorCalls = {
   show: () => responseOf(api.GET('/session/second-factor')),
@@ -18,7 +19,7 @@ const FACTOR_CALLS: FactorCalls = {
   confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
   renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
   remove: () => responseOf(api.DELETE('/session/second-factor')),
-  sessionKey: sessionQuery.queryKey,
+  refreshSession,
 }
 
 export function Account() {
@@ -26,12 +27,7 @@ export function Account() {
   const about = useQuery(aboutQuery)
   return (
     <Page title="Your account">
-      {secondFactorNeeded && (
-        <Alert color="yellow" title="Set up a second factor">
-          Your role may move money, so a password is not enough: add an authenticator app or a passkey. Then
-          sign in again.
-        </Alert>
-      )}
+      {secondFactorNeeded && <FactorNeeded />}
       <Section title="About">
         <Facts
           facts={[
@@ -51,6 +47,43 @@ export function Account() {
       <Passkeys />
       <OwnSessions />
     </Page>
+  )
+}
+
+/** How to get on: with the second factor that is there, or by setting up the first one. */
+function FactorNeeded() {
+  const { name } = useSession()
+  const about = useQuery(aboutQuery)
+  const passkeys = useQuery(passkeysQuery)
+  const app = useQuery({ queryKey: SECOND_FACTOR, queryFn: FACTOR_CALLS.show })
+  const prove = useMutation({
+    mutationFn: () => proveWithPasskey(name),
+    onSuccess: (session) => queryClient.setQueryData(sessionQuery.queryKey, session),
+  })
+  if (!passkeys.data || !app.data) return null
+  const hasPasskey = passkeys.data.data.length > 0
+  if (!hasPasskey && !app.data.isOn)
+    return (
+      <Alert color="yellow" title="Set up a second factor">
+        A password alone is not enough for you: add an authenticator app or a passkey.
+      </Alert>
+    )
+  return (
+    <Alert color="yellow" title="Use your second factor">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">
+          Your password alone is not enough.{' '}
+          {app.data.isOn && 'Sign out, and sign in with a code of your authenticator app. '}
+          If you have lost your second factor, an administrator can remove it.
+        </Text>
+        {prove.error && <FailureAlert failed={prove.error} />}
+        {hasPasskey && about.data?.passkeys && (
+          <Button loading={prove.isPending} onClick={() => prove.mutate()}>
+            Use your passkey
+          </Button>
+        )}
+      </Stack>
+    </Alert>
   )
 }
 

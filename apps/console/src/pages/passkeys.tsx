@@ -1,6 +1,6 @@
 import { Stack, Text, TextInput } from '@mantine/core'
 import { startRegistration } from '@simplewebauthn/browser'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
@@ -9,12 +9,16 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Section } from '../parts/page.tsx'
 import { withAuthenticator } from '../passkey.ts'
-import { aboutQuery, queryClient } from '../session.ts'
+import { aboutQuery, queryClient, refreshSession } from '../session.ts'
 
 type Passkey = Schemas['Passkey']
 
-const QUERY_KEY = ['passkeys']
-const changed = () => queryClient.invalidateQueries({ queryKey: QUERY_KEY })
+export const passkeysQuery = queryOptions({
+  queryKey: ['passkeys'],
+  queryFn: () => responseOf(api.GET('/session/passkeys')),
+})
+const changed = () =>
+  Promise.all([queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey }), refreshSession()])
 
 const COLUMNS: readonly Column<Passkey>[] = [
   { title: 'Name', cell: ({ name }) => name },
@@ -26,10 +30,7 @@ const COLUMNS: readonly Column<Passkey>[] = [
 /** The passkeys of the operator who is signed in. */
 export function Passkeys() {
   const about = useQuery(aboutQuery)
-  const passkeys = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: () => responseOf(api.GET('/session/passkeys')),
-  })
+  const passkeys = useQuery(passkeysQuery)
   const isOn = about.data?.passkeys === true
   return (
     <Section title="Passkeys" aside={isOn && <AddPasskey />}>

@@ -13,7 +13,7 @@ import { Loaded } from './loaded.tsx'
 import { Section } from './page.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
-const QUERY_KEY = ['second-factor']
+export const SECOND_FACTOR = ['second-factor']
 
 interface Codes {
   readonly recoveryCodes: readonly string[]
@@ -26,20 +26,20 @@ export interface FactorCalls {
   readonly confirm: (code: string) => Promise<Codes>
   readonly renewCodes: () => Promise<Codes>
   readonly remove: () => Promise<unknown>
-  /** Whose session it is, which says whether a second factor is missing. */
-  readonly sessionKey: readonly unknown[]
+  /** Asks for the session again, which says whether a second factor is missing. */
+  readonly refreshSession: () => Promise<unknown>
 }
 
 interface Called {
   readonly calls: FactorCalls
 }
 
-const changed = ({ sessionKey }: FactorCalls) =>
-  Promise.all([QUERY_KEY, sessionKey].map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+const changed = ({ refreshSession }: FactorCalls) =>
+  Promise.all([queryClient.invalidateQueries({ queryKey: SECOND_FACTOR }), refreshSession()])
 
 /** The authenticator app of the person who is signed in. */
 export function SecondFactor({ calls }: Called) {
-  const state = useQuery({ queryKey: QUERY_KEY, queryFn: calls.show })
+  const state = useQuery({ queryKey: SECOND_FACTOR, queryFn: calls.show })
   const [codes, setCodes] = useState<readonly string[]>()
   return (
     <Section title="Authenticator app">

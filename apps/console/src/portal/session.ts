@@ -23,6 +23,9 @@ export const memberQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** After what changes the session in the service: the pages only watch what is known of it. */
+export const refreshMember = () => queryClient.fetchQuery({ ...memberQuery, staleTime: 0 })
+
 const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -37,7 +40,7 @@ export function useMember() {
     tenantId: data?.tenant.tenantId ?? '',
     tenantName: data?.tenant.name ?? '',
     kind: data?.tenant.kind ?? 'merchant',
-    /** Whether nothing but the own account works before a second factor is set up. */
+    /** Whether nothing but the own account works before a second factor is set up, or used where there is one. */
     secondFactorNeeded: data?.secondFactorNeeded ?? false,
     /** Whether the member has this role or a higher one. */
     can: (wanted: Role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted),

@@ -3,12 +3,12 @@ import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { asCallFailed, CallFailed } from '../failure.ts'
+import { asCallFailed } from '../failure.ts'
 import { CodeInput } from '../parts/code-input.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
-import { signInWithPasskey } from '../passkey.ts'
+import { proveWithPasskey } from '../passkey.ts'
 import { aboutQuery, queryClient, sessionQuery, useSession } from '../session.ts'
 import { type ProofProps, StepUpDialog } from './step-up-dialog.tsx'
 
@@ -17,14 +17,6 @@ export const StepUp = () => <StepUpDialog Proof={Proof} />
 
 /** Inside the console, to come back to. */
 const placeOf = ({ pathname, search }: Location): string => pathname.replace(/^\/console/, '') + search
-
-/** A passkey of another operator signs that one in: what was asked for must not go on in another name. */
-async function proveWithPasskey(name: string): Promise<Schemas['Session']> {
-  const session = await signInWithPasskey()
-  if (session.operator.name === name) return session
-  window.location.reload()
-  throw new CallFailed(0, 'passkey_of_another', `This passkey belongs to ${session.operator.name}.`)
-}
 
 function Proof({ confirmed, cancelled }: ProofProps) {
   const about = useQuery(aboutQuery)

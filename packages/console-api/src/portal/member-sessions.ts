@@ -24,12 +24,15 @@ interface SessionRow {
   seen_at: Date
   authenticated_at: Date
   factors: Factor[]
+  has_second_factor: boolean
 }
 
 const FIND = statement<SessionRow>(
   'member_session_find',
   `select m.member_id, m.name, m.role, s.expires_at, s.seen_at,
-     coalesce(s.authenticated_at, s.created_at) as authenticated_at, s.factors
+     coalesce(s.authenticated_at, s.created_at) as authenticated_at, s.factors,
+     exists (select from member_totp f where f.tenant_id = s.tenant_id and f.member_id = s.member_id
+       and f.confirmed_at is not null) as has_second_factor
    from member_sessions s
      join members m on m.tenant_id = s.tenant_id and m.member_id = s.member_id
      join tenants t on t.tenant_id = s.tenant_id
@@ -74,6 +77,8 @@ export interface MemberSession {
   /** When the person last proved who they are, and with what. */
   readonly authenticatedAt: Date
   readonly factors: readonly Factor[]
+  /** Whether the member has set one up, by now. */
+  readonly hasSecondFactor: boolean
 }
 
 interface Headers {
@@ -172,8 +177,9 @@ export class MemberSessions {
     if (row.seen_at.getTime() < nowMs - SEEN_EVERY_MS)
       await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(nowMs)]))
     const { member_id: memberId, name, role, expires_at: expiresAt, factors } = row
-    const authenticatedAt = row.authenticated_at
-    return { tenantId, memberId, name, role, expiresAt, digest, authenticatedAt, factors }
+    const { authenticated_at: authenticatedAt, has_second_factor: hasSecondFactor } = row
+    const who = { tenantId, memberId, name, role }
+    return { ...who, expiresAt, digest, authenticatedAt, factors, hasSecondFactor }
   }
 
   /** The person has proved again who they are. */
@@ -181,10 +187,11 @@ export class MemberSessions {
     await tx.query(RENEW, [tenantId, digest, new Date(this.#services.clock.now()), factors])
   }
 
-  /** Whether the member's role needs a second factor with which the session did not begin. Viewers move no money. */
-  needsSecondFactor({ role, factors }: Pick<MemberSession, 'role' | 'factors'>): boolean {
+  /** Whether the member has a second factor, or the role needs one, and the session has not proved it. */
+  needsSecondFactor({ role, factors, hasSecondFactor }: MemberSession): boolean {
     const { PORTAL_SECOND_FACTOR: needed } = this.#services.config
-    return isFactorMissing(needed, role !== 'viewer', factors)
+    // Viewers move no money.
+    return isFactorMissing(needed, { movesMoney: role !== 'viewer', hasSecondFactor }, factors)
   }
 
   /** The member who calls, if the operation is for tenants of this kind and the member may do what it needs. */

@@ -9,8 +9,21 @@ const OF_TENANTS = new Set(['merchant', 'partner', 'partnerWithId', 'partnerSess
 /** What takes what only a program makes (encrypted orders), or holds a connection open. */
 const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEvents'])
 
-/** They move money: the member must have proved who they are a few minutes ago. */
-const STEP_UP = new Set(['createRefund', 'acceptDispute'])
+/**
+ * They move money, cannot be taken back, or decide who gets the tenant's events: the member must have proved who they
+ * are a few minutes ago.
+ */
+const STEP_UP = new Set([
+  'createRefund',
+  'acceptDispute',
+  'returnCard',
+  'replaceCard',
+  'voidCoinAllocation',
+  'eraseUser',
+  'createWebhookEndpoint',
+  'updateWebhookEndpoint',
+  'rotateWebhookSecret',
+])
 
 const IRREVERSIBLE = new Set(['acceptDispute', 'eraseUser'])
 

@@ -167,7 +167,7 @@ export const stepUpMember = query({
   path: `${PORTAL_API}/session/step-up`,
   summary: 'Prove again that it is you',
   description:
-    'Refunds, accepted disputes, keys and changes to members need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago.',
+    'Money moves, keys, webhook endpoints, changes to members, and what cannot be undone need a sign-in of at most `CONSOLE_STEP_UP_MINUTES` ago.',
   body: closed(PasswordAndCode),
   result: MemberSessionRecord,
   errors: [...PROOF_FAILURES],

@@ -11,7 +11,7 @@ import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { closed, record, text } from '../console-schema.ts'
 import { hashPassword, isPassword } from '../password.ts'
-import type { Factor } from '../proof-age.ts'
+import { type Factor, requireProved } from '../proof-age.ts'
 import { PasswordAndCode, PROOF_FAILURES } from '../prove-operator.ts'
 import { isLocalName, isLoopback } from '../request-origin.ts'
 import { NewPassword } from '../session-operations.ts'
@@ -40,7 +40,8 @@ const sessionFields = {
   expiresOn: text('When it ends at the latest, RFC 3339'),
   idleSeconds: Type.Integer({ description: 'It ends earlier when nothing is asked for so long' }),
   secondFactorNeeded: Type.Boolean({
-    description: 'Whether nothing else works before a second factor is set up',
+    description:
+      'Whether nothing but the own account works before a second factor is set up, or used where there is one',
   }),
 }
 export const MemberSessionRecord = record('MemberSession', sessionFields)
@@ -231,12 +232,13 @@ export const changeMemberPassword = query({
   role: 'viewer',
   body: closed({ password: Type.String({ minLength: 1, maxLength: 256 }), newPassword: NewPassword }),
   result: closed({ changed: Type.Boolean() }),
-  errors: ['wrong_password', 'too_many_failed_attempts', 'overloaded'],
+  errors: ['wrong_password', 'second_factor_required', 'too_many_failed_attempts', 'overloaded'],
   mount(services: PortalServices) {
     return async (input) => {
+      const session = await services.members.current(input)
+      requireProved(session)
       await requirePassword(services, input, input.body.password)
       const passwordHash = await hashPassword(input.body.newPassword)
-      const session = await services.members.current(input)
       await asMember(services, input, async (tx) => {
         await setMemberPassword(tx, session, passwordHash, session.digest)
         const { tenantId, memberId, name: member } = session

@@ -11,7 +11,7 @@ import {
 } from '@svc/core/cards/bulk-job'
 import type { CreateGiftCard, Issued } from '@svc/core/cards/card-issuing'
 import { createGiftCard } from '@svc/core/cards/create-gift-card'
-import { abortWith } from '@svc/kernel/abort'
+import { abortWith } from '@svc/platform/abort'
 import type { OpenCommand } from '@svc/platform/command'
 import { isUnavailable } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'

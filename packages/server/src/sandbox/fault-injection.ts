@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, FAILURES, fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
-import { abortWith } from '@svc/kernel/abort'
+import { abortWith } from '@svc/platform/abort'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 

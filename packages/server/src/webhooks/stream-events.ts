@@ -13,7 +13,7 @@ import {
 } from '@svc/core/webhooks/event'
 import { EventTail } from '@svc/core/webhooks/event-tail'
 import { feedPosition } from '@svc/core/webhooks/feed-horizon'
-import { abortWith } from '@svc/kernel/abort'
+import { abortWith } from '@svc/platform/abort'
 import type { NumberedEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Caller, type Services, streamingQuery } from '../http/operation.ts'

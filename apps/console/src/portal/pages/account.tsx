@@ -7,7 +7,7 @@ import { type FactorCalls, SecondFactor } from '../../parts/second-factor.tsx'
 import { Id } from '../../parts/thing-link.tsx'
 import { wordy } from '../../words.ts'
 import { api } from '../api.ts'
-import { memberQuery, useMember } from '../session.ts'
+import { refreshMember, useMember } from '../session.ts'
 
 const FACTOR_CALLS: FactorCalls = {
   show: () => responseOf(api.GET('/session/second-factor')),
@@ -15,7 +15,7 @@ const FACTOR_CALLS: FactorCalls = {
   confirm: (code) => responseOf(api.POST('/session/second-factor/confirm', { body: { code } })),
   renewCodes: () => responseOf(api.POST('/session/second-factor/recovery-codes')),
   remove: () => responseOf(api.DELETE('/session/second-factor')),
-  sessionKey: memberQuery.queryKey,
+  refreshSession: refreshMember,
 }
 
 export function Account() {
@@ -23,8 +23,9 @@ export function Account() {
   return (
     <Page title="Your account" actions={<ChangePassword />}>
       {secondFactorNeeded && (
-        <Alert color="yellow" title="Set up a second factor">
-          Your role may move money, so a password is not enough: add an authenticator app.
+        <Alert color="yellow" title="Second factor">
+          A password alone is not enough for you: set up an authenticator app. If you have one, sign out, and
+          sign in with a code of it.
         </Alert>
       )}
       <Section title="Who you are here">
