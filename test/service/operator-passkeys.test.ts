@@ -62,8 +62,10 @@ test('a passkey alone signs in, in any process, and the account says when it was
 })
 
 test('whoever begins too many sign-ins shuts nobody out: the oldest of all give way', async () => {
-  const { database } = service.app.services
-  const challenges = new Challenges(service.app.services, 3)
+  const { clock: real, database, keyring, random } = service.app.services
+  let passedMs = 0
+  const clock = { ...real, now: () => real.now() + passedMs++ }
+  const challenges = new Challenges({ clock, keyring, random }, 3)
   const used = await database.operate(async (tx) => {
     const issued: string[] = []
     while (issued.length < 6) issued.push(await challenges.issue(tx, 'passkey_sign_in'))
