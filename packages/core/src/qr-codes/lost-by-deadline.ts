@@ -1,6 +1,7 @@
 import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
+import { APPLIED_DISPUTE_NOTICES } from '../rails/find-notice.ts'
 import { DEADLINE_PASSED } from './dispute.ts'
 import { readDisputeNotice } from './dispute-notice.ts'
 
@@ -16,12 +17,6 @@ const LOST = statement<Lost>(
    from disputes d join journals j
      on j.tenant_id = d.merchant_id and j.journal_id = 'jrn_' || substr(d.dispute_id, 5) || 'l' and j.reason = $3
    where (d.merchant_id, d.payment_id) in (select * from unnest($1::text[], $2::text[])) and d.status = 'LOST'`,
-)
-const NOTICES = statement<{ body: Buffer }>(
-  'rail_notices_of_disputed',
-  `select n.body from rail_notices n
-   where (n.tenant_id, n.payment_id) in (select * from unnest($1::text[], $2::text[]))
-     and n.status in ('DUPLICATE', 'ASSIGNED') and 'dispute_notice' = any (n.flags)`,
 )
 
 /**
@@ -40,7 +35,7 @@ export async function lostByDeadline(
   )
   const [lost, notices] = await Promise.all([
     tx.query(LOST, [...keys, DEADLINE_PASSED]),
-    tx.query(NOTICES, keys),
+    tx.query(APPLIED_DISPUTE_NOTICES, keys),
   ])
   const confirmed = new Set(
     notices.flatMap(({ body }) => {

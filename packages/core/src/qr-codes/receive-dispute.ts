@@ -6,6 +6,7 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { saveJournals } from '../ledger/journals.ts'
+import { WAITING_NOTICES } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices } from '../rails/rail-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { saveClosed } from './close-dispute.ts'
@@ -37,11 +38,6 @@ const BY_CASE = statement<Dispute>(
   `select ${disputes.columns} from disputes d
    where (d.merchant_id, d.case_reference) in (select * from unnest($1::text[], $2::text[]))
    order by d.dispute_id for no key update`,
-)
-const WAITING = statement<{ noticeId: string }>(
-  'rail_notices_to_carry_out',
-  `select n.notice_id as "noticeId" from rail_notices n
-   where (n.tenant_id, n.notice_id) in (select * from unnest($1::text[], $2::text[])) and n.status = 'QUARANTINED'`,
 )
 const saveDisputed = payments.updates(['disputePaise'], 'dispute')
 
@@ -184,7 +180,7 @@ async function lock(tx: BatchTx, asked: readonly ReceiveDispute[]): Promise<ByTe
     notices.length === 0
       ? []
       : tx.query(
-          WAITING,
+          WAITING_NOTICES,
           columns(
             notices,
             ({ noticeTenantId }) => noticeTenantId,
