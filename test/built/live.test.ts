@@ -73,13 +73,11 @@ test.skipIf(!REDIS)('requests are counted in the store of RATE_LIMIT_URL', async
   await expect.poll(figures, { timeout: 30_000 }).toMatch(/^svc_rate_limit_shared 1$/m)
 })
 
-test('merchants sell with codes; rail, refunds, webhooks and the feed of events', async () => {
+test('merchants sell with codes: rail, refunds and disputes', async () => {
   // Money is moved in an operator's name.
   await administerOperators(live.svc)
   merchant = await newMerchant(live, client)
   await sellWithCodes(live, merchant)
-  await followEvents(live, merchant)
-  await loseStream(live, merchant)
 })
 
 test('a payment is one trace, from the rail’s notice to batch, statements and webhook, and shows no secret', async () => {
@@ -115,6 +113,11 @@ test('a payment is one trace, from the rail’s notice to batch, statements and 
   for (const secret of [merchant.apiKey, RAIL_KEY, 'payer@', 'corner.shop', '"Corner'])
     expect(collector.text).not.toContain(secret)
   expect(service.written()).toContain(`"traceId":"${TRACE_ID}"`)
+})
+
+test('events reach webhook endpoints and the feed, and a stream that is lost goes on', async () => {
+  await followEvents(live, merchant)
+  await loseStream(live, merchant)
 })
 
 test('partners issue cards one by one and in bulk, search them, and award coins', async () => {

@@ -4,6 +4,7 @@ import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
+import { onceAwaited } from '../harness/lock-wait.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -97,8 +98,7 @@ test('a period is closed though others are entered in the audit while its totals
   const closed = await asSuperuser(service.db.database, async (outsider) => {
     await outsider.query('begin; lock table ledger_transfers')
     const closing = runHere(['admin', 'books', 'close', '--through', daysAgo(1)], env)
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while ((await sql(waiting)).rowCount === 0);
+    await onceAwaited(outsider)
     await database.operate(async (tx) => recordAudit(tx, [{ action: 'noted', target: 'house' }]))
     await outsider.query('rollback')
     return closing

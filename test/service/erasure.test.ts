@@ -10,6 +10,7 @@ import { type ApiResponse, type Client, type Json, payloadOf } from '../harness/
 import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
 import { signedIn } from '../harness/console.ts'
 import { expectFailure } from '../harness/failure.ts'
+import { onceAwaited } from '../harness/lock-wait.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
@@ -202,11 +203,8 @@ test('an award that waits behind an erasure is refused: no erased user has coins
   const awarded = await asSuperuser(service.db.database, async (outsider) => {
     await outsider.query('begin')
     await outsider.query('update users set erased_at = now(), first_name = null where user_id = $1', [userId])
-    let isDone = false
-    const awarding = award('late.3').finally(() => (isDone = true))
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    while (!isDone && (await sql(waiting)).length === 0);
-    await outsider.query('commit')
+    const awarding = award('late.3')
+    await onceAwaited(outsider, 'commit')
     return awarding
   })
   expectFailure(awarded, 'user_not_found')

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { onceAwaited } from '../harness/lock-wait.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -45,7 +46,6 @@ async function tamper(how: (db: pg.Client) => Promise<unknown>, then: () => Prom
   })
 }
 
-const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 const FORGED = `replace(content, 'merchant.created', 'merchant.deleted')`
 
 /** What is done to the second entry of a merchant's chain, the entry that is found by it, and what is said of that. */
@@ -154,12 +154,9 @@ test('a transaction that is put on record waits for others of its tenant only', 
   const waiting = await asSuperuser(service.db.database, async (db) => {
     await db.query('begin')
     await db.query(`select append_audit('test', 'test.held', 'x', '${own.merchantId}', null, '{}', now())`)
-    const held = disable(own)
     expect((await disable(other)).status).toBe(200)
-    await expect
-      .poll(() => asSuperuser(service.db.database, (admin) => admin.query(WAITING)))
-      .toMatchObject({ rowCount: 1 })
-    await db.query('rollback')
+    const held = disable(own)
+    await onceAwaited(db, 'rollback')
     return held
   })
   expect(waiting.status).toBe(200)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator } from '../harness/console.ts'
+import { onceAwaited } from '../harness/lock-wait.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newUtr, notifyCredit } from '../harness/qr-codes.ts'
 import { balancesOf, brokenIn, notifyRefund } from '../harness/refunds.ts'
@@ -181,14 +182,7 @@ test('a refund notice that finds its credit assigned while it waits takes nothin
     ])
     const refunded = notifyRefund(service, { utr: credit.utr })
     // It has looked the credit up, in suspense still, and waits for its row.
-    const waiting = async () =>
-      (
-        await db.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        )
-      ).rowCount
-    await expect.poll(waiting, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0)
-    await db.query('commit')
+    await onceAwaited(db, 'commit')
     expect(await refunded).toMatchObject({ status: 202, json: { payload: { reason: 'payment_accepted' } } })
     await db.query(`update payments set status = 'SUSPENSE', resolved_at = null where payment_id = $1`, [
       credit.paymentId,
