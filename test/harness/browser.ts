@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const CANDIDATES = [
@@ -146,13 +146,13 @@ export async function newVisitor(browser: Browser, options: VisitorOptions): Pro
   return { page, context, trouble, close: () => leave(browser, profile) }
 }
 
+/** Style sheets are the page's own: `preload` would ask for each of them again. */
+const AXE_OPTIONS: axe.RunOptions = { resultTypes: ['violations'], preload: false }
+
 /** Serious and critical faults of accessibility, as one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // The page has no frames of others, for whose sake axe would open a second page.
-  const { violations } = await new AxeBuilder({ page })
-    .setLegacyMode()
-    .options({ resultTypes: ['violations'] })
-    .analyze()
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(AXE_OPTIONS)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>

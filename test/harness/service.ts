@@ -12,13 +12,13 @@ import { MovableClock } from '@svc/kernel/time'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import type { ConnectionClass } from '@svc/platform/db/database'
 import { type Log, openLog } from '@svc/platform/log'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { keepLog } from './causes.ts'
 import { type ApiResponse, Client } from './client.ts'
 import { MASTER_KEY, TEMPLATE, TEMPLATE_WITH_KEYS } from './database-server.ts'
+import { asSuperuser } from './superuser.ts'
 
-export { MASTER_KEY }
+export { asSuperuser, MASTER_KEY }
 /** Key with which tests sign notices of the UPI rail. */
 export const RAIL_KEY = 'rail-key-of-the-tests-0123456789abcdef'
 
@@ -59,19 +59,6 @@ export async function newDatabase({ keys = true }: { keys?: boolean } = {}): Pro
     port,
     database,
     url: `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`,
-  }
-}
-
-/** Statements as the database's superuser: to look behind the service, or to be in its way. */
-export async function asSuperuser<T>(database: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const { host, port } = inject('postgres')
-  const client = new pg.Client({ host, port, user: 'postgres', database, options: '-c search_path=svc' })
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
   }
 }
 
