@@ -4,7 +4,7 @@ import { LONG } from '../../test/harness/long.ts'
 import { fuzz } from './run.ts'
 
 // A burst with a fresh seed; `npm run fuzz` goes on for as long as one likes.
-const CASES = Number(process.env['FUZZ_CASES'] ?? (LONG ? 3_000 : 1_500))
+const CASES = Number(process.env['FUZZ_CASES'] ?? (LONG ? 3_000 : 1_000))
 const MINUTES = LONG ? 0.4 : 0.25
 
 test('hostile input gets documented failures: no 5xx, no leak, no death of the process', {

@@ -6,6 +6,7 @@ import { expiryMs } from '../harness/coin-model.ts'
 import { replay } from '../harness/coin-replay.ts'
 import { CoinWorld, type Sent } from '../harness/coin-world.ts'
 import { asCoinPartner, balanceOf, differencesOf, historyOf, newCoinPartner } from '../harness/coins.ts'
+import { LONG } from '../harness/long.ts'
 import type { TestPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
 
@@ -162,7 +163,7 @@ test('one caller at a time: after every step every balance is what a plain model
         await expectBalances(world)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: LONG ? 50 : 12 },
   )
   expect(await differencesOf(services[0])).toEqual([])
 })
@@ -211,7 +212,7 @@ test('many at once on two services: the history is a serial order that the plain
       }
       await expectSerial(world)
     }),
-    { numRuns: 15 },
+    { numRuns: LONG ? 30 : 8 },
   )
   expect(await differencesOf(services[0])).toEqual([])
 })

@@ -19,7 +19,7 @@ import {
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** Promises E2 and E3 are tested with 1000 codes of 64 payers each, and 20 rounds. */
-const CODES = Number(process.env['RACE_CODES'] ?? (LONG ? 300 : 90))
+const CODES = Number(process.env['RACE_CODES'] ?? (LONG ? 300 : 60))
 const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? (LONG ? 20 : 4))
 const PAYERS = Number(process.env['RACE_PAYERS'] ?? 16)
 const CODES_AT_ONCE = 30
