@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../harness/processes.ts'
@@ -35,7 +36,7 @@ test('the package has a name of our scope, and installs nothing that its bundle 
   expect((await npx('--version')).stdout.trim()).toBe(JSON.parse(installed).version)
 })
 
-test('the packed server serves a sandbox, its reference and its pages, and ends in order', async () => {
+test('the packed server serves a sandbox once sandbox.json is there, its reference and its pages, and ends in order', async () => {
   const port = await freePort()
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: port, SVC_MODE: 'sandbox' }
   const child = spawn('npx', ['--no-install', 'svc', 'serve'], {
@@ -53,8 +54,20 @@ test('the packed server serves a sandbox, its reference and its pages, and ends 
         if (line.includes('"msg":"ready"')) resolve()
       })
   })
+  const untilReady = async () => {
+    const probe = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    while (child.exitCode === null && (await probe()) !== 200) await sleep(5)
+    return readFile(join(folder, 'data/sandbox.json'), 'utf8')
+  }
   try {
+    const file = untilReady()
+    file.catch(() => undefined)
     await Promise.race([ready, closed.then(() => Promise.reject(new Error(lines.join('\n'))))])
+    expect(JSON.parse(await file)).toHaveProperty('merchant.apiKey')
     for (const path of ['/readyz', '/docs/', '/openapi.json', '/console/', '/portal/']) {
       const response = await fetch(`http://127.0.0.1:${port}${path}`)
       expect([path, response.status]).toEqual([path, 200])

@@ -83,16 +83,6 @@ test('a reference with another amount or account is refused, and nothing is ente
   expect((await booksOf(colleague)).balance).toBe('0')
 })
 
-test('partners do not share references: the same one funds an account of each', async () => {
-  const [one, two] = [
-    await newPartner(service, { fundsPaise: 0n }),
-    await newPartner(service, { fundsPaise: 0n }),
-  ]
-  const reference = newReference()
-  await Promise.all([fund(one, reference, 5_00n), fund(two, reference, 7_00n, other)])
-  expect([(await booksOf(one)).balance, (await booksOf(two)).balance]).toEqual(['500', '700'])
-})
-
 test('two processes that enter one payment at once enter it once', async () => {
   const partner = await newPartner(service, { fundsPaise: 0n })
   for (let round = 1; round <= 20; round++) {
@@ -102,5 +92,23 @@ test('two processes that enter one payment at once enter it once', async () => {
     )
     expect(new Set(both.map(({ transfer }) => transfer.transferId)).size).toBe(1)
     expect((await booksOf(partner)).balance).toBe(String(round * 100))
+  }
+})
+
+test('a bank’s reference funds one partner: by hand for another it is refused, at once from two processes as well', async () => {
+  const partners = [
+    await newPartner(service, { fundsPaise: 0n }),
+    await newPartner(service, { fundsPaise: 0n }),
+  ] as const
+  for (let round = 0; round < 10; round++) {
+    const reference = newReference()
+    const entered = await Promise.allSettled([
+      fund(partners[0], reference, 100n),
+      fund(partners[1], reference, 100n, other),
+    ])
+    expect(entered.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(entered.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { word: 'funding_reference_used' },
+    })
   }
 })

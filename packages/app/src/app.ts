@@ -81,16 +81,15 @@ export class App {
   readonly services: ApiServices
   readonly #serverOptions: ServerOptions<ApiServices>
   readonly #httpCloser: HttpCloser
-  /** Parts that run from the start on, in order. */
+  /** Parts in the order of their start: for the app's whole life, and while the service listens. */
   readonly #essential: readonly Part[]
-  /** Parts that run while the service listens, in order. */
   readonly #background: readonly Part[]
   readonly #epoch: EpochWatch
   readonly #partitions: Partitions
   readonly #keyWatch: KeyProviderWatch
   readonly #drainSteps: readonly (() => Promise<unknown>)[]
-  /** Reports that requests should go elsewhere; those that arrive are still served. */
-  #leaving = false
+  /** But for `serving` it reports that requests should go elsewhere or come later; those that arrive are still served. */
+  phase: 'setting up' | 'serving' | 'leaving' = 'serving'
   /** Requests to ourselves name it: they belong to ones that were accepted, so they are carried out while the service drains. */
   readonly #inside = randomUUID()
   #publicUrl = ''
@@ -177,7 +176,8 @@ export class App {
       commands: new Commands(tools, queues, waits),
       publicUrl: () => this.#publicUrl,
       jwes: jweKeys(keyring, database),
-      isLeaving: () => this.#leaving,
+      isLeaving: () => this.phase === 'leaving',
+      isSettingUp: () => this.phase === 'setting up',
       warnings: () => [...this.#partitions.warnings, ...this.#keyWatch.warnings],
       selfCall: (request) => this.#selfCall(request),
     }
@@ -241,8 +241,8 @@ export class App {
         cardRail: { needs: 'body', ...railAuthenticator(this.services, 'cards') },
       },
       admit: ({ headers }) => {
-        if (this.#httpCloser.closing.aborted && headers[INSIDE] !== this.#inside)
-          fail('temporarily_unavailable', SHUTTING_DOWN)
+        const isOurs = headers[INSIDE] === this.#inside
+        if (this.#httpCloser.closing.aborted && !isOurs) fail('temporarily_unavailable', SHUTTING_DOWN)
       },
       responded: requestLog.take,
     }
@@ -288,7 +288,7 @@ export class App {
    * new work; every accepted request gets its response, every accepted command is committed; then the database is closed.
    */
   async drain(leaveMs = 0): Promise<void> {
-    this.#leaving = true
+    this.phase = 'leaving'
     if (leaveMs > 0) await sleep(leaveMs)
     for (const step of this.#drainSteps) await step()
   }

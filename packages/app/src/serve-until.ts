@@ -39,8 +39,11 @@ export async function serveUntil(
     const app = await openApp(settings, { ...installation, rsaKey }, log, tracing)
     rsaKey = undefined
     try {
+      const isSandbox = config.SVC_MODE === 'sandbox'
+      if (isSandbox) app.phase = 'setting up'
       const baseUrl = await listen(app, settings)
-      const demo = config.SVC_MODE === 'sandbox' ? await prepareDemo(app.services, keyMaker(app)) : undefined
+      const demo = isSandbox ? await prepareDemo(app.services, keyMaker(app)) : undefined
+      app.phase = 'serving'
       logStarted(log, terminal, { config, baseUrl, installation, demo, startedAtMs })
       const end = await Promise.race([ending, app.replaced().then(() => REPLACED)])
       if (end === REPLACED) log.warn('the data was replaced by a restore; beginning again on it')

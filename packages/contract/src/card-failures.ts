@@ -5,7 +5,7 @@ export const CARD_FAILURES = {
   withdrawal_reference_used: kind(
     409,
     'CONFLICT_ERROR',
-    'This bank reference was entered before, for another card account or amount',
+    'This bank reference was entered before, for another partner, card account or amount',
     'Compare with the bank statement: each transfer to a partner is entered once.',
   ),
   funding_not_set_up: kind(

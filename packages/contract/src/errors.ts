@@ -273,7 +273,7 @@ export const FAILURES = {
   funding_reference_used: kind(
     409,
     'CONFLICT_ERROR',
-    'This bank reference was entered before, for another card account or amount',
+    'This bank reference was entered before, for another partner, card account or amount',
     'Compare with the bank statement: each payment of a partner is entered once.',
   ),
   qr_code_already_cancelled: kind(

@@ -5,6 +5,13 @@ import { columns, statement } from '@svc/platform/db/statement'
 /** How often one reference may be entered: again after each reversal. */
 const ENTRIES_MAX = 9
 
+/** Of two transactions that enter the same references one waits, whichever partners they are for. */
+const LOCK = statement(
+  'lock_funding_references',
+  `select pg_advisory_xact_lock(hashtextextended('card_funding ' || r, 0))
+   from (select distinct unnest($1::text[]) as r order by r) as sorted`,
+)
+
 /** A funding under a bank's reference. */
 export interface Funding {
   readonly partnerId: string
@@ -59,7 +66,9 @@ export class EnteredFundings {
 
   /** Call it after the ledger accounts of the partners are locked: then it has what others entered. */
   static async read(tx: Tx, references: readonly string[]): Promise<EnteredFundings> {
-    return new EnteredFundings(references.length === 0 ? [] : await tx.query(ENTERED, [references]))
+    if (references.length === 0) return new EnteredFundings([])
+    const [, found] = await Promise.all([tx.query(LOCK, [references]), tx.query(ENTERED, [references])])
+    return new EnteredFundings(found)
   }
 
   /** The same of withdrawals, whose references are those of outgoing transfers. */

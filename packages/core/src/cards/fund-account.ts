@@ -50,7 +50,7 @@ interface Funded {
   readonly at: Date
 }
 
-/** Enters money that the partner paid in for a card account. A repeat of its reference enters nothing (decision R2). */
+/** Enters money that the partner paid in for a card account. A repeat of its reference enters nothing (decision R2), and one that another partner's money came under is refused (R15). */
 export const fundAccount = command({
   name: 'fundAccount',
 
@@ -133,6 +133,8 @@ function decide({ accounts, balances, entered }: State, fund: Prepared, now: Dat
   const earlier = entered.of(partnerId, reference)
   const { standing: before } = earlier
   if (before && (before.cardAccountId !== cardAccountId || before.amountPaise !== amountPaise))
+    fail('funding_reference_used')
+  if (entered.everywhere(reference).some((funding) => funding.partnerId !== partnerId))
     fail('funding_reference_used')
   const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('funding_reference_used'))
   const transfer = fundingTransfer(fund, before ?? { ...fund, createdAt: now }, amountPaise)

@@ -17,6 +17,8 @@ import { retryKey } from './retry-key.ts'
 export interface Services extends CoreServices {
   /** Whether requests should go elsewhere, since this process is about to end. */
   readonly isLeaving: () => boolean
+  /** Whether something is still being made that callers expect, such as the demo tenants of the sandbox. */
+  readonly isSettingUp: () => boolean
   /** What an operator should mend although requests are served, in words for `/readyz`. */
   readonly warnings: () => readonly string[]
   /** A request to ourselves, through the whole HTTP stack but without a socket. */

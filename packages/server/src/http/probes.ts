@@ -49,7 +49,7 @@ export const readyz = query({
   ignores: ['query'],
   result: Ready,
   errors: ['temporarily_unavailable'],
-  mount({ database, warnings, isLeaving, queues: lanes, waits }) {
+  mount({ database, warnings, isLeaving, isSettingUp, queues: lanes, waits }) {
     const probe = async () => {
       await database.directory(ALIVE, [], PROBE_MS)
       await database.expectRoom()
@@ -57,6 +57,7 @@ export const readyz = query({
     const late = () => new DatabaseUnavailable(`the probe did not end within ${PROBE_MS} ms`)
     return async () => {
       if (isLeaving()) fail('temporarily_unavailable', SHUTTING_DOWN)
+      if (isSettingUp()) notReady('The demo tenants and sandbox.json are being made')
       try {
         await waits.within(performance.now() + PROBE_MS, probe(), late)
       } catch (cause) {

@@ -7,7 +7,8 @@ import type { Services } from '../http/operation.ts'
 import type { DemoPartner } from './demo-partners.ts'
 
 const FUNDS_PAISE = paise(10_000_000_00n)
-const REFERENCE = 'SANDBOX000001'
+/** As a bank's reference names one transfer, that of each partner is another. */
+const referenceOf = (partnerId: string): string => `SANDBOX-${partnerId}`
 const REASON = 'Funds of the sandbox'
 /** Two persons, as the limit of approvals asks for. */
 const REQUESTED_BY = 'operator sandbox.asha'
@@ -15,7 +16,7 @@ const APPROVED_BY = 'operator sandbox.ravi'
 
 const IS_FUNDED = statement<{ funded: boolean }>(
   'sandbox_account_funded',
-  `select exists (select from journals where tenant_id = $1 and kind = 'card_funding' and reference = $2) as funded`,
+  `select exists (select from journals where tenant_id = $1 and kind = 'card_funding' and reference like 'SANDBOX%') as funded`,
 )
 
 /** Funds the card account of a demo partner, once, in the way of operators: above the limit with an approval. */
@@ -27,12 +28,12 @@ export async function fundDemo(
     tenantId: partnerId,
     kind: 'card_funding',
     amountPaise: FUNDS_PAISE,
-    reference: REFERENCE,
+    reference: referenceOf(partnerId),
     request: { cardAccountId },
     reason: REASON,
   }
   const plan = await database.operate(async (tx) => {
-    const [known] = await tx.query(IS_FUNDED, [partnerId, REFERENCE])
+    const [known] = await tx.query(IS_FUNDED, [partnerId])
     if (known?.funded) return undefined
     if (!(await needsApproval(tx, FUNDS_PAISE))) return { approvalId: undefined }
     const { approvalId } = await requestApproval(tx, posting, {
@@ -49,7 +50,7 @@ export async function fundDemo(
       partnerId,
       cardAccountId,
       amountPaise: FUNDS_PAISE,
-      reference: REFERENCE,
+      reference: referenceOf(partnerId),
       reason: REASON,
       approvalId: plan.approvalId,
     },
