@@ -78,6 +78,7 @@ test('a repeated reference: the same request answers the active code, with its i
   expect(
     (await create({ customParams: { b: '2', a: '1' }, amount: 10, referenceNumber: 'order-1' })).text,
   ).toBe(first.text)
+  expect((await create({ ...request, multipleUse: false, fixedAmount: false })).text).toBe(first.text)
 })
 
 test('a repeated reference: another request is refused while the code is active', async () => {

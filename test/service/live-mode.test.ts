@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openInstallation } from '@svc/app/installation'
 import { readConfig } from '@svc/contract/config'
+import { issueApiKey } from '@svc/core/tenants/api-key'
 import { Keyring } from '@svc/platform/crypto/keyring'
 import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { Database } from '@svc/platform/db/database'
@@ -105,6 +106,15 @@ test('a credential over its rate gets 429 with Retry-After and RateLimit fields,
     expect(headers['ratelimit']).toContain(';r=0;')
   }
   expect((await (await live.as(modest)).post('/api/v0/qr-code/search', {})).status).toBe(200)
+  // Nor is another key of the same merchant.
+  const { keyring, random, database } = live.app.services
+  const second = await database.operate((tx) =>
+    issueApiKey(tx, { keyring, random, mode: 'live' }, greedy.merchantId, 'till'),
+  )
+  const till = live.client.with({
+    authorization: `Bearer ${await tokenOf(live.client, second.secret.reveal())}`,
+  })
+  expect((await till.post('/api/v0/qr-code/search', {})).status).toBe(200)
 })
 
 test('the sandbox limits no rate', async () => {

@@ -166,11 +166,17 @@ function requireConsistent(
   failFields(...errors)
 }
 
-/** A till that repeats a request computes its expiry again: the intent is the same (decision Q9). */
-const hashOf = (request: QrCodeRequest): Buffer =>
-  createHash('sha256')
-    .update(canonicalJson({ ...request, expiryAt: undefined }))
+/**
+ * A till that repeats a request computes its expiry again, and may name a default that it left out before: the intent is
+ * the same (decisions Q9, Q13).
+ */
+const hashOf = (request: QrCodeRequest): Buffer => {
+  const { multipleUse, fixedAmount } = request
+  const intent = { multipleUse: multipleUse || undefined, fixedAmount: fixedAmount || undefined }
+  return createHash('sha256')
+    .update(canonicalJson({ ...request, ...intent, expiryAt: undefined }))
     .digest()
+}
 
 interface Drawn {
   readonly qrCodeId: string

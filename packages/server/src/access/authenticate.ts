@@ -35,6 +35,8 @@ export interface TokenServices extends Services {
   readonly credentialRefusals: CredentialRefusals
 }
 
+const callerOf = ({ tenantId, credentialId }: LiveToken): Caller => ({ tenantId, credentialId })
+
 const succeeds = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,
@@ -95,33 +97,29 @@ export function authenticators(services: TokenServices) {
     async merchant(request: FastifyRequest): Promise<Caller> {
       const holder = await ofAccessKey(request)
       if (holder) return holder
-      const { tenantId, accessKey } = await bearer(request, 'merchant')
+      const { tenantId, credentialId, accessKey } = await bearer(request, 'merchant')
       const named = request.headers['merchantaccesskey']
       if (named !== undefined && named !== accessKey) fail('access_key_mismatch')
-      return { tenantId }
+      return { tenantId, credentialId }
     },
 
     /** Events and webhooks, which every tenant has: a token of either kind. */
     async tenant(request: FastifyRequest): Promise<Caller> {
-      const { tenantId } = await bearer(request, 'either')
-      return { tenantId, stillValid: () => succeeds(bearer(request, 'either')) }
+      const { tenantId, credentialId } = await bearer(request, 'either')
+      return { tenantId, credentialId, stillValid: () => succeeds(bearer(request, 'either')) }
     },
 
     /** Coins (decision K4): a partner's token alone. */
-    partner: async (request: FastifyRequest): Promise<Caller> => ({
-      tenantId: (await bearer(request, 'partner')).tenantId,
-    }),
+    partner: async (request: FastifyRequest): Promise<Caller> => callerOf(await bearer(request, 'partner')),
 
     /** Cards (spec §5.4): a partner's token and its `partnerId`. */
-    partnerWithId: async (request: FastifyRequest): Promise<Caller> => ({
-      tenantId: (await partnerToken(request)).tenantId,
-    }),
+    partnerWithId: async (request: FastifyRequest): Promise<Caller> => callerOf(await partnerToken(request)),
 
     /** Card search (decision A8): besides, a session cookie of that partner. */
     async partnerSession(request: FastifyRequest): Promise<Caller> {
       const token = await partnerToken(request)
       if (!hasSession(services, token, request)) fail('invalid_session')
-      return { tenantId: token.tenantId }
+      return callerOf(token)
     },
   }
 }

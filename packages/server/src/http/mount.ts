@@ -212,7 +212,7 @@ const authentication =
     const caller = await step(services, request, () => authenticator!.authenticate(request))
     request.caller = caller
     request.admitted?.move(tenants, caller.tenantId)
-    if (authenticator!.needs === 'headers') await limit?.take(caller.tenantId, reply)
+    if (authenticator!.needs === 'headers') await limit?.take(caller.credentialId ?? caller.tenantId, reply)
   }
 
 /** Decrypts the body of a request to this path. */
