@@ -68,8 +68,8 @@ export const FAILURES = {
   invalid_signature: kind(
     401,
     'SYSTEM_ERROR',
-    'The signature is missing, wrong or too old',
-    'Sign `<timestamp>.<raw body>` with HMAC-SHA-256 and a live key, and send it within five minutes.',
+    'The signature is missing or wrong',
+    'Sign `<timestamp>.<raw body>` with HMAC-SHA-256 and a live key, as the guide of the rail says. How old the signature is does not matter.',
   ),
   invalid_client: kind(
     401,
