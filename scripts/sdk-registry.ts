@@ -1,5 +1,6 @@
 import { FAILURES } from '@svc/contract/errors'
 import { FIELD_RULES } from '@svc/contract/field-errors'
+import { isKeyed } from '@svc/server/http/operation'
 import { OPERATIONS } from '@svc/server/operations'
 
 const GENERATED =
@@ -8,7 +9,7 @@ const quoted = (names: Iterable<string>) => [...new Set(names)].map((name) => ` 
 
 /** `packages/sdk/src/registry.ts`: the words of failures, and which operations take an `Idempotency-Key`. */
 export function sdkRegistry(): string {
-  const keyed = OPERATIONS.filter(({ takesIdempotencyKey }) => takesIdempotencyKey).map(
+  const keyed = OPERATIONS.filter(isKeyed).map(
     ({ method, path }) => `  '${method} ${path.replace(/:(\w+)/g, '{$1}')}',`,
   )
   return `${GENERATED}

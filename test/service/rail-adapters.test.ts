@@ -101,7 +101,7 @@ test('a bank that has no adapter must sign as the service’s own notices are si
   expect((await send('unknown', BANKS['gateway']!(newUtr(), tr))).error).toBe('invalid_signature')
 })
 
-test.each(['gatway', 'constructor', ''])(
+test.each(['gatway', 'constructor', '', 'x'.repeat(33), 'bank%00', 'bank&bank=bank', 'bank&bank='])(
   'a notice of a bank that the settings do not know goes to quarantine, since its unit is not known: “%s”',
   async (bank) => {
     const { tr } = await newCode(service, shop)
@@ -111,3 +111,13 @@ test.each(['gatway', 'constructor', ''])(
     expect([kept.status, kept.json.payload.reason]).toEqual([202, 'unknown_bank'])
   },
 )
+
+test('a bank is known by its name in the query, whatever else the query holds', async () => {
+  const { tr } = await newCode(service, shop)
+  const [text, headers] = BANKS['gateway']!(newUtr(), tr)
+  const path = `/rails/upi/credits?${'source=prod&'.repeat(150)}bank=gateway&Bank=bank`
+  expect(payloadOf(await service.client.send('POST', path, text, headers))).toMatchObject({
+    amount: 249.5,
+    status: 'ACCEPTED',
+  })
+})

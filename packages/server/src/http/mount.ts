@@ -11,7 +11,8 @@ import { Admission, Admitted } from './admission.ts'
 import { parseBody, takeOnly } from './bodies.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody, responseEncrypter, wantsEncrypted } from './encryption.ts'
-import { type Caller, mayChange, type Operation, type Reply, type Services } from './operation.ts'
+import { takeNotice } from './notice-form.ts'
+import { type Caller, isRail, mayChange, type Operation, type Reply, type Services } from './operation.ts'
 import { HEALTH } from './probes.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import { routeSchema } from './route-schema.ts'
@@ -107,7 +108,8 @@ function mountOperation<S extends Services>(
       (request, _, done) => {
         if (!operation.takesAnyBody && !ignores.includes('body')) takeOnly(request, accepts)
         if (ignores.includes('query')) request.query = {}
-        keepNulOut(request)
+        if (isRail(operation)) takeNotice(request, operation.query)
+        else keepNulOut(request)
         done()
       },
     ],
@@ -145,8 +147,6 @@ const absentFields =
     removeAbsentFields(schema, request.body)
     done()
   }
-
-const isRail = ({ auth }: Operation): boolean => auth === 'rail' || auth === 'bankRail' || auth === 'cardRail'
 
 const clientCertificate: onRequestHookHandler = (request, _, done) => {
   requireClientCertificate(request)

@@ -3,7 +3,7 @@ import { FIELD_RULES } from '@svc/contract/field-errors'
 import { type TSchema, Type } from 'typebox'
 import { type Envelope, PROBLEM_JSON } from './failure-body.ts'
 import { type ComponentSchemas, type Json, refTo } from './openapi-schemas.ts'
-import { mayChange, type Operation } from './operation.ts'
+import { isKeyed, isRail, mayChange, type Operation } from './operation.ts'
 
 const ERROR_TYPES = [...new Set(Object.values(FAILURES).map(({ errorType }) => errorType))]
 const text = (description: string) => Type.String({ description })
@@ -151,11 +151,13 @@ function headersOf(operation: Operation, status: number): Json {
 /** What any operation may return, besides its own errors. */
 function commonErrors(operation: Operation): ErrorCode[] {
   const { auth, body, envelope: family, method, scope, encrypted, takesIdempotencyKey } = operation
+  // A signed notice is never rejected for its form (decision Q11).
+  const hasForm = !isRail(operation)
   return [
-    'validation_failed',
+    ...(hasForm ? (['validation_failed'] as const) : []),
     'bad_request',
     'request_timeout',
-    'unsupported_media_type',
+    ...(hasForm ? (['unsupported_media_type'] as const) : []),
     'headers_too_large',
     ...(auth === 'merchant' ? (['access_key_mismatch'] as const) : []),
     ...(isPublic(operation) || isOfPeople(operation) ? [] : (['invalid_token', 'rate_limited'] as const)),
@@ -171,8 +173,10 @@ function commonErrors(operation: Operation): ErrorCode[] {
       : []),
     ...(encrypted === 'response' || encrypted === 'both' ? (['not_acceptable'] as const) : []),
     // One that accepts no body still reads what is sent.
-    ...(body || method !== 'GET' ? (['malformed_body', 'payload_too_large'] as const) : []),
-    ...(takesIdempotencyKey ? (['idempotency_key_reused', 'overloaded'] as const) : []),
+    ...(hasForm && (body || method !== 'GET') ? (['malformed_body'] as const) : []),
+    ...(body || method !== 'GET' ? (['payload_too_large'] as const) : []),
+    ...(isKeyed(operation) ? (['idempotency_key_reused'] as const) : []),
+    ...(takesIdempotencyKey ? (['overloaded'] as const) : []),
     'internal_error',
     'temporarily_unavailable',
     ...(mayChange(operation) ? (['outcome_unknown'] as const) : []),

@@ -2,7 +2,7 @@ import { SCOPES } from '@svc/contract/scopes'
 import type { TSchema } from 'typebox'
 import { RESPONSE_HEADERS, responsesOf } from './openapi-responses.ts'
 import { ComponentSchemas, fieldTable, type Json } from './openapi-schemas.ts'
-import type { HeaderField, Operation } from './operation.ts'
+import { type HeaderField, isKeyed, type Operation } from './operation.ts'
 import { addExamples, type Examples } from './worked-examples.ts'
 
 /** What a document has besides its operations. */
@@ -137,7 +137,7 @@ function parametersOf(operation: Operation, schemas: ComponentSchemas): Json[] {
     })
   }
   const headers: Record<string, HeaderField> = { ...operation.headers }
-  if (operation.takesIdempotencyKey)
+  if (isKeyed(operation))
     headers['Idempotency-Key'] =
       '1 to 255 visible characters that name one intent. A repeat with the same key and request returns the first response, byte for byte.'
   return [

@@ -189,11 +189,19 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
 
 /** One line of the table of contents, `operations.ts`. `S` is what it needs of the composition; by default anything. */
 export type Operation<S extends Services = never> = Contract<TSchema, TSchema, TSchema> & {
+  /** Whether it runs commands; notices of rails do too, but their keys have no effect: see `isKeyed`. */
   readonly takesIdempotencyKey: boolean
   /** Whether a response may be a stream: then there is no HEAD, which would start one without a reader. */
   readonly streams?: true
   readonly mount: (services: S) => Handler<AnyInput>
 }
+
+/** Whether it takes signed notices, which are never rejected for their form (decision Q11). */
+export const isRail = ({ auth }: Access): boolean =>
+  auth === 'rail' || auth === 'bankRail' || auth === 'cardRail'
+
+/** Whether an `Idempotency-Key` has an effect. A notice is known again by the reference in it, and by nothing else. */
+export const isKeyed = (operation: Operation): boolean => operation.takesIdempotencyKey && !isRail(operation)
 
 export const mayChange = ({ method, safe }: Operation): boolean => method !== 'GET' && !safe
 
@@ -255,7 +263,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
       return ((input: Schemas<P, Q, B>) =>
         open.respond(ask(input, services), {
           reply: replyTo,
-          retry: retryKey(contract, input),
+          retry: isRail(contract) ? undefined : retryKey(contract, input),
           audit: audit
             ? (asked) => audit(asked, input)
             : input.caller.member === undefined

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '@svc/kernel/canonical-json'
-import { required } from '@svc/kernel/invariant'
 import type { ResponseKey } from '@svc/platform/db/idempotency-store'
 
 interface Route {
   readonly method: string
   readonly path: string
-  readonly takesAnyBody?: true
 }
 
 interface Request {
@@ -15,14 +13,12 @@ interface Request {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  readonly rawBody?: Buffer
   readonly ciphertextHash: Buffer | undefined
 }
 
 /** Decision C13: what the caller's Idempotency-Key stands for, and what its request hashes to. */
-export function retryKey({ method, path, takesAnyBody }: Route, input: Request): ResponseKey | undefined {
-  const { caller, headers, params, query, ciphertextHash } = input
-  const body = takesAnyBody ? required(input.rawBody, 'the operation reads the raw body') : input.body
+export function retryKey({ method, path }: Route, input: Request): ResponseKey | undefined {
+  const { caller, headers, params, query, body, ciphertextHash } = input
   const given = headers['idempotency-key']
   // A JWE counts once, so it is a key of its own where the caller sends none.
   const key =

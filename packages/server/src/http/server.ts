@@ -49,7 +49,7 @@ declare module 'fastify' {
     role?: string
     /** What it needs the role of an operator to permit. */
     permission?: string
-    /** `later`: the body stays unparsed until `parseBody`, once its signature was verified. `never`: it has no effect. */
+    /** `later`: the body of a signed notice, which nothing reads before its signature was verified. `never`: it has no effect. */
     parse?: 'later' | 'never'
     /** The body is a compact JWE, which may also come bare. */
     isEncrypted?: true
@@ -184,6 +184,7 @@ const ONCE = new Set([
   'content-type',
   'host',
 ])
+const ONCE_IN_NOTICES = new Set(['host'])
 const VISIBLE = /^[\x21-\x7e]{1,255}$/
 
 /** Node silently drops or joins repeated headers; for those that decide who calls and what for, neither will do. */
@@ -192,8 +193,9 @@ function checkHeaders(request: FastifyRequest): void {
   const { rawHeaders } = request.raw
   let names = 0
   for (const _ in headers) names++
+  const isNotice = request.routeOptions.config.parse === 'later'
   // Where each name came once there is nothing to look for.
-  if (names * 2 !== rawHeaders.length) refuseRepeated(rawHeaders)
+  if (names * 2 !== rawHeaders.length) refuseRepeated(rawHeaders, isNotice ? ONCE_IN_NOTICES : ONCE)
   // RFC 9112 section 3.2; HTTP/1.0 knows no such field.
   if (headers.host === undefined && request.raw.httpVersion !== '1.0')
     fail('bad_request', { description: 'The header host is missing' })
@@ -204,6 +206,8 @@ function checkHeaders(request: FastifyRequest): void {
       description: 'The transfer coding must be chunked, or none',
       headers: { connection: 'close' },
     })
+  // No other header has an effect on a signed notice, which is never rejected for its form (decision Q11).
+  if (isNotice) return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') fail('unsupported_media_type')
   const key = headers['idempotency-key']
@@ -211,11 +215,11 @@ function checkHeaders(request: FastifyRequest): void {
     failField('Idempotency-Key', 'format', 'must be 1 to 255 visible ASCII characters', 'header')
 }
 
-function refuseRepeated(rawHeaders: readonly string[]): void {
+function refuseRepeated(rawHeaders: readonly string[], once: ReadonlySet<string>): void {
   const seen = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (!ONCE.has(name)) continue
+    if (!once.has(name)) continue
     if (seen.has(name)) fail('bad_request', { description: `The header ${name} is sent more than once` })
     seen.add(name)
   }

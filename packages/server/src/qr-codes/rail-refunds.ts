@@ -7,7 +7,6 @@ import { KeptNotice, keptToWire, type RailNotice } from '@svc/core/rails/rail-no
 import { required } from '@svc/kernel/invariant'
 import { Type } from 'typebox'
 import { ok, query, succeed } from '../http/operation.ts'
-import { retryKey } from '../http/retry-key.ts'
 import { SIGNATURE } from '../rails/authenticate-rail.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
@@ -58,10 +57,9 @@ export const confirmRefundOperation = {
       const ofCredit = commands.open(confirmRefund)
       const ofMerchant = commands.open(completeRefund)
       const timeZone = config.BUSINESS_TIME_ZONE
-      return async (input) => {
-        const { rawBody: notice, deadlineMs } = input
+      return async ({ rawBody: notice, deadlineMs }) => {
         const read = readRefundNotice(notice)
-        const waiting = { retry: retryKey(contract, input), deadlineMs }
+        const waiting = { retry: undefined, deadlineMs }
         if ('credit' in read)
           return ofCredit.respond(
             { credit: read.credit, notice },

@@ -20,13 +20,14 @@ export const SIGNATURE = {
   'x-rail-signature': 'Signature of the notice: `t=<unix seconds>,v1=<hex HMAC-SHA-256 of "t.body">`',
 }
 
-/** The query of a rail that takes adapters. */
-export const BANK_QUERY = Type.Object(
-  {
-    bank: Type.Optional(Type.String({ maxLength: 32, description: 'Name of an adapter of RAIL_ADAPTERS' })),
-  },
-  { additionalProperties: false },
-)
+/** The query of a rail that takes adapters: for the reference, since a notice is not rejected for its form. */
+export const BANK_QUERY = Type.Object({
+  bank: Type.Optional(
+    Type.String({
+      description: 'Name of an adapter of RAIL_ADAPTERS. A notice of any other bank goes to quarantine',
+    }),
+  ),
+})
 
 /** Keys with which a rail may sign: the operator's, or the sandbox's own. The first one signs. */
 export function railKeys({ config, keyring }: Services, rail: Rail): string[] {
@@ -36,10 +37,11 @@ export function railKeys({ config, keyring }: Services, rail: Rail): string[] {
   return config.SVC_MODE === 'sandbox' ? [keyring.newest(purpose).bytes.toString('base64url')] : []
 }
 
-/** The adapter of the bank that the query names; `undefined` where the settings know no such bank. */
+/** The adapter of the bank that the query names; `undefined` where the settings know no such bank, or it names two. */
 export function adapterOf({ config }: Pick<Services, 'config'>, query: unknown): RailAdapter | undefined {
   const { bank } = query as { readonly bank?: unknown }
-  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : OWN_ADAPTER
+  if (bank === undefined) return OWN_ADAPTER
+  return typeof bank === 'string' ? config.RAIL_ADAPTERS.get(bank) : undefined
 }
 
 /** Whether a notice was signed a few minutes ago at most; one without a time is. */
