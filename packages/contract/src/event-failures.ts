@@ -38,6 +38,12 @@ export const EVENT_FAILURES = {
     'The maximum number of webhook endpoints is reached',
     'Delete an endpoint that you do not need, or let one endpoint receive more types.',
   ),
+  too_many_webhook_secrets: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The maximum number of secrets of this endpoint is in use',
+    'Rotate again once the next secret has expired; the description says when. With `graceSeconds: 0` all previous secrets end at once, and a rotation is always possible.',
+  ),
   too_many_event_streams: kind(
     429,
     'RATE_LIMIT_ERROR',

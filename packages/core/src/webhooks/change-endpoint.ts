@@ -1,14 +1,23 @@
 import type { EventType } from '@svc/contract/events'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Secret } from '@svc/kernel/secret'
 import { command } from '@svc/platform/command'
 import type { Writes } from '@svc/platform/db/database'
 import { type Endpoint, encryptHeaders, type Headers, urlRule } from './endpoint.ts'
 import { checkedHeaders } from './endpoint-headers.ts'
-import { newSecret, saveSecret, type Tools } from './endpoint-secrets.ts'
+import {
+  type Expiries,
+  newSecret,
+  saveSecret,
+  secretExpiries,
+  type Tools,
+  withNewSecret,
+} from './endpoint-secrets.ts'
 import {
   changedEndpoint,
   deleteEndpointRow,
   type EndpointKey,
+  type Endpoints,
   endpointOf,
   lockEndpoints,
   saveEndpoint,
@@ -91,6 +100,7 @@ interface RotateSecret extends EndpointKey {
 
 interface Rotate extends EndpointKey {
   readonly graceSeconds: number
+  readonly timeZone: string
   readonly secret: Secret
   readonly tools: Tools
 }
@@ -99,39 +109,57 @@ interface Rotated {
   readonly endpoint: Endpoint
   readonly rotate: Rotate
   readonly now: Date
+  readonly formerUntil: Date
+  /** Of its secrets, with the new one. */
+  readonly expiries: readonly number[]
 }
 
-/** Adds a signing secret; the previous ones sign beside it for the grace period. */
+/** What a rotation changes, of one tenant. */
+interface Rotating {
+  readonly endpoints: Endpoints
+  readonly expiries: Expiries
+}
+
+/**
+ * Adds a signing secret; the previous ones sign beside it for the grace period. Fails with `too_many_webhook_secrets`
+ * while five of them are in use.
+ */
 export const rotateSecret = command({
   name: 'rotateWebhookSecret',
 
   prepare:
-    ({ keyring, random }) =>
+    ({ config, keyring, random }) =>
     ({ tenantId, endpointId, graceSeconds = GRACE_SECONDS }: RotateSecret): Rotate => ({
       tenantId,
       endpointId,
       graceSeconds,
+      timeZone: config.BUSINESS_TIME_ZONE,
       secret: newSecret(random),
       tools: { keyring, random },
     }),
-  lock: lockEndpoints,
-  decide: (endpoints, rotate: Rotate, now): Rotated => ({
-    endpoint: changedEndpoint(endpointOf(endpoints, rotate), {}, now),
-    rotate,
-    now,
-  }),
-  apply: (endpoints, { endpoint }) => void endpoints.set(endpoint.endpointId, endpoint),
+  async lock(tx, rotations): Promise<ByTenant<Rotating>> {
+    const endpoints = await lockEndpoints(tx, rotations)
+    const expiries = await secretExpiries(tx, rotations)
+    return new ByTenant((id) => ({ endpoints: endpoints.of(id), expiries: expiries.of(id) }))
+  },
+  decide({ endpoints, expiries }, rotate: Rotate, now): Rotated {
+    const endpoint = changedEndpoint(endpointOf(endpoints, rotate), {}, now)
+    const turn = { now, formerUntil: new Date(now.getTime() + rotate.graceSeconds * 1_000) }
+    const former = expiries.get(endpoint.endpointId) ?? []
+    return { endpoint, rotate, ...turn, expiries: withNewSecret(former, turn, rotate.timeZone) }
+  },
+  apply({ endpoints, expiries }, { endpoint, expiries: own }) {
+    endpoints.set(endpoint.endpointId, endpoint)
+    expiries.set(endpoint.endpointId, own)
+  },
   save(tx, decisions) {
     for (const decision of decisions) saveRotated(tx, decision)
   },
 })
 
 /** The previous secrets go on signing beside the new one for the time of grace. */
-function saveRotated(tx: Writes, { endpoint, rotate, now }: Rotated): void {
-  const { tools, secret, graceSeconds } = rotate
+function saveRotated(tx: Writes, { endpoint, rotate, now, formerUntil }: Rotated): void {
+  const { tools, secret } = rotate
   saveEndpoint(tx, endpoint)
-  saveSecret(tx, tools, endpoint, secret, {
-    now,
-    formerUntil: new Date(now.getTime() + graceSeconds * 1_000),
-  })
+  saveSecret(tx, tools, endpoint, secret, { now, formerUntil })
 }

@@ -1,8 +1,11 @@
+import { fail } from '@svc/contract/errors'
 import { newId } from '@svc/contract/id-kinds'
+import { ByTenant } from '@svc/kernel/by-tenant'
 import { type RandomBytes } from '@svc/kernel/ids'
 import { Secret } from '@svc/kernel/secret'
+import { rfc3339 } from '@svc/kernel/time'
 import type { Keyring } from '@svc/platform/crypto/keyring'
-import type { Writes } from '@svc/platform/db/database'
+import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { bytes, generated, instant, nullable, type RowOf, table, text } from '@svc/platform/db/table'
 
@@ -10,6 +13,7 @@ import { bytes, generated, instant, nullable, type RowOf, table, text } from '@s
 export const newSecret = (random: RandomBytes): Secret =>
   new Secret(`whsec_${Buffer.from(random(32)).toString('base64')}`)
 
+/** How many may sign at a time: each one lengthens the headers of every delivery. */
 const SECRETS_MAX = 5
 
 /** Signing secrets of endpoints: each that has not expired signs. */
@@ -31,9 +35,12 @@ const EXPIRE = statement(
 )
 const FORGET = statement(
   'webhook_secrets_forget',
-  `delete from webhook_secrets where tenant_id = $1 and endpoint_id = $2 and (expires_at <= $3 or secret_id not in (
-     select secret_id from webhook_secrets where tenant_id = $1 and endpoint_id = $2
-     order by created_at desc, secret_id desc limit ${SECRETS_MAX}))`,
+  'delete from webhook_secrets where tenant_id = $1 and endpoint_id = $2 and expires_at <= $3',
+)
+const EXPIRIES = statement<Pick<WebhookSecret, 'tenantId' | 'endpointId' | 'expiresAt'>>(
+  'webhook_secret_expiries',
+  `select s.tenant_id as "tenantId", s.endpoint_id as "endpointId", s.expires_at as "expiresAt"
+   from webhook_secrets s where s.tenant_id = any ($1) and s.endpoint_id = any ($2)`,
 )
 
 export const secretEncryptedFor = (secretId: string) => `webhook secret ${secretId}`
@@ -41,6 +48,46 @@ export const secretEncryptedFor = (secretId: string) => `webhook secret ${secret
 interface Owner {
   readonly tenantId: string
   readonly endpointId: string
+}
+
+/** When the secrets of endpoints expire, in milliseconds, by endpoint; the newest of each never does. */
+export type Expiries = Map<string, readonly number[]>
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** Of these endpoints, which are locked. */
+export async function secretExpiries(tx: Tx, owners: readonly Owner[]): Promise<ByTenant<Expiries>> {
+  const state = new ByTenant((): Expiries => new Map())
+  const keys = [owners.map(({ tenantId }) => tenantId), owners.map(({ endpointId }) => endpointId)]
+  for (const { tenantId, endpointId, expiresAt } of await tx.query(EXPIRIES, keys)) {
+    const own = state.of(tenantId)
+    own.set(endpointId, [...(own.get(endpointId) ?? []), expiresAt?.getTime() ?? NEVER])
+  }
+  return state
+}
+
+/** When previous secrets end, beside one that is added now. */
+interface Turn {
+  readonly now: Date
+  readonly formerUntil: Date
+}
+
+/**
+ * The expiries once a secret was added: no previous one ends before its time. Fails with `too_many_webhook_secrets`
+ * where more than five would sign.
+ */
+export function withNewSecret(
+  expiries: readonly number[],
+  { now, formerUntil }: Turn,
+  timeZone: string,
+): readonly number[] {
+  const isLive = (at: number) => at > now.getTime()
+  const former = expiries.map((at) => Math.min(at, formerUntil.getTime())).filter(isLive)
+  if (former.length < SECRETS_MAX) return [...former, NEVER]
+  const next = new Date(Math.min(...expiries.filter(isLive)))
+  return fail('too_many_webhook_secrets', {
+    description: `${SECRETS_MAX} secrets of this endpoint are in use; the next one expires on ${rfc3339(next, timeZone)}`,
+  })
 }
 
 export interface Tools {
@@ -54,7 +101,7 @@ export function saveSecret(
   { keyring, random }: Tools,
   { tenantId, endpointId }: Owner,
   secret: Secret,
-  { now, formerUntil }: { now: Date; formerUntil: Date },
+  { now, formerUntil }: Turn,
 ): void {
   const secretId = newId('whs', now.getTime(), random)
   const encrypted = keyring.encrypt(

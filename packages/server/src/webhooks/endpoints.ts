@@ -137,14 +137,14 @@ export const rotateSecretOperation = operation({
   tag: 'Webhooks',
   summary: 'Rotate the signing secret',
   description:
-    'Returns a new secret, once. Until the grace period ends, every delivery has a signature with each of the live secrets, so that your receivers can change over one by one. A repeat without an `Idempotency-Key` creates another secret and removes none of the previous ones before its time.',
+    'Returns a new secret, once. Until the grace period ends, every delivery has a signature with each of the live secrets, so that your receivers can change over one by one. A repeat without an `Idempotency-Key` creates another secret and removes none of the previous ones before its time; while five secrets are in use, it is 409.',
   auth: 'tenant',
   scope: 'webhooks:write',
   envelope: 'response_code',
   params: EndpointParams,
   body: RotateSecretRequest,
   result: EndpointWithSecret,
-  errors: ['webhook_endpoint_not_found'],
+  errors: ['webhook_endpoint_not_found', 'too_many_webhook_secrets'],
   run: rotateSecret,
   ask: ({ caller: { tenantId }, params: { endpointId }, body: { graceSeconds } }) => ({
     tenantId,
