@@ -23,7 +23,7 @@ import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
 export const ACCOUNTS = '/api/v0/partner/card-accounts'
 export const ACCOUNTS_TAG = 'Card accounts'
 export const AccountParams = Type.Object({
-  cardAccountId: Type.String({ maxLength: 64, description: 'One of your card accounts' }),
+  cardAccountId: Type.String({ description: 'One of your card accounts' }),
 })
 
 const settings = {
@@ -115,7 +115,7 @@ export const listCardAccounts = query({
   query: Type.Object(
     {
       ...PAGE_IN_QUERY,
-      companyId: Type.Optional(Type.String({ maxLength: 64, description: 'Of this company' })),
+      companyId: Type.Optional(Type.String({ description: 'Of this company' })),
     },
     { additionalProperties: false },
   ),

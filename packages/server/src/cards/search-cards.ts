@@ -21,11 +21,10 @@ const STREAMS_MAX = 2
 
 const SearchRequest = Type.Object(
   {
-    cardAccountId: Type.String({ maxLength: 64 }),
-    companyId: Type.String({ maxLength: 64 }),
+    cardAccountId: Type.String(),
+    companyId: Type.String(),
     svcCardId: Type.Optional(
       Type.String({
-        maxLength: 64,
         description: 'One card. Required for incentive partners; without it all cards are returned',
       }),
     ),

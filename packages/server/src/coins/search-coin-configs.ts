@@ -12,7 +12,7 @@ const SearchRequest = Type.Object(
     status: Type.Optional(Type.Enum(['ACTIVE', 'INACTIVE'])),
     configuration: Type.Optional(Type.Enum(['DEFAULT', 'CUSTOM'])),
     event: exact,
-    companyId: exact,
+    companyId: Type.Optional(Type.String({ minLength: 1 })),
     validAt: Type.Optional(Instant('Valid at this instant')),
     ...PAGE_IN_BODY,
   },

@@ -4,13 +4,13 @@ import { type Statement, statement } from '@svc/platform/db/statement'
 import { type Static, Type } from 'typebox'
 import { Instant, readInstant } from '../http/fields.ts'
 
-const exact = (maxLength: number, description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength, description }))
+const exact = (description: string, maxLength?: number) =>
+  Type.Optional(Type.String({ minLength: 1, ...(maxLength && { maxLength }), description }))
 
 export const PAYMENT_FILTERS = {
-  utr: exact(64, 'The bank’s reference'),
-  referenceNumber: exact(64, 'Of the code'),
-  qrCodeId: exact(64, 'Of this code'),
+  utr: exact('The bank’s reference', 64),
+  referenceNumber: exact('Of the code', 64),
+  qrCodeId: exact('Of this code'),
   status: Type.Optional(
     Type.Enum(['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE'], { description: 'Only this status' }),
   ),

@@ -24,7 +24,7 @@ export interface ClockServices extends Services {
 }
 
 const TenantParams = Type.Object(
-  { tenantId: Type.String({ maxLength: 64, description: 'A merchant’s or a partner’s id' }) },
+  { tenantId: Type.String({ description: 'A merchant’s or a partner’s id' }) },
   { additionalProperties: false },
 )
 const TestClock = Type.Object(

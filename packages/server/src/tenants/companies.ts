@@ -11,7 +11,7 @@ import { PageOf, PageQuery, page, readPage } from '../http/page.ts'
 const COMPANIES = '/api/v0/partner/companies'
 const TAG = 'Companies and users'
 const CompanyParams = Type.Object({
-  companyId: Type.String({ maxLength: 64, description: 'One of your companies' }),
+  companyId: Type.String({ description: 'One of your companies' }),
 })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Legal name; cards show it' })
 

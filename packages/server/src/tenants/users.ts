@@ -15,7 +15,7 @@ import { PAGE_IN_QUERY, PageOf, page, readPage } from '../http/page.ts'
 const USERS = '/api/v0/partner/users'
 const TAG = 'Companies and users'
 const UserParams = Type.Object({
-  userId: Type.String({ maxLength: 64, description: 'One of the users of your companies' }),
+  userId: Type.String({ description: 'One of the users of your companies' }),
 })
 
 /** The same rules as for the holder in an order of a card. */
@@ -64,7 +64,7 @@ export const listUsers = query({
   scope: 'cards:read',
   envelope: 'code',
   query: Type.Object(
-    { ...PAGE_IN_QUERY, companyId: Type.String({ maxLength: 64, description: 'One of your companies' }) },
+    { ...PAGE_IN_QUERY, companyId: Type.String({ description: 'One of your companies' }) },
     { additionalProperties: false },
   ),
   result: PageOf(UserRecord),

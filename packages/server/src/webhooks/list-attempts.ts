@@ -68,7 +68,7 @@ export const listAttempts = query({
   params: EndpointParams,
   query: Type.Object(
     {
-      eventId: Type.Optional(Type.String({ maxLength: 64, description: 'Only attempts with this event' })),
+      eventId: Type.Optional(Type.String({ description: 'Only attempts with this event' })),
       ...PAGE_IN_QUERY,
     },
     { additionalProperties: false },
