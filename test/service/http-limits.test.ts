@@ -182,6 +182,23 @@ test.each([
   expect([status, error]).toEqual([408, 'request_timeout'])
 })
 
+test('the fields of its operation’s envelope are in the 408 of a request whose operation is known, and in its 400', async () => {
+  const late = await responseTo(post(JSON_TYPE, 'Content-Length: 2'))
+  const broken = await responseTo(`${post(JSON_TYPE, CHUNKED)}1\r\n{}\r\n0\r\n\r\n`)
+  for (const { json } of [late, broken])
+    expect(json).toMatchObject({
+      resultCode: 1,
+      resultMessage: JSON.parse(json.payload).error_description,
+    })
+  const behind = await responseTo(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n`)
+  expect(behind.json).not.toHaveProperty('resultCode')
+  const problem = await untilClosed(
+    await say(post(JSON_TYPE, 'Accept: application/problem+json', 'Content-Length: 2')),
+  )
+  expect(problem).toMatch(/^HTTP\/1\.1 408 .*\r\nContent-Type: application\/problem\+json\r\n/i)
+  expect(JSON.parse(problem.split('\r\n\r\n')[1]!)).toMatchObject({ status: 408, error: 'request_timeout' })
+})
+
 test.each([
   ['headers that never end', 'GET /livez HTTP/1.1\r\nHost: a\r\nx: '],
   ['nothing at all', ''],

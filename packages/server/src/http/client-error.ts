@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Failure } from '@svc/contract/errors'
 import { sortableId } from '@svc/kernel/ids'
-import { failureBody } from './failure-body.ts'
+import { type Envelope, failureBody, PROBLEM_JSON, problemBody } from './failure-body.ts'
 import type { Services } from './operation.ts'
 
 const BY_CODE: Record<string, 'headers_too_large' | 'request_timeout'> = {
@@ -30,6 +30,15 @@ const isOpen = (response: ServerResponse | undefined): response is ServerRespons
 const newest = new WeakMap<Socket, Exchange>()
 /** Connections whose end is decided: the parser complains again of every byte that still comes. */
 const ending = new WeakSet<Socket>()
+
+interface Route {
+  readonly operation: string
+  readonly envelope: Envelope
+}
+
+/** Whose operation a request is for, as far as that was found before the request broke. */
+const routes = new WeakMap<IncomingMessage, Route>()
+export const followRoute = (request: IncomingMessage, route: Route): void => void routes.set(request, route)
 
 /** How long a caller may take to close its side of a connection that was refused. */
 const CLOSING_MS = 2_000
@@ -67,15 +76,18 @@ export function respondToClientErrors(services: Services) {
       return
     }
     const before = request?.complete ? response : former
-    if (isOpen(before)) before.once('finish', () => refuse(services, error, socket))
-    else refuse(services, error, socket)
+    // What is broken behind a whole request is another one, of which nothing is known.
+    const broken = request?.complete === false ? request : undefined
+    if (isOpen(before)) before.once('finish', () => refuse(services, error, socket, broken))
+    else refuse(services, error, socket, broken)
   }
 }
 
 function refuse(
-  { clock, config, random, metrics }: Services,
+  { clock, config, random, metrics, publicUrl }: Services,
   error: NodeJS.ErrnoException,
   socket: Socket,
+  broken: IncomingMessage | undefined,
 ): void {
   if (!socket.writable) {
     socket.destroySoon()
@@ -83,18 +95,22 @@ function refuse(
   }
   const failure = new Failure(BY_CODE[error.code ?? ''] ?? 'bad_request')
   const requestId = `req_${sortableId(clock.now(), random)}`
-  const body = failureBody(failure, {
-    envelope: 'bare',
+  const { operation = 'none', envelope = 'bare' } = (broken && routes.get(broken)) ?? {}
+  const context = {
+    envelope,
     requestId,
     now: new Date(clock.now()),
     timeZone: config.BUSINESS_TIME_ZONE,
-  })
-  metrics.failures.inc({ operation: 'none', error: failure.word })
+  }
+  const problem = envelope === 'problem' || (broken?.headers.accept?.includes(PROBLEM_JSON) ?? false)
+  const body = problem ? problemBody(failure, requestId, publicUrl()) : failureBody(failure, context)
+  const type = problem ? PROBLEM_JSON : 'application/json; charset=utf-8'
+  metrics.failures.inc({ operation, error: failure.word })
   // Half a connection would stay open for as long as its caller likes. Closed at once, it might lose the response.
   const closing = setTimeout(() => socket.destroy(), CLOSING_MS).unref()
   socket.once('close', () => clearTimeout(closing))
   socket.end(
-    `HTTP/1.1 ${failure.status} ${REASONS[failure.status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${failure.status} ${REASONS[failure.status]}\r\nContent-Type: ${type}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nx-request-id: ${requestId}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -9,6 +9,7 @@ import type { TSchema } from 'typebox'
 import { removeAbsentFields } from './absent-fields.ts'
 import { Admission, Admitted } from './admission.ts'
 import { parseBody, takeOnly } from './bodies.ts'
+import { followRoute } from './client-error.ts'
 import { type Deprecation, deprecationHeaders } from './deprecation.ts'
 import { openBody, responseEncrypter, wantsEncrypted } from './encryption.ts'
 import { takeNotice } from './notice-form.ts'
@@ -100,6 +101,7 @@ function mountOperation<S extends Services>(
     schema: routeSchema(operation),
     ...(operation.bodyBytesMax && { bodyLimit: operation.bodyBytesMax }),
     onRequest: [
+      following(operation),
       ...(deprecated ? [announce(deprecated, services)] : []),
       // Probes are served however much load there is.
       ...(operation.tag === HEALTH ? [] : [admission(authenticator, gate)]),
@@ -125,6 +127,15 @@ function mountOperation<S extends Services>(
     ],
     handler: handlerOf(operation, services),
   })
+}
+
+/** Also a request that never arrives whole fails as one of its operation (decision F1). */
+function following({ id, envelope }: Operation): onRequestHookHandler {
+  const route = { operation: id, envelope }
+  return (request, _, done) => {
+    followRoute(request.raw, route)
+    done()
+  }
 }
 
 /** On every response of a deprecated operation, errors included. */
