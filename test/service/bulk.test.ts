@@ -49,7 +49,7 @@ test('a process leases no more rows of a job than it asked for', async () => {
   const rolledBack = new Error('the service would carry out what is committed')
   const leasing = service.app.services.database.write([partnerId], async (tx) => {
     insertBulkJobs(tx, [job])
-    const leased = [await leaseLines(tx, job, 30_000, 32), await leaseLines(tx, job, 30_000, 32)]
+    const leased = [await leaseLines(tx, job, 30_000, 32, 0), await leaseLines(tx, job, 30_000, 32, 0)]
     expect(leased.map((rows) => rows.map(({ line }) => line).sort((a, b) => a - b))).toEqual([
       Array.from({ length: 32 }, (_, i) => i + 1),
       Array.from({ length: 32 }, (_, i) => i + 33),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { done, encryptOrder, upload } from '../harness/bulk.ts'
 import { newIdentity, Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, balanceOf, COINS, newCoinPartner, newConfig } from '../harness/coins.ts'
@@ -105,6 +106,16 @@ test('a hold on a card expires with the partner’s clock', async () => {
   expect(await card()).toMatchObject({ holdBalance: 0 })
 })
 
+test('a bulk job ends at the time of its partner’s clock, after it came', async () => {
+  const partner = await newPartner(service)
+  payloadOf(await advance(partner.partnerId, { bySeconds: 30 * DAY_S }))
+  const client = await asPartner(service.client, partner)
+  const { jobId } = payloadOf(await upload(client, [JSON.stringify(await encryptOrder(partner))]))
+  const { issued, createdOn, modifiedOn } = await done(client, jobId)
+  expect([issued, Date.parse(modifiedOn) - Date.parse(createdOn) < HOUR_S * 1_000]).toEqual([1, true])
+  expect(Date.parse(modifiedOn)).toBeGreaterThanOrEqual(Date.parse(createdOn))
+})
+
 test('a delivery that waits for an hour is tried again once the clock has gone an hour on', async () => {
   const merchant = await service.newMerchant()
   const tenant = await service.as(merchant)
@@ -144,5 +155,6 @@ test('a clock goes only forward, ten years at most, and each refusal names its f
     db.query('update test_clocks set ahead_ms = $2 where tenant_id = $1', [merchantId, 10 * YEAR_S * 1_000]),
   )
   expect(await refusal({ bySeconds: 1 })).toMatch(/^400 bySeconds takes the clock more than 10 years ahead/)
-  expect((await advance('mer_nobody', { bySeconds: 1 })).error).toBe('tenant_not_found')
+  for (const tenantId of ['mer_nobody', 'x'.repeat(65)])
+    expect((await advance(tenantId, { bySeconds: 1 })).error).toBe('tenant_not_found')
 })

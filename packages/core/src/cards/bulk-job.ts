@@ -109,7 +109,8 @@ export const OPEN_JOBS = statement<OpenJob>(
 
 const START = statement(
   'bulk_job_start',
-  `update bulk_jobs set started_at = clock_timestamp() where partner_id = $1 and job_id = $2 and started_at is null`,
+  `update bulk_jobs set started_at = clock_timestamp() + $3 * interval '1 millisecond'
+   where partner_id = $1 and job_id = $2 and started_at is null`,
 )
 const LEASE = statement<BulkLine & { readonly attempts: number }>(
   'bulk_rows_lease',
@@ -122,9 +123,15 @@ const LEASE = statement<BulkLine & { readonly attempts: number }>(
    returning r.line, r.content, r.attempts`,
 )
 
-/** Leases the next rows of a job, so that no other process begins them. */
-export async function leaseLines(tx: Tx, { partnerId, jobId }: OpenJob, leaseMs: number, most: number) {
-  await tx.query(START, [partnerId, jobId])
+/** Leases the next rows of a job, so that no other process begins them. Leases are of the real time, whatever the job's. */
+export async function leaseLines(
+  tx: Tx,
+  { partnerId, jobId }: OpenJob,
+  leaseMs: number,
+  most: number,
+  clockOffsetMs: number,
+) {
+  await tx.query(START, [partnerId, jobId, clockOffsetMs])
   return tx.query(LEASE, [partnerId, jobId, leaseMs, most])
 }
 

@@ -106,12 +106,13 @@ export class BulkWorker {
   async #chunk(job: OpenJob): Promise<boolean> {
     const { clock, config, database } = this.#services
     const { BULK_LEASE_MS, BULK_CHUNK_ROWS } = config
+    const time = clock.of(job.partnerId)
     const lines = await database.write([job.partnerId], (tx) =>
-      leaseLines(tx, job, BULK_LEASE_MS, BULK_CHUNK_ROWS),
+      leaseLines(tx, job, BULK_LEASE_MS, BULK_CHUNK_ROWS, time.offsetMs()),
     )
     if (lines.length === 0) return false
     const outcomes = await Promise.all(lines.map((line) => this.#issue(job, line)))
-    await database.write([job.partnerId], (tx) => saveOutcomes(tx, job, outcomes, clock.offsetMs()))
+    await database.write([job.partnerId], (tx) => saveOutcomes(tx, job, outcomes, time.offsetMs()))
     return outcomes.some(({ status }) => status !== 'later')
   }
 
