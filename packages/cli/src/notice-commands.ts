@@ -1,3 +1,5 @@
+import { assignmentPosting } from '@svc/console-api/assignment-posting'
+import { askApproval } from '@svc/console-api/postings'
 import { fail } from '@svc/contract/errors'
 import { acceptPayment } from '@svc/core/qr-codes/accept-payment'
 import {
@@ -14,9 +16,10 @@ import { required } from '@svc/kernel/invariant'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Command } from 'commander'
+import { printWaiting } from './approval-commands.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { shownDispute } from './dispute-commands.ts'
-import { moneyActor } from './money-actor.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
@@ -84,7 +87,7 @@ export function addNoticeCommands(program: Command): void {
     .command('assign <noticeId>')
     .description(
       'record the payment that a notice in quarantine reports; it follows the rules of any credit. ' +
-        'A notice of a dispute is carried out again as the bank signed it, without further options',
+        'Above APPROVAL_ABOVE_RUPEES it waits for a second person. A notice of a dispute is carried out again as the bank signed it, without further options',
     )
     .option('--utr <reference>', 'the bank’s reference; required for a payment')
     .option('--amount <rupees>', 'such as 249.50; required for a payment')
@@ -125,17 +128,19 @@ async function assign(
   const amountPaise = amount === undefined ? undefined : parseRupees(amount)
   if (amount !== undefined && !amountPaise)
     throw new UsageError('--amount must be rupees above 0, with at most two decimals')
-  const assigned = await withInstallation(async (context) => {
+  const { assigned, waiting } = await withInstallation(async (context) => {
     const actor = await moneyActor(context)
     const notice =
       (await context.database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
     const reading = { utr, amountPaise, tr, payeeVpa }
-    if (reportsDispute(notice)) return carryOutAgain(context, notice, reading, actor)
+    if (reportsDispute(notice))
+      return { assigned: await carryOutAgain(context, notice, reading, actor), waiting: undefined }
     if (utr === undefined || amountPaise === undefined)
       throw new UsageError('Give --utr and --amount: the notice does not report a dispute.')
     return recordPayment(context, notice, reading, actor)
   })
-  printRecord(assigned, json)
+  if (waiting) printWaiting(waiting, json)
+  else printRecord(assigned, json)
 }
 
 const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
@@ -145,16 +150,15 @@ const auditOf = ({ noticeId, tenantId }: RailNotice, actor: string) => ({
   tenantId,
 })
 
-async function recordPayment(
-  { commands }: CommandContext,
-  notice: RailNotice,
-  reading: Reading,
-  actor: string,
-) {
+async function recordPayment(context: CommandContext, notice: RailNotice, reading: Reading, actor: string) {
   const ask = assignmentOf(notice, reading, actor)
-  const { payment } = await commands.open(acceptPayment).run(ask, auditOf(notice, actor))
+  const posting = await assignmentPosting(context, notice, ask)
+  const waiting = await askApproval(postingTools(context), posting, { actor })
+  if (waiting) return { assigned: undefined, waiting }
+  const { payment } = await context.commands.open(acceptPayment).run(ask, auditOf(notice, actor))
   const { paymentId, merchantId, status, reason, amountPaise } = payment!
-  return { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
+  const assigned = { paymentId, merchantId, amount: formatRupees(amountPaise), status, reason }
+  return { assigned, waiting: undefined }
 }
 
 async function carryOutAgain(

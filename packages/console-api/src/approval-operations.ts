@@ -31,14 +31,14 @@ export const ApprovalRecord = record('Approval', {
   approvalId: text(),
   tenantId: text(),
   kind: text(
-    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`',
+    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`; `notice_assigned` of a credit that an operator read in a notice',
   ),
   status: Type.Enum([...STATUSES], {
     description: '`APPROVED` is to be posted; approve it again after a failure, or reject it',
   }),
   amount: rupeesText,
   reference: text(
-    'The bank’s reference, the journal to be reversed, or the file and line of an opening balance',
+    'The bank’s reference, the journal to be reversed, the notice to be assigned, or the file and line of an opening balance',
   ),
   request: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
     description: 'What it is of',
@@ -136,6 +136,9 @@ export const approvePosting = query({
     'adjustment_refused',
     'adjustment_reference_used',
     'payment_not_accepted',
+    'notice_not_in_quarantine',
+    'notice_not_applied',
+    'utr_conflict',
   ],
   mount(services) {
     return async (input) => {

@@ -9,9 +9,11 @@ import { findNotice } from '@svc/core/rails/find-notice'
 import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
 import { required } from '@svc/kernel/invariant'
 import { Rupees, readRupees } from '@svc/server/http/fields'
-import { type Caller, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
+import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
+import { actorOf, auditOf } from './as-operator.ts'
+import { assignmentPosting } from './assignment-posting.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -26,10 +28,10 @@ import {
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
 import { maskNotice } from './mask-notice.ts'
+import { askApproval } from './postings.ts'
 import { isRevealed } from './reveals.ts'
 
 const TAG = 'Payments'
-const actorOf = ({ caller }: { readonly caller: Caller }): string => `operator ${caller.actor!.name}`
 const PATH = `${CONSOLE_API}/rail-notices`
 
 export const listNotices = query({
@@ -100,7 +102,7 @@ export const assignNotice = query({
   tag: TAG,
   summary: 'Record what a notice in quarantine reports',
   description:
-    'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense. A notice of a dispute is carried out again as the bank signed it, once what stood in its way is gone; the body is then empty, and the response is the dispute.',
+    'The operator reads what the service could not. The payment follows the rules of any credit: accepted, to be refunded, or in suspense. Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202. A notice of a dispute is carried out again as the bank signed it, once what stood in its way is gone; the body is then empty, and the response is the dispute.',
   permission: 'finance',
   params: idParam('noticeId'),
   body: closed({
@@ -116,8 +118,17 @@ export const assignNotice = query({
     payeeVpa: Type.Optional(Type.String({ maxLength: 255, description: 'Or the merchant whom it is for' })),
   }),
   result: Type.Union([PaymentResponse, DisputeRecord]),
-  errors: ['notice_not_found', 'notice_not_in_quarantine', 'notice_not_applied', 'utr_conflict'],
-  mount({ commands, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
+  accepted: ApprovalRecord,
+  errors: [
+    'notice_not_found',
+    'notice_not_in_quarantine',
+    'notice_not_applied',
+    'utr_conflict',
+    'approval_open',
+  ],
+  mount(services) {
+    const { commands, config, database } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
     const accept = commands.open(acceptPayment)
     const dispute = commands.open(receiveDispute)
     return async (input) => {
@@ -128,15 +139,20 @@ export const assignNotice = query({
       const reading = { utr, amountPaise, tr, payeeVpa }
       const entry = { action: 'rail_notice.assigned', target: noticeId }
       const audit = auditOf(notice.tenantId, input, entry)
+      const actor = actorOf(input.caller)
       if (reportsDispute(notice)) {
-        const ask = disputeAssignmentOf(notice, reading, actorOf(input))
+        const ask = disputeAssignmentOf(notice, reading, actor)
         const applied = required(
           (await dispute.run(ask, audit)).dispute,
           'an assigned notice has its dispute',
         )
         return { body: JSON.stringify(disputeToWire(applied, timeZone)) }
       }
-      const { payment } = await accept.run(assignmentOf(notice, reading, actorOf(input)), audit)
+      const ask = assignmentOf(notice, reading, actor)
+      const posting = await assignmentPosting(services, notice, ask)
+      const approval = await askApproval(services, posting, { actor, requestId: input.requestId })
+      if (approval) return waitsForApproval(approval, services)
+      const { payment } = await accept.run(ask, audit)
       return { body: JSON.stringify(paymentToWire(payment!, timeZone)) }
     }
   },
@@ -165,7 +181,7 @@ export const dismissNoticeByOperator = query({
         (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
       const details = { reason }
       const audit = auditOf(tenantId, input, { action: 'rail_notice.dismissed', target: noticeId, details })
-      const dismissed = await run({ tenantId, noticeId, actor: actorOf(input), reason }, audit)
+      const dismissed = await run({ tenantId, noticeId, actor: actorOf(input.caller), reason }, audit)
       return { body: JSON.stringify(maskNotice(noticeToWire(dismissed, config.BUSINESS_TIME_ZONE))) }
     }
   },

@@ -21,6 +21,7 @@ import { formatRupees, type Paise, paise, parseRupees } from '@svc/kernel/money'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Commands, CommandTools } from '@svc/platform/command'
 import type { Tx } from '@svc/platform/db/database'
+import { postAssignment } from './assignment-posting.ts'
 
 /** What postings need: of the service, or of one call of the command line. */
 export type PostingTools = Pick<CommandTools, 'config' | 'database' | 'newId'> & {
@@ -214,6 +215,7 @@ const CARRY: Readonly<Record<ManualPosting, Carry>> = {
   suspense_returned: resolve,
   journal_reversal: ({ commands }, { approvalId, reason, reference, tenantId }, audit) =>
     commands.open(reverseJournal).run({ tenantId, journalId: reference, reason, approvalId }, audit),
+  notice_assigned: postAssignment,
 }
 
 /** The notice that the funding follows; none once it was assigned, when the posting is repeated after a failure. */

@@ -23,17 +23,20 @@ const KINDS: Readonly<Record<string, string>> = {
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
   payment_adjustment: 'Correction of a payment',
+  notice_assigned: 'Payment that a bank notice reports',
 }
 
 /** What is posted when it is approved, in words. */
 export function Posting({ row }: { readonly row: Row }) {
-  const { cardAccountId, merchantId, paymentId } = row.request
+  const { cardAccountId, merchantId, payeeVpa, paymentId, tr, utr } = row.request
   return (
     <>
       <Text size="sm">{KINDS[row.kind] ?? row.kind}</Text>
       {cardAccountId && <ThingLink kind="cardAccount" id={cardAccountId} />}
       {paymentId && <ThingLink kind="payment" id={paymentId} />}
       {merchantId && <ThingLink kind="merchant" id={merchantId} />}
+      {row.kind === 'notice_assigned' && <ThingLink kind="notice" id={row.reference} />}
+      {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}
       <Text size="xs" c="dimmed">
         {row.reference}
       </Text>
@@ -49,7 +52,7 @@ export function Decision({ row }: { readonly row: Row }) {
   const params = { path: { approvalId: row.approvalId } }
   const changed = async (message: string) => {
     notifications.show({ color: 'teal', message })
-    for (const key of ['approvals', 'card-accounts', 'payments', 'ledger'])
+    for (const key of ['approvals', 'card-accounts', 'payments', 'notices', 'ledger'])
       await queryClient.invalidateQueries({ queryKey: [key] })
   }
   return (

@@ -6,6 +6,7 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -187,9 +188,10 @@ function Assign({ notice: { noticeId, utr } }: OfNotice) {
           ...(tr.trim() && { tr: tr.trim() }),
           ...(payeeVpa.trim() && { payeeVpa: payeeVpa.trim() }),
         }
-        await responseOf(
+        const entered = await responseOf(
           api.POST('/rail-notices/{noticeId}/assign', { params: { path: { noticeId } }, body }),
         )
+        if ('approvalId' in entered) notifyWaiting(entered.amount)
         await queryClient.invalidateQueries({ queryKey: ['notices'] })
         await queryClient.invalidateQueries({ queryKey: ['payments'] })
       }}

@@ -17,7 +17,10 @@ import {
 } from '@svc/platform/db/table'
 import type { Log } from '@svc/platform/log'
 
-/** Postings that operators make by hand, by the kind of their journal. */
+/**
+ * Postings that operators make by hand, by the kind of their journal. `notice_assigned` has that of any credit,
+ * `upi_credit`: the database checks it with the notice that becomes the payment.
+ */
 export const MANUAL_POSTINGS = [
   'card_funding',
   'card_withdrawal',
@@ -26,6 +29,7 @@ export const MANUAL_POSTINGS = [
   'journal_reversal',
   'opening_balance',
   'payment_adjustment',
+  'notice_assigned',
 ] as const
 export type ManualPosting = (typeof MANUAL_POSTINGS)[number]
 
@@ -34,7 +38,7 @@ export const approvals = table('approvals', 'p', ['tenantId', 'approvalId'], {
   approvalId: text,
   kind: textOf<ManualPosting>(),
   amountPaise: bigint,
-  /** What names the posting once: the bank's reference, or the journal to be reversed. */
+  /** What names the posting once: the bank's reference, the journal to be reversed, or the notice to be assigned. */
   reference: text,
   /** What the posting is of, by name. */
   request: json<Readonly<Record<string, string | null>>>(),

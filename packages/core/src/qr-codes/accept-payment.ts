@@ -3,10 +3,10 @@ import { ByTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { type Paise, paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
-import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { useApprovals } from '../ledger/approvals.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import {
@@ -19,8 +19,8 @@ import {
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import { codeDirectory } from './code-directory.ts'
 import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
+import { creditedDirectory } from './credited-directory.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
 import { type CodeFacts, type Payment, paymentEvent, paymentRecordToWire, payments } from './payment.ts'
 import { closedEvent, type QrCode, qrCodes, updateQrCodes } from './qr-code.ts'
@@ -32,6 +32,8 @@ interface AcceptPaymentAsk {
   readonly read: ReadNotice
   /** An operator says what a notice in quarantine means. */
   readonly assigns?: Omit<Assignment, 'paymentId'>
+  /** Of a second person, for an assignment above the limit: and the tenant whose credit it approves. */
+  readonly approval?: { readonly approvalId: string; readonly tenantId: string } | undefined
 }
 
 interface AcceptPayment extends PreparedCommand {
@@ -73,12 +75,6 @@ interface Recorded {
   readonly command: AcceptPayment
 }
 
-interface PayeeRow {
-  readonly vpa: string
-  readonly merchant_id: string
-}
-
-const PAYEES = statement<PayeeRow>('directory_payees', 'select * from directory_payees($1)')
 const KNOWN = statement<Known>(
   'directory_payments',
   `select ${payments.columns}, sha256(p.notice) as "noticeDigest" from directory_payments($1) p`,
@@ -97,24 +93,24 @@ export const acceptPayment = command({
   name: 'acceptPayment',
 
   prepare({ config, database, newId }) {
-    const codeOf = codeDirectory(database)
-    const payees = new BatchedLookup<PayeeRow>(
-      (keys) => database.directory(PAYEES, [keys.map(({ id }) => id)]),
-      ({ vpa }) => ({ tenantId: '', id: vpa }),
-    )
+    const creditedBy = creditedDirectory(database)
     const caps = config.QR_AMOUNT_CAPS
     return async (ask: AcceptPaymentAsk): Promise<AcceptPayment> => {
       const credit = 'credit' in ask.read ? ask.read.credit : undefined
-      const code = credit && credit.tr !== '' ? await codeOf(credit.tr) : undefined
-      const vpa = code ? undefined : credit?.payeeVpa?.toLowerCase()
-      const payee = vpa === undefined ? undefined : await payees.get('', vpa)
+      const credited = credit && (await creditedBy(credit))
+      const tenantId = credited?.tenantId ?? PLATFORM_TENANT
+      if (ask.approval && ask.approval.tenantId !== tenantId)
+        fail('notice_not_applied', {
+          description:
+            'The credit is of another merchant by now: reject the approval, and assign the notice again',
+        })
       return {
         ask,
         credit,
         digest: noticeDigest(ask.notice),
-        tenantId: code?.merchantId ?? payee?.merchant_id ?? PLATFORM_TENANT,
+        tenantId,
         otherTenantId: ask.assigns?.noticeTenantId,
-        qrCodeId: code?.qrCodeId ?? null,
+        qrCodeId: credited?.qrCodeId ?? null,
         capPaiseOf: (mcc) => caps.get(mcc) ?? caps.get('default')!,
         graceMs: config.RAIL_GRACE_SECONDS * 1_000,
         ids: { payment: newId('pay'), transfer: newId('trf'), event: newId('evt'), cancelled: newId('evt') },
@@ -138,6 +134,7 @@ export const acceptPayment = command({
       (code) => code.qrCodeId,
     )
     updateQrCodes(tx, codes)
+    useApprovals(tx, recorded.flatMap(approvedBy))
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
@@ -165,6 +162,9 @@ export const acceptPayment = command({
       )
   },
 })
+
+const approvedBy = ({ transfer, command: { ask } }: Recorded) =>
+  transfer && ask.approval ? [{ ...journalOf(transfer), approvalId: ask.approval.approvalId }] : []
 
 async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<ByTenant<State>> {
   const credits = commands.flatMap(({ credit, tenantId, qrCodeId }) =>
