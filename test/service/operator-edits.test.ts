@@ -46,6 +46,17 @@ test('name, address and category of a merchant change for codes created from the
   ])
 })
 
+test('no code is created for a merchant that is disabled', async () => {
+  const { merchantId } = await service.newMerchant()
+  const disable = (disabled: boolean) => operations.send('PATCH', `/merchants/${merchantId}`, { disabled })
+  const create = () => operations.post('/qr-codes', { merchantId, qrCode: { qrName: 'Till' } })
+  expect((await disable(true)).status).toBe(200)
+  expect((await create()).error).toBe('tenant_disabled')
+  expect((await operations.get(`/qr-codes?merchantId=${merchantId}`)).json.data).toEqual([])
+  expect((await disable(false)).status).toBe(200)
+  expect((await create()).status).toBe(200)
+})
+
 test('finance sets the bank account and the fee of a merchant; the whole number is shown nowhere', async () => {
   const { merchantId } = await service.newMerchant()
   const account = { holder: 'Corner Shop', number: '000012345678', ifsc: 'HDFC0000001', gstState: '29' }

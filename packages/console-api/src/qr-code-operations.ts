@@ -226,13 +226,13 @@ export const createQrCodeInConsole = query({
   permission: 'support',
   body: closed({ merchantId: Type.String({ maxLength: 128 }), qrCode: CreateQrCodeRequest }),
   result: QrCodeRecord,
-  errors: ['merchant_not_found', ...createQrCodeOperation.errors],
+  errors: ['merchant_not_found', 'tenant_disabled', ...createQrCodeOperation.errors],
   mount(services) {
     const { run } = services.commands.open(createQrCode)
     return async (input) => {
       const { merchantId, qrCode } = input.body
       const merchant = await asOperator(services, input, (tx) => findMerchant(tx, merchantId))
-      if (!merchant) fail('merchant_not_found')
+      if ((merchant ?? fail('merchant_not_found')).disabledAt) fail('tenant_disabled')
       const { code, isNew, create } = await run(
         { merchantId, request: readQrCodeRequest(qrCode) },
         auditOf(merchantId, input, { action: 'qr_code.created', target: ({ code }) => code.qrCodeId }),
