@@ -267,6 +267,16 @@ test('a hold expires after CARD_HOLD_DAYS, once; a late capture is a forced post
   ])
 })
 
+test('a capture after its hold expired is a forced post: it debits what the card has, also more than was held', async () => {
+  const { svcCardId, terminal } = await newCard()
+  const held = await terminal.authorize(100)
+  await sql(`update card_authorizations set expires_at = now() where svc_card_id = $1`, [svcCardId])
+  await expireCardHolds(service.app.services)
+  const late = await terminal.capture(150, holdOf(held))
+  expect(late).toMatchObject({ debitedAmount: 150, accountBalance: 350, otbBalance: 350 })
+  expect(await reasonsOf(svcCardId)).toEqual([])
+})
+
 test('what is held cannot be spent at the sandbox’s terminal', async () => {
   const { svcCardId, terminal } = await newCard()
   await terminal.authorize(400)

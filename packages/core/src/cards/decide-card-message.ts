@@ -176,14 +176,16 @@ function standIn(state: CardState, context: MessageContext): Effect {
 
 /**
  * A capture, or a forced post: debits at most the balance less other holds, and at most the authorisation with its
- * tolerance; the excess goes to the exceptions account.
+ * tolerance; the excess goes to the exceptions account. After a void, or once the hold expired, nothing is left of the
+ * authorisation that could bound it.
  */
 function capture(state: CardState, { message, limits, now }: MessageContext): Effect {
   const amount = message.amountPaise ?? NO_PAISE
   const held = authorizationOf(state, message)
   const otherHolds = state.view.heldPaise - (held?.heldPaise ?? 0n)
   const free = notNegative(state.view.balancePaise - otherHolds)
-  const allowed = held && held.status !== 'VOIDED' ? captureRoom(held, limits) : amount
+  const isBound = held && held.status !== 'VOIDED' && held.status !== 'EXPIRED'
+  const allowed = isBound ? captureRoom(held, limits) : amount
   const debitPaise = least(amount, allowed, free)
   const excess = paise(amount - debitPaise)
   const reason = captureException(message, held, amount > allowed, excess)
