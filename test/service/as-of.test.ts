@@ -6,6 +6,7 @@ import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
 import { type Browser, signedIn } from '../harness/console.ts'
+import { closeAs, newDispute } from '../harness/disputes.ts'
 import { expectFailure } from '../harness/failure.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { cancel, creditOf, newCode, newUtr, notifyCredit } from '../harness/qr-codes.ts'
@@ -104,6 +105,11 @@ test('codes, payments and refunds are shown as they were at every instant of the
     })
   await complete(refundIds[1]!, { status: 'FAILED', reason: 'account closed' })
   await complete(refundIds[0]!, { status: 'REFUNDED', utr: newUtr() })
+  const disputeIds: string[] = []
+  for (const amount of [15, 20])
+    await watch.step(async () => void disputeIds.push(await newDispute(service, paymentId, { amount })))
+  await watch.step(async () => void (await closeAs(service, disputeIds[0]!, 'WON')))
+  await watch.step(async () => void (await closeAs(service, disputeIds[1]!, 'LOST')))
   let strayId = ''
   await watch.step(async () => {
     strayId = await pay(creditOf('NOSUCHCODE', { payeeVpa: merchant.vpa }))
@@ -122,6 +128,7 @@ test('codes, payments and refunds are shown as they were at every instant of the
   await watch.step(async () => void (await expireQrCodes(service.app.services)))
   service.clock.advance(120_000)
   await watch.step(async () => void (await closeExpiredQrCodes(service.app.services)))
+  await watch.step(async () => void payloadOf(await cancel(shop, brief.qrCodeId)))
   await watch.step(async () => [['shop', paymentAt(await pay(returned))]])
   await watch.step(async () => {
     payloadOf(await notifyRefund(service, { utr: returned.utr }))
@@ -149,6 +156,7 @@ test('cards, their exact balances and their accounts are shown as they were at e
   await watch.step(async () => void (await terminal!.authorize(200, hold)))
   await watch.step(async () => void (await terminal!.capture(50.25, referenceTo(hold))))
   await watch.step(async () => void (await terminal!.void({ amount: 30, ...referenceTo(hold) })))
+  await watch.step(async () => void (await terminal!.advise('forced_post', 5.5, referenceTo(hold))))
   await change('/status', { status: 'L', reason: 'abroad' })
   await change('/status', { status: 'UL' })
   await change('/flags', { posAllowed: true, onlineAllowed: false })
@@ -163,7 +171,7 @@ test('cards, their exact balances and their accounts are shown as they were at e
     )
     return [['issuer', cardAt(next)]]
   })
-  expect(await watch.compare()).toBe(40)
+  expect(await watch.compare()).toBe(43)
 })
 
 test('coins are shown as they were at every instant, awarded, redeemed and expired', async () => {

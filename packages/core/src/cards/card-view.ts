@@ -46,12 +46,12 @@ const movedSince = (side: 'credit' | 'debit') =>
        join ledger_transfers t on t.${side}_account_id = key.account_id
      where t.tenant_id = c.partner_id and t.created_at > w.at), 0)`
 
-/** What holds that were open at `w.at` added up to: captures and voids of a part have made them smaller. */
+/** What holds that were open at `w.at` added up to: captures, forced posts and voids of a part have made them smaller. */
 const HELD_AS_OF = `(
   select coalesce(sum(h.amount_paise - (
     select coalesce(sum(m.amount_paise), 0) from card_messages m
     where m.partner_id = h.partner_id and m.svc_card_id = h.svc_card_id and m.authorization_id = h.authorization_id
-      and m.type in ('capture', 'void') and m.response_code = '00' and m.created_at <= w.at)), 0)::bigint
+      and m.event_type in ('card.captured', 'card.voided') and m.created_at <= w.at)), 0)::bigint
   from card_authorizations h
   where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.created_at <= w.at
     and (h.closed_at is null or h.closed_at > w.at))`

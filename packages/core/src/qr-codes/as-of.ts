@@ -17,17 +17,14 @@ const PAID = statement<{ count: number; amountPaise: bigint }>(
 export async function qrCodeAsOf(tx: Tx, code: QrCode, at: Date): Promise<QrCode | undefined> {
   if (code.createdAt > at) return undefined
   const [paid] = await tx.query(PAID, [code.merchantId, code.qrCodeId, at])
+  // A code changes once, when it is closed; only one that has expired is cancelled later.
+  const isChanged = isUntil(at, code.closedAt) && !(code.closeReason === 'expired' && code.modifiedAt > at)
   return {
     ...code,
     acceptedCount: paid!.count,
     acceptedPaise: paise(paid!.amountPaise),
-    // A code changes once: when it is closed.
-    ...(!isUntil(at, code.closedAt) && {
-      status: 'ACTIVE',
-      closeReason: null,
-      closedAt: null,
-      modifiedAt: code.createdAt,
-    }),
+    ...(!isChanged && { status: 'ACTIVE', modifiedAt: code.createdAt }),
+    ...(!isUntil(at, code.closedAt) && { closeReason: null, closedAt: null }),
   }
 }
 
@@ -53,6 +50,13 @@ const REFUNDED = statement<{ amountPaise: bigint }>(
      and (r.status <> 'FAILED' or r.completed_at > $3)`,
 )
 
+const DISPUTED = statement<{ amountPaise: bigint }>(
+  'payment_disputes_as_of',
+  `select coalesce(sum(d.amount_paise), 0)::bigint as "amountPaise" from disputes d
+   where d.merchant_id = $1 and d.payment_id = $2 and d.created_at <= $3
+     and (d.status <> 'WON' or d.closed_at > $3)`,
+)
+
 const ADJUSTED = statement<{ changePaise: bigint }>(
   'payment_adjustments_as_of',
   `select coalesce(sum(a.change_paise), 0)::bigint as "changePaise" from payment_adjustments a
@@ -64,10 +68,12 @@ export async function paymentAsOf<P extends Payment>(tx: Tx, payment: P, at: Dat
   if (payment.createdAt > at) return undefined
   const asked = [payment.merchantId, payment.paymentId, at]
   const [refunds] = await tx.query(REFUNDED, asked)
+  const [disputed] = await tx.query(DISPUTED, asked)
   const [adjusted] = await tx.query(ADJUSTED, asked)
   const was = {
     ...payment,
     refundPaise: paise(refunds!.amountPaise),
+    disputePaise: paise(disputed!.amountPaise),
     adjustedPaise: paise(adjusted!.changePaise),
   }
   // Of a merchant's own suspense: what was assigned out of the platform's has another payment, created then.
