@@ -73,6 +73,15 @@ const cardAt = (svcCardId: string, rest = '') => `/api/v0/partner/svcCard/${svcC
 const pay = async (credit: ReturnType<typeof creditOf>): Promise<string> =>
   payloadOf(await notifyCredit(service.client, credit, service.clock.now())).paymentId
 
+/** Two disputes of a payment: one is won, the other one lost. */
+async function dispute(watch: Watch, paymentId: string): Promise<void> {
+  const disputeIds: string[] = []
+  for (const amount of [15, 20])
+    await watch.step(async () => void disputeIds.push(await newDispute(service, paymentId, { amount })))
+  await watch.step(async () => void (await closeAs(service, disputeIds[0]!, 'WON')))
+  await watch.step(async () => void (await closeAs(service, disputeIds[1]!, 'LOST')))
+}
+
 test('codes, payments and refunds are shown as they were at every instant of their lives', async () => {
   const watch = new Watch()
   const reusable = await newCode(service, shop, { multipleUse: true })
@@ -105,11 +114,7 @@ test('codes, payments and refunds are shown as they were at every instant of the
     })
   await complete(refundIds[1]!, { status: 'FAILED', reason: 'account closed' })
   await complete(refundIds[0]!, { status: 'REFUNDED', utr: newUtr() })
-  const disputeIds: string[] = []
-  for (const amount of [15, 20])
-    await watch.step(async () => void disputeIds.push(await newDispute(service, paymentId, { amount })))
-  await watch.step(async () => void (await closeAs(service, disputeIds[0]!, 'WON')))
-  await watch.step(async () => void (await closeAs(service, disputeIds[1]!, 'LOST')))
+  await dispute(watch, paymentId)
   let strayId = ''
   await watch.step(async () => {
     strayId = await pay(creditOf('NOSUCHCODE', { payeeVpa: merchant.vpa }))
