@@ -211,7 +211,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const promised = (): string => `# Promises
 
 ${GENERATED}
-Each guarantee of the service with the tests that verify it and the latest measured figure. Figures were measured on a two-core machine under other load; a guarantee without a figure is verified by its tests only. This page is generated from [promises.json](promises.json); \`npm run check\` fails when it names a test that does not exist.
+Each guarantee of the service with the tests that verify it and the latest measured figure. Figures were measured on a two-core machine under other load; a guarantee without a figure is verified by its tests only. What is run by \`npm test\` is verified with every change; where the command is another, such as \`npm run chaos\`, the guarantee was last verified when that command was last run, which the date of the figure says where there is one. This page is generated from [promises.json](promises.json); \`npm run check\` fails when it names a test that does not exist.
 
 ${promises(ROOT)}`
 
