@@ -56,6 +56,12 @@ if (process.env.CI)
       without: 'its file of deploy/ is not checked',
     },
     {
+      // For promtool, which is in no package of its own.
+      name: 'prometheus',
+      isThere: () => works('promtool', '--version'),
+      without: 'what the alert rules of deploy/ report is not tested',
+    },
+    {
       name: 'jose',
       isThere: () => works('jose', 'alg'),
       without: 'the guide’s program in shell is not run',

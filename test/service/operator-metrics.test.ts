@@ -1,4 +1,6 @@
+import { CONSOLE_OPERATIONS } from '@svc/console-api/console-operations'
 import { CommitQueue } from '@svc/platform/db/commit-queue'
+import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
@@ -45,6 +47,14 @@ test('a second queue of a name that is taken is a mistake of ours, found when it
   const [taken] = lanes.open
   const spec = { name: taken!.name } as ConstructorParameters<typeof CommitQueue>[0]
   expect(() => new CommitQueue(spec, lanes)).toThrow(`a second queue ${taken!.name}`)
+})
+
+test('internal errors of every operation are counted from zero, so that the first one is an increase', async () => {
+  await signedIn(service, 'operator')
+  const { text } = await service.client.get('/metrics')
+  const zero = [...text.matchAll(/^svc_failures_total\{operation="([^"]+)",error="internal_error"\} 0$/gm)]
+  const operations = [...OPERATIONS, ...CONSOLE_OPERATIONS].map(({ id }) => id)
+  expect(zero.map(([, id]) => id)).toEqual(expect.arrayContaining([...operations, 'none']))
 })
 
 test('every background loop of a service has its metrics, before its first failure', async () => {

@@ -228,6 +228,11 @@ test('the first failure in a row is logged, then one a minute; after a success t
   expect(lines).toHaveLength(3)
 })
 
+test('the metrics have the interval of a loop before its first run, so that each is late by its own', async () => {
+  const { metric } = newLoop({ everyMs: 3_600_000 })
+  expect(await metric('svc_loop_interval_seconds')).toEqual({ value: 3_600, labels: { loop: 'test' } })
+})
+
 test('the metrics count failures from zero, and have the time of the last success', async () => {
   vi.setSystemTime(1_000_000)
   const { loop, runs, metric } = newLoop({ atStart: true, everyMs: PAUSE_MS })

@@ -21,7 +21,7 @@ export interface LoopOptions {
 
 export interface LoopTools {
   readonly log: Pick<Log, 'warn'>
-  readonly metrics: Pick<Metrics, 'loopLastSuccess' | 'loopFailures'>
+  readonly metrics: Pick<Metrics, 'loopLastSuccess' | 'loopFailures' | 'loopInterval'>
 }
 
 /** Background work of a process, one run at a time. A loop that was stopped does not start again. */
@@ -42,6 +42,8 @@ export class Loop {
     this.#tools = tools
     // So that the series exists before the first failure.
     tools.metrics.loopFailures.inc({ loop: options.name }, 0)
+    // What is late for one loop is early for another: alerts measure each by its own interval.
+    tools.metrics.loopInterval.set({ loop: options.name }, options.everyMs / 1_000)
   }
 
   /** Aborted by `stop`: a long run ends early. */

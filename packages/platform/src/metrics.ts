@@ -46,6 +46,12 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
       labelNames: ['loop'] as const,
       registers,
     }),
+    loopInterval: new Gauge({
+      name: 'svc_loop_interval_seconds',
+      help: 'Time from the end of one run of the background loop to the start of the next, in seconds',
+      labelNames: ['loop'] as const,
+      registers,
+    }),
     loopFailures: new Counter({
       name: 'svc_loop_failures_total',
       help: 'Failed runs of the background loop',

@@ -4,12 +4,16 @@ import type { Services } from './operation.ts'
 /** Of a route that hands its requests on to another server, which observes them itself. */
 export const HANDED_ON = 'handed on'
 
-/** Counts and logs every response, and hands it to `responded`. */
+/** Counts and logs every response of the routes that are added from now on, and hands it to `responded`. */
 export function observe(
   app: FastifyInstance,
   { metrics, log }: Services,
   responded?: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
+  // So that the first internal error of an operation is an increase, which alert rules look for: the series is there before.
+  const countFromZero = (operation: string) => metrics.failures.inc({ operation, error: 'internal_error' }, 0)
+  countFromZero('none')
+  app.addHook('onRoute', ({ config }) => countFromZero(config?.operation ?? 'none'))
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const operation = request.routeOptions.config?.operation ?? 'none'
