@@ -58,7 +58,7 @@ test('every setting that a file of deploy/ gives exists, and only secrets are gi
   const given = files.flatMap((file) =>
     [
       ...textOf(file).matchAll(
-        /\b((?:SVC|DATABASE|METRICS|UPI|TLS|PUBLIC|TRUST|DATA|RATE)_[A-Z_]+)(?==|:\s)/g,
+        /\b((?:SVC|DATABASE|METRICS|UPI|BANK|CARD|CONSOLE|PORTAL|TLS|PUBLIC|TRUST|DATA|RATE)_[A-Z_]+)(?==|:\s)/g,
       ),
     ].map(([, name]) => [file, name!] as const),
   )
@@ -68,6 +68,34 @@ test('every setting that a file of deploy/ gives exists, and only secrets are gi
     expect(setting, `${file}: ${name}`).toBeDefined()
     if (setting![0] !== name) expect('secret' in setting![1], `${file}: ${name}`).toBe(true)
   }
+})
+
+test.each(['compose.yaml', 'compose.three-nodes.yaml', 'systemd/svc.service'])(
+  '%s gives the keys of every rail, and asks those who move money for a second factor',
+  (file) => {
+    const given = [...textOf(file).matchAll(/\b([A-Z_]+)[:=] ?(\S+)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ])
+    const settings: Record<string, string> = Object.fromEntries(given)
+    for (const rail of ['upi', 'bank', 'card'])
+      expect(settings[`${rail.toUpperCase()}_RAIL_KEYS_FILE`]).toMatch(new RegExp(`/${rail}-rail-keys$`))
+    expect(settings).toMatchObject({ CONSOLE_SECOND_FACTOR: 'money', PORTAL_SECOND_FACTOR: 'money' })
+  },
+)
+
+const USE_SECRETS = files.filter((file) => /^(?:compose.*\.yaml|systemd\/.*\.service)$/.test(file))
+
+test.each(USE_SECRETS)('%s has each secret that its settings read, and the README makes it', (file) => {
+  const named = (pattern: RegExp) => [...textOf(file).matchAll(pattern)].map(([, name]) => name!)
+  const read = named(/_FILE[:=] ?(?:\/run\/secrets|%d)\/([a-z-]+)$/gm)
+  const there = [
+    ...named(/^LoadCredential=([a-z-]+):\/etc\/svc\/secrets\/\1$/gm),
+    ...named(/^ {2}([a-z-]+): \{ file: \.\/secrets\/\1 \}$/gm),
+  ]
+  expect(read.length).toBeGreaterThan(2)
+  expect(there).toEqual(expect.arrayContaining(read))
+  for (const name of there) expect(textOf('README.md')).toMatch(new RegExp(`> ${name}$`, 'm'))
 })
 
 test.each(['.gitignore', '.dockerignore'])('%s leaves out what holds secrets of an installation', (file) => {
@@ -83,16 +111,26 @@ test('the dashboard is JSON whose panels all have a query', () => {
   for (const { targets } of panels) expect(targets.every(({ expr }) => expr.length > 0)).toBe(true)
 })
 
+/** Their expectations are in the file that promtool reads. */
+test.skipIf(!isInstalled('promtool'))(
+  'alert rules report the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
+  () => {
+    const file = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url))
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })
+    expect(status, `${stdout}${stderr}`).toBe(0)
+  },
+)
+
 describe('programs accept their files', () => {
-  test.skipIf(!isInstalled('systemd-analyze'))('systemd', () => {
-    const unit = join(folder, 'svc.service')
+  test.skipIf(!isInstalled('systemd-analyze')).each(['svc.service', 'svc-migrate.service'])('%s', (name) => {
+    const unit = join(folder, name)
     // The program lies elsewhere on this machine.
-    writeFileSync(unit, textOf('systemd/svc.service').replaceAll('/usr/bin/node', process.execPath))
+    writeFileSync(unit, textOf(`systemd/${name}`).replaceAll('/usr/bin/node', process.execPath))
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], {
       encoding: 'utf8',
     })
     // Complaints about units of this machine are none of ours.
-    const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('svc.service'))
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(name))
     expect([status === null, ours]).toEqual([false, []])
   })
 
