@@ -159,7 +159,8 @@ async function doctor(settings: Env, ...args: string[]): Promise<{ code: number 
 }
 
 test('svc admin doctor fails nothing on an installation as the guide makes it, before its schema is there as well', async () => {
-  const only = ['WARN replication']
+  // Keys of the rails are set later in the guide.
+  const only = ['WARN replication', 'WARN rail_keys', 'WARN rail_keys', 'WARN rail_keys']
   expect(await doctor(server.env)).toEqual({ code: 0, found: only })
   expect(await doctor(server.env, '--preflight')).toEqual({ code: 0, found: only })
   await server.admin('create database unmigrated owner svc_migrator')
@@ -210,6 +211,18 @@ test('svc admin doctor finds a missing master key, a missing standby, and prints
   const { code, stdout } = await runHere(['admin', 'doctor'], { ...server.env, REPLICATION: 'required' })
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^FAIL {2}replication .*REPLICATION=required/m)])
   expect(stdout).not.toContain('choose-')
+})
+
+test('in live mode svc admin doctor warns of each rail without keys, whose notices the service refuses', async () => {
+  const keys = 'a-key-of-the-rail-with-more-than-32-characters'
+  const warned = async (settings: Env) => {
+    const { code, stdout } = await runHere(['admin', 'doctor', '--preflight'], { ...server.env, ...settings })
+    return [code, stdout.match(/(?<=^WARN {2}rail_keys +)\S+/gm) ?? []]
+  }
+  expect(await warned({})).toEqual([0, ['UPI_RAIL_KEYS', 'BANK_RAIL_KEYS', 'CARD_RAIL_KEYS']])
+  expect(await warned({ UPI_RAIL_KEYS: keys })).toEqual([0, ['BANK_RAIL_KEYS', 'CARD_RAIL_KEYS']])
+  const all = { UPI_RAIL_KEYS: keys, BANK_RAIL_KEYS: keys, CARD_RAIL_KEYS: keys }
+  expect(await warned(all)).toEqual([0, []])
 })
 
 const log = openLog('silent', { write: () => undefined })

@@ -12,7 +12,7 @@ import {
   wraparound,
 } from './database-checks.ts'
 import type { Check, Finding, Patient, Stage } from './finding.ts'
-import { clock, disk, durability, keys, logins, schema, server } from './installation-checks.ts'
+import { clock, disk, durability, keys, logins, railKeys, schema, server } from './installation-checks.ts'
 
 export const CHECKS: readonly Check[] = [
   server,
@@ -27,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   wraparound,
   schema,
   keys,
+  railKeys,
   deadRows,
   longTransactions,
   partitions,

@@ -165,6 +165,27 @@ export const keys: Check = {
   },
 }
 
+const RAILS = {
+  UPI_RAIL_KEYS: '/rails/upi',
+  BANK_RAIL_KEYS: '/rails/bank',
+  CARD_RAIL_KEYS: '/rails/cards',
+} as const
+
+/** Missing keys are no fault: not every installation has every rail. But what a bank reports is refused until they are set. */
+export const railKeys: Check = {
+  name: 'rail_keys',
+  stages: ALWAYS,
+  async examine({ config }) {
+    if (config.SVC_MODE === 'sandbox') return [pass('a rail without keys of yours has those of the sandbox')]
+    const names = Object.keys(RAILS) as (keyof typeof RAILS)[]
+    const missing = names.filter((name) => !config[name])
+    if (missing.length === 0) return [pass('every rail has keys')]
+    return missing.map((name) =>
+      warn(`${name} is not set: every notice at ${RAILS[name]} is refused with 401; set it in each process`),
+    )
+  },
+}
+
 const CLOCK_WARN_MS = 500
 const CLOCK_FAIL_MS = 5_000
 
