@@ -43,13 +43,18 @@ export function addPayoutFileCommands(payout: Command): void {
     .description('record what the bank says of payouts (CSV); again, it changes nothing')
     .option('--payout <column>', 'the column of our reference', 'payoutId')
     .option('--status <column>', 'the column of the outcome', 'status')
-    .option('--paid <value>', 'what the outcome is called when it was paid', 'PAID')
+    .option('--paid <value>', 'what the outcome is called when it was paid, in any case', 'PAID')
+    .option(
+      '--failed <values>',
+      'what it is called when it could not be paid, separated by commas, in any case; any other changes nothing',
+      'FAILED,REJECTED,RETURNED',
+    )
     .option('--utr <column>', 'the column of the bank’s own reference', 'utr')
     .option('--reason <column>', 'the column that says why it could not be paid', 'reason')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --utr UTR --reason REMARKS',
+      '\nExample:\n  svc admin payout import response.csv --payout REFERENCE --status STATUS --paid SUCCESS --failed FAILED,REVERSED --utr UTR --reason REMARKS',
     )
     .action(importOutcomes)
 }
@@ -73,6 +78,7 @@ interface ImportOptions {
   readonly payout: string
   readonly status: string
   readonly paid: string
+  readonly failed: string
   readonly utr: string
   readonly reason: string
   readonly json?: boolean
@@ -81,10 +87,26 @@ interface ImportOptions {
 interface Reported {
   readonly line: number
   readonly payoutId: string
-  readonly step: PayoutStep
+  /** The bank's own word. */
+  readonly word: string
+  /** Absent for a word that says neither that it was paid nor that it failed: the bank may still pay. */
+  readonly step: PayoutStep | undefined
 }
 
-function readOutcomes(text: string, { payout, status, paid, utr, reason }: ImportOptions): Reported[] {
+const plain = (word: string): string => word.trim().toUpperCase()
+
+/** Throws `UsageError` where a word would mean both, or none is given: an outcome that is empty means nothing. */
+function readWords({ paid, failed }: ImportOptions) {
+  const words = { paid: plain(paid), failed: new Set(failed.split(',').map(plain)) }
+  if (words.paid === '' || words.failed.has('')) throw new UsageError('--paid and --failed must name words')
+  if (words.failed.has(words.paid))
+    throw new UsageError(`${paid} cannot mean both: it is in --paid and --failed`)
+  return words
+}
+
+function readOutcomes(text: string, options: ImportOptions): Reported[] {
+  const { payout, status, utr, reason } = options
+  const { paid, failed } = readWords(options)
   const rows: Record<string, string>[] = parse(text, {
     columns: true,
     bom: true,
@@ -94,13 +116,14 @@ function readOutcomes(text: string, { payout, status, paid, utr, reason }: Impor
   return rows.map((row, i) => {
     const at = (name: string) =>
       row[name] ?? fault(i + 1, `the file has no column ${name}, but ${Object.keys(row).join(', ')}`)
-    const payoutId = at(payout)
-    if (at(status) !== paid)
-      return { line: i + 1, payoutId, step: { to: 'FAILED', reason: at(reason) || at(status) } }
+    const word = at(status)
+    const of = { line: i + 1, payoutId: at(payout), word }
+    if (failed.has(plain(word))) return { ...of, step: { to: 'FAILED', reason: at(reason) || word } }
+    if (plain(word) !== paid) return { ...of, step: undefined }
     const reference = canonicalReference(at(utr))
     if (reference.length < 6)
       return fault(i + 1, `${utr} must be a reference of at least 6 letters and digits`)
-    return { line: i + 1, payoutId, step: { to: 'PAID', utr: reference } }
+    return { ...of, step: { to: 'PAID', utr: reference } }
   })
 }
 
@@ -126,9 +149,10 @@ async function importOutcomes(file: string, options: ImportOptions): Promise<voi
 /** What is recorded now, or why it cannot be. */
 async function recordOutcome(
   context: CommandContext,
-  { payoutId, step }: Reported,
+  { payoutId, step, word }: Reported,
   actor: string,
 ): Promise<string> {
+  if (!step) return `nothing recorded: ${JSON.stringify(word)} is neither in --paid nor in --failed`
   const found = await context.database.operate((tx) => findPayout(tx, payoutId))
   if (!found) return 'no such payout'
   try {
