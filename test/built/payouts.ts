@@ -29,6 +29,8 @@ export async function resolveSuspense(
     'receipt 1042',
   ])
   await svc(['admin', 'suspense', 'return', two.utr, '--reason', 'payer asked for it'])
+  const seen = ['--reason', 'bank statement', '--reference', 'RETURN0042']
+  expect(await svc(['admin', 'payments', 'returned', two.utr, ...seen])).toMatchObject({ status: 'REFUNDED' })
   expect(payloadOf(await client.get(`/api/v0/payments?utr=${one.utr}`)).data).toMatchObject([{ amount: 12 }])
 }
 

@@ -1,6 +1,8 @@
+import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
+import { API } from '../harness/console.ts'
 import { type Bed, goTo } from './bed.ts'
 import { strayCredit } from './money-world.ts'
 
@@ -42,5 +44,37 @@ export function suspense(bed: Bed): void {
     await back.click()
     await page.getByText('Payment: Returned', { exact: true }).waitFor()
     await page.getByText(`${payers.utr}: the payer asked for it`).waitFor()
+  })
+
+  test('that the bank returned a credit without a notice is recorded on its page, with a reason', async () => {
+    const { operator } = bed.world
+    const { paymentId } = await strayCredit(bed.service, 43)
+    await bed.service.app.services.commands
+      .open(resolveSuspense)
+      .run({ tenantId: 'house', paymentId, merchantId: null, reason: 'the payer asked for it' })
+    const page = await bed.visit({ as: operator, at: '/suspense' })
+    // The bank of the sandbox returns it soon, by a notice; the page does not hear of that.
+    const itself = new RegExp(`${API}/payments/${paymentId}$`)
+    await page.route(itself, async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      json.row.payment.status = 'REFUND_PENDING'
+      await route.fulfill({ response, json })
+    })
+    await goTo(page, `/payments/${paymentId}`)
+    await page.getByRole('button', { name: 'Record the return' }).click()
+    await dialog(page).getByText('(forty-three rupees)').waitFor()
+    await dialog(page).getByRole('button', { name: 'Record it' }).click()
+    await dialog(page).getByText('Needed').waitFor()
+    await dialog(page).getByLabel('Reason').fill('the statement of the bank')
+    await dialog(page).getByLabel('The bank’s reference').fill('AXISR0000000043')
+    expect(await accessibilityFaults(page)).toEqual([])
+    await dialog(page).getByRole('button', { name: 'Record it' }).click()
+    await page.getByText('Audit: Payment returned', { exact: true }).waitFor()
+    await page.getByText(`by operator ${operator.name}`).waitFor()
+    await page.unroute(itself)
+    await goTo(page, `/payments/${paymentId}`)
+    await page.getByRole('main').getByText('Refunded', { exact: true }).first().waitFor()
+    expect(await page.getByRole('button', { name: 'Record the return' }).count()).toBe(0)
   })
 }

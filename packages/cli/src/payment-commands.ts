@@ -64,7 +64,7 @@ interface ListOptions extends Json {
 export function addPaymentCommands(program: Command): Command {
   const payment = program
     .command('payments')
-    .description('list and show credits of the UPI rail, correct their amounts')
+    .description('list and show credits of the UPI rail, correct their amounts, record their return')
   payment
     .command('list <merchantId>')
     .description('list payments of a merchant, newest first; of the platform itself with "house"')

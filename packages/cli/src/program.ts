@@ -12,6 +12,7 @@ import { addBulkCommands } from './bulk-commands.ts'
 import { addCardCommands } from './card-commands.ts'
 import { addCoinCommands } from './coin-commands.ts'
 import { addCardAccountCommands, addCompanyCommands, addUserCommands } from './company-commands.ts'
+import { addReturnedCommand } from './confirm-return.ts'
 import { addConformanceCommand } from './conformance-command.ts'
 import { withInstallation } from './context.ts'
 import { addDisputeCommands } from './dispute-commands.ts'
@@ -142,7 +143,9 @@ Examples:
   addCardAccountCommands(admin)
   addCardCommands(admin)
   addCoinCommands(admin)
-  addAdjustCommand(addPaymentCommands(admin))
+  const payments = addPaymentCommands(admin)
+  addAdjustCommand(payments)
+  addReturnedCommand(payments)
   addRefundCommands(admin)
   addDisputeCommands(admin)
   addNoticeCommands(admin)

@@ -62,7 +62,9 @@ export function addSuspenseCommands(program: Command): void {
     )
   suspense
     .command('return <paymentIdOrUtr>')
-    .description('mark a credit to be returned to its payer; the bank confirms by a notice')
+    .description(
+      'mark a credit to be returned to its payer; a notice of the bank ends it, or svc admin payments returned',
+    )
     .requiredOption(...REASON)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin suspense return pay_… --reason "payer asked for it"')

@@ -8,6 +8,7 @@ import { UsageError } from './usage-error.ts'
 /** What ends it, where a command does; the guide has the others. */
 const REMEDIES: Readonly<Record<string, string>> = {
   payable: 'svc admin payout run',
+  refunds: 'svc admin payments returned, svc admin refund confirm, svc admin refund fail',
   suspense: 'svc admin suspense assign, svc admin suspense return',
   card_accounts: 'svc admin card-account withdraw',
 }

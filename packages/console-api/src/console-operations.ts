@@ -131,6 +131,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   disputes.closeDisputeByOperator,
   suspense.assignPayment,
   suspense.returnPayment,
+  suspense.confirmReturnByOperator,
   approvals.listApprovalsInConsole,
   approvals.approvePosting,
   approvals.rejectPosting,

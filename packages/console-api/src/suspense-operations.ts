@@ -1,10 +1,13 @@
 import { fail } from '@svc/contract/errors'
+import { confirmRefund } from '@svc/core/qr-codes/confirm-refund'
 import { findCredit } from '@svc/core/qr-codes/find-suspense'
 import { PaymentResponse, paymentToWire } from '@svc/core/qr-codes/payment'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
+import { followedNotice } from '@svc/core/rails/find-notice'
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Caller, query, type Services } from '@svc/server/http/operation'
+import { Type } from 'typebox'
 import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
 import { actorOf, auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, reasonText, record, text } from './console-schema.ts'
@@ -79,7 +82,8 @@ export const returnPayment = query({
   path: `${PATH}/return`,
   tag: TAG,
   summary: 'Return a credit in suspense to its payer',
-  description: 'It is `REFUND_PENDING` until the bank confirms the refund by a notice.',
+  description:
+    'It is `REFUND_PENDING` until a notice of the bank confirms the refund, or an operator records it (`returned`).',
   permission: 'finance',
   params: idParam('paymentId'),
   body: closed({ reason: Reason }),
@@ -89,5 +93,55 @@ export const returnPayment = query({
   mount(services) {
     const resolve = resolver(services)
     return (input) => resolve(input, null, input.body.reason)
+  },
+})
+
+export const confirmReturnByOperator = query({
+  ...consoleOperation,
+  id: 'console.confirmReturn',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/returned`,
+  tag: TAG,
+  summary: 'Record that the bank returned a credit to its payer',
+  description:
+    'Of a credit that is `REFUND_PENDING`, where no notice says so, or one in quarantine that an operator has read. Books and events are those of the bank’s notice; a repeat changes nothing.',
+  permission: 'finance',
+  params: idParam('paymentId'),
+  body: closed({
+    reason: reasonText('How the operator knows; it is in the audit'),
+    reference: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9 /_-]{5,63}$',
+        'x-rule': 'must be the bank’s reference: 6 to 64 letters and digits',
+        description: 'The bank’s own reference of the return; it is in the audit',
+      }),
+    ),
+    noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
+  }),
+  result: Resolved,
+  errors: ['payment_not_found', 'payment_not_returning', 'notice_not_found', 'notice_not_in_quarantine'],
+  mount({ commands, config, database }) {
+    const { run } = commands.open(confirmRefund)
+    return async (input) => {
+      const { paymentId: id } = input.params
+      const { noticeId, reason, reference } = input.body
+      const [found, assigns] = await database.operate(async (tx) => [
+        await findCredit(tx, id, canonicalReference(id)),
+        noticeId === undefined
+          ? undefined
+          : await followedNotice(tx, noticeId, actorOf(input.caller), 'refund_notice'),
+      ])
+      const { merchantId, paymentId, utr } = found ?? fail('payment_not_found')
+      const details = { reason, ...(reference && { reference: canonicalReference(reference) }) }
+      const audit = auditOf(merchantId, input, { action: 'payment.returned', target: paymentId, details })
+      const { payment } = await run({ credit: { utr, amountPaise: undefined }, assigns }, audit)
+      return {
+        body: JSON.stringify({
+          payment: paymentToWire(payment!, config.BUSINESS_TIME_ZONE),
+          merchantId,
+        }),
+      }
+    }
   },
 })

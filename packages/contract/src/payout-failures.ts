@@ -20,6 +20,12 @@ export const PAYOUT_FAILURES = {
     'The payment is not in suspense',
     'Check the payment: it was assigned or returned before, or never was in suspense.',
   ),
+  payment_not_returning: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The payment does not go back to its payer',
+    'Only what is `REFUND_PENDING` is recorded as returned. Mark a credit in suspense to be returned first; an accepted payment is refunded.',
+  ),
   payout_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

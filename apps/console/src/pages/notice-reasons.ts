@@ -40,7 +40,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_payment: {
     title: 'Unknown payment',
-    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means. Once that is recorded, carry out a notice of a dispute again; ask for a notice of a return again and dismiss this one.',
+    toDo: 'A dispute or a return of a credit that is not recorded. Ask the bank which credit it means. Once that is recorded, carry out a notice of a dispute again; record a return with this notice: svc admin payments returned.',
   },
   payment_accepted: {
     title: 'Accepted payment returned',

@@ -15,6 +15,7 @@ import { Id, NamedThing, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 import { AdjustPayment } from './adjust-payment.tsx'
+import { ConfirmReturn } from './confirm-return.tsx'
 import { SuspenseActions } from './suspense-actions.tsx'
 
 type Detail = Schemas['PaymentDetailInConsole']
@@ -37,6 +38,7 @@ export function Payment() {
         query.data && (
           <>
             <SuspenseActions row={query.data.row} />
+            <ConfirmReturn row={query.data.row} />
             <AdjustPayment detail={query.data} />
             <Refund detail={query.data} />
           </>

@@ -30,7 +30,8 @@ export function SuspenseActions({ row, compact = false }: OfPayment) {
   )
 }
 
-function Credit({ row: { payment } }: OfPayment) {
+/** What a dialog is about. */
+export function Credit({ row: { payment } }: OfPayment) {
   return (
     <Text size="sm" component="div">
       <b>{rupees(payment.amount)}</b> ({amountInWords(payment.amount)}), UTR {payment.utr}
@@ -109,7 +110,8 @@ function Return({ row, compact = false }: OfPayment) {
     >
       <Credit row={row} />
       <Text size="sm" mt="xs">
-        The bank is to send it back. It stays “Refund pending” until the bank confirms.
+        The bank is to send it back. It stays “Refund pending” until the bank confirms, or you record that it
+        did.
       </Text>
     </ConfirmAction>
   )

@@ -1,5 +1,7 @@
+import { fail } from '@svc/contract/errors'
 import { byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
+import type { PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
@@ -7,7 +9,7 @@ import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import {
@@ -20,12 +22,16 @@ import {
 } from './payment.ts'
 import type { ReturnedCredit } from './refund-notice.ts'
 
-interface ConfirmRefund {
-  readonly tenantId: string
-  readonly utr: string
+interface ConfirmRefundAsk {
   readonly credit: ReturnedCredit
-  /** As the bank signed it. */
-  readonly notice: Buffer
+  /** The notice as the bank signed it; without one an operator reports what the bank says. */
+  readonly notice?: Buffer
+  /** The notice in quarantine that an operator follows. */
+  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
+}
+
+interface ConfirmRefund extends PreparedCommand, ConfirmRefundAsk {
+  readonly utr: string
   readonly ids: { readonly transfer: string; readonly event: string; readonly ofCode: string }
   readonly timeZone: string
 }
@@ -37,6 +43,7 @@ interface Confirmed {
   readonly payment: Refundable | undefined
   readonly done: { readonly payment: Refundable; readonly transfer: Transfer } | undefined
   readonly kept: RailNotice | undefined
+  readonly at: Date
   readonly command: ConfirmRefund
 }
 
@@ -61,7 +68,8 @@ const utrOf = (refund: ConfirmRefund) => refund.utr
 
 /**
  * Records that the bank returned a credit that was not accepted to its payer (decision Q11); a repeat changes nothing. A
- * notice that fits no such credit goes to quarantine.
+ * notice that fits no such credit goes to quarantine. What an operator reports without one is refused then, and of a credit
+ * in suspense too: that leaves by `resolveSuspense`, above the limit with a second person.
  */
 export const confirmRefund = command({
   name: 'confirmRefund',
@@ -71,11 +79,12 @@ export const confirmRefund = command({
       (keys) => database.directory(OF_UTRS, [keys.map(({ id }) => id)]),
       ({ utr }) => ({ tenantId: '', id: utr }),
     )
-    return async (ask: Pick<ConfirmRefund, 'credit' | 'notice'>): Promise<ConfirmRefund> => {
+    return async (ask: ConfirmRefundAsk): Promise<ConfirmRefund> => {
       const { utr } = ask.credit
       const tenantId = (await found.get('', utr))?.merchantId ?? PLATFORM_TENANT
+      const otherTenantId = ask.assigns?.noticeTenantId
       const ids = { transfer: newId('trf'), event: newId('evt'), ofCode: newId('evt') }
-      return { ...ask, tenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
+      return { ...ask, tenantId, otherTenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },
 
@@ -96,9 +105,9 @@ export const confirmRefund = command({
 
   decide(ofTenant, refund, now): Confirmed {
     const payment = ofTenant.get(refund.utr)
-    const nothing = { payment: undefined, done: undefined, kept: undefined, command: refund }
+    const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
     if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
-    const reason = contradiction(payment, refund.credit)
+    const reason = contradiction(payment, refund)
     if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
     if (payment.status === 'REFUNDED') return { ...nothing, payment }
     const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
@@ -129,6 +138,10 @@ export const confirmRefund = command({
       tx,
       decisions.flatMap(({ kept }) => kept ?? []),
     )
+    const assigned = decisions.flatMap(({ payment, at, command: { assigns } }) =>
+      assigns && payment ? [{ ...assigns, paymentId: payment.paymentId, at }] : [],
+    )
+    if (assigned.length > 0) assignNotices(tx, assigned, assigned[0]!.at)
     const all = decisions.flatMap(({ done, command }) => (done ? [{ ...done, command }] : []))
     if (all.length === 0) return
     saveJournals(
@@ -157,13 +170,19 @@ export const confirmRefund = command({
   },
 })
 
-/** How a notice contradicts what is recorded of its credit; nothing where the credit goes back, or has gone. */
-function contradiction(payment: Refundable, { amountPaise }: ReturnedCredit): QuarantineReason | undefined {
+/** How a report contradicts what is recorded of its credit; nothing where the credit goes back, or has gone. */
+function contradiction(
+  { amountPaise, status }: Refundable,
+  { credit, notice }: ConfirmRefund,
+): QuarantineReason | undefined {
   // Also one that was assigned between its lookup and its lock: the money is payable to its merchant.
-  if (!RETURNABLE.has(payment.status)) return 'payment_accepted'
-  if (amountPaise !== undefined && amountPaise !== payment.amountPaise) return 'contradicts_earlier_notice'
+  if (!RETURNABLE.has(status)) return 'payment_accepted'
+  if (!notice && status === 'SUSPENSE') fail('payment_not_returning')
+  if (credit.amountPaise !== undefined && credit.amountPaise !== amountPaise)
+    return 'contradicts_earlier_notice'
 }
 
+/** A signed notice of no such credit, for an operator to read; an operator's own report is refused. */
 const keptAs = (
   { tenantId, utr, notice }: ConfirmRefund,
   reason: QuarantineReason,
@@ -171,6 +190,13 @@ const keptAs = (
   now: Date,
 ): RailNotice =>
   notNew(
-    { tenantId, body: notice, reason, utr, paymentId: payment?.paymentId, flags: ['refund_notice'] },
+    {
+      tenantId,
+      body: notice ?? fail(payment ? 'payment_not_returning' : 'payment_not_found'),
+      reason,
+      utr,
+      paymentId: payment?.paymentId,
+      flags: ['refund_notice'],
+    },
     now,
   )
