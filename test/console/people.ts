@@ -70,7 +70,7 @@ export function people(bed: Bed): void {
     await dialog(page).locator('input:focus, textarea:focus').waitFor()
     await page.keyboard.type('lost at the station')
     await page.keyboard.press('Enter')
-    await page.getByText('an operator: lost at the station').waitFor()
+    await page.getByText('reason: lost at the station').first().waitFor()
     await tabTo(page, 'Unlock')
   })
 

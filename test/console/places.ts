@@ -36,7 +36,7 @@ export const placesOf = (
   ['/users', 'Users', 'h•••@example.com'],
   [`/users/${world.userId}`, 'f•••', 'Allocated for referral'],
   ['/cards', 'Cards', '₹2,350.50'],
-  [`/cards/${world.svcCardId}`, '999912XXXXXX', 'found again'],
+  [`/cards/${world.svcCardId}`, '999912XXXXXX', 'an operator: •••'],
   ['/card-exceptions', 'Card exceptions', 'Unknown card'],
   [`/card-exceptions/${world.exceptionId}`, 'Unknown card', '321.5'],
   ['/coins', 'Coins', hostile('title')],

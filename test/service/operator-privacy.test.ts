@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { ROLES } from '@svc/console-api/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
+import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
 import { API, Browser, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { creditOf, notifyCredit, trsOf } from '../harness/qr-codes.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
@@ -51,17 +53,18 @@ beforeAll(async () => {
 
   const shop = await service.as(merchant)
   const { qrCodeId } = payloadOf(await shop.post('/api/v0/qr-code', customer))
-  const pay = { qrCodeId, amount: 12, payerVpa: 'canary.kumari@bank' }
-  expect((await service.client.post('/sandbox/upi/pay', pay)).status).toBe(200)
+  await payTwice((await trsOf(service.db.database, [qrCodeId])).get(qrCodeId)!)
   // Names of fields come from callers too, and the description of a failure repeats them.
   const misplaced = { [customer.customerEmail]: 'Canary', '9123456782': 'Canary' }
   const customParams = { [customer.customerEmail]: 'x'.repeat(300) }
   await shop.post('/api/v0/qr-code', { ...customer, ...misplaced, customParams, amount: -1 })
   await shop.get('/api/v0/qr-code/canary.kumari@example.com?mobile=9123456780')
   const cards = await asPartner(service.client, partner)
-  const { status } = await createCard(cards, partner, holder)
-  expect(status).toBe(200)
+  const card = payloadOf(await createCard(cards, partner, holder))
   await createCard(cards, partner, { ...holder, ...misplaced })
+  const locked = { status: 'L', reason: 'asked by Canary Rao' }
+  payloadOf(await cards.patch(`/api/v0/partner/svcCard/${card.svcCardId}/status`, locked))
+  await voidCoins(card.userId)
   await new Browser(service).signIn('canary.kumari', 'canary-as-password')
   await receiver.until(() => new Set(receiver.received.map(({ path }) => path)).size === 2)
   await receiver.until(() => receiver.received.some(({ event }) => event.type === 'qr_code.credited'))
@@ -70,6 +73,26 @@ afterAll(async () => {
   await service.close()
   await receiver.close()
 })
+
+/** Pays a code as the bank notifies it, which contradicts itself afterwards. */
+async function payTwice(tr: string): Promise<void> {
+  const credit = {
+    ...creditOf(tr, { amount: 12, payerVpa: 'canary.kumari@bank' }),
+    transactionTime: new Date(service.clock.now()).toISOString(),
+  }
+  payloadOf(await notifyCredit(service.client, credit))
+  const { reason } = payloadOf(await notifyCredit(service.client, { ...credit, amount: 13 }))
+  expect(reason).toBe('contradicts_earlier_notice')
+}
+
+async function voidCoins(userId: string): Promise<void> {
+  const coins = await asCoinPartner(service.client, partner)
+  const { event } = await newConfig(coins)
+  const asked = { requestId: 'a-1', event, userId, companyId: partner.companyId }
+  const { allocationId } = payloadOf(await coins.post(`${COINS}/allocate`, asked))
+  const reason = 'returned by Canary Rao'
+  payloadOf(await coins.post(`${COINS}/allocations/${allocationId}/void`, { requestId: 'v-1', reason }))
+}
 
 /** Every id of the world, by the name of the path parameter that it is for. */
 async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]>> {
@@ -92,7 +115,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     paymentId: (await all('/payments')).map(({ payment }) => payment.paymentId),
     refundId: ['rfd_none'],
     payoutId: ['pyo_none'],
-    noticeId: ['rnt_none'],
+    noticeId: await of('/rail-notices', 'noticeId'),
     exceptionId: ['cex_none'],
     journalId: ['jrn_none'],
     objectId: [...(await all('/qr-codes')).map(({ qrCode }) => qrCode.qrCodeId), ...svcCardId],
@@ -160,7 +183,7 @@ test('what is revealed with a reason is revealed to that operator alone, for 15 
   const reasons = { reason: 'the holder called about a parcel' }
   const of = (name: string) => ids[name]![0]!
   const opens: readonly (readonly [objectId: string, operations: readonly string[]])[] = [
-    [of('userId'), ['console.showUser']],
+    [of('userId'), ['console.showUser', 'console.showUserCoins']],
     [of('svcCardId'), ['console.showCard']],
     [of('qrCodeId'), ['console.showQrCode']],
     [of('paymentId'), ['console.showPayment']],

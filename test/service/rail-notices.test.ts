@@ -211,6 +211,31 @@ test('an operator dismisses a notice in quarantine, once and with a reason; it s
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('the payer in a notice that can be read is masked until it is revealed; one that cannot be read is shown whole', async () => {
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const { tr } = await newCode(service, shop)
+  const credit = creditOf(tr, { payerVpa: 'asha.rao@bank' })
+  await notify(credit)
+  const { noticeId } = await notify({ ...credit, amount: 11 })
+  await notify({ ...credit, remarks: 'from Asha Rao' })
+  const bodies = async (path: string): Promise<string[]> =>
+    (await browser.get(path)).json.data.map(({ body }: Json) => body)
+  const listed = await bodies(`/rail-notices?q=${credit.utr}`)
+  expect(listed).toHaveLength(2)
+  for (const body of listed) {
+    expect(JSON.parse(body)).toMatchObject({ utr: credit.utr, tr, payerVpa: 'a•••@bank' })
+    expect(body).not.toMatch(/asha|rao/i)
+  }
+  const shown = async (id: string) => JSON.parse((await browser.get(`/rail-notices/${id}`)).json.body)
+  expect(await shown(noticeId)).toEqual({ ...credit, amount: 11, payerVpa: 'a•••@bank' })
+  const reveal = { objectId: noticeId, reason: 'the bank asks' }
+  expect((await browser.post('/personal-data/reveals', reveal)).status).toBe(200)
+  expect(await shown(noticeId)).toEqual({ ...credit, amount: 11 })
+  const unread = { amount: 10, payerVpa: 'asha.rao@bank' }
+  expect(await shown((await notify(unread)).noticeId)).toEqual(unread)
+})
+
 test('a notice that repeats a credit in other words is kept beside its payment', async () => {
   const { tr } = await newCode(service, shop)
   const credit = creditOf(tr)

@@ -1,16 +1,36 @@
+import type { QuarantineReason } from '@svc/core/rails/read-notice'
 import { maskPerson } from './personal-data.ts'
 
-/** What an operator needs to recognise a transfer; it names neither a person nor an account of one. */
-const SHOWN = new Set(['utr', 'amount', 'virtualAccount', 'mode', 'transactionTime'])
+/** What an operator needs to recognise what a notice is of; it names neither a person nor an account of one. */
+const SHOWN = new Set([
+  ...['utr', 'amount', 'transactionTime', 'tr', 'payeeVpa', 'virtualAccount', 'mode'],
+  ...['refundId', 'caseReference', 'status', 'respondBy'],
+])
+
+/** Of these nothing but an operator reads what the bank meant, and needs all of it. */
+const UNREADABLE = new Set<unknown>([
+  'not_json',
+  'not_a_credit',
+  'unknown_bank',
+  'reference_unreadable',
+  'amount_unreadable',
+  'status_unreadable',
+] satisfies QuarantineReason[])
 
 interface Notice {
   readonly flags: readonly string[]
+  readonly reason?: string | undefined
   readonly body: string
 }
 
-/** A notice of a transfer names who transferred it, and from which account: masked until it is revealed (decision O7). */
+/**
+ * A notice names who paid, and from which account: masked until it is revealed (decision O7). One that could not be read
+ * is shown whole, unless it is of a transfer.
+ */
 export function maskNotice<N extends Notice>(notice: N): N {
-  return notice.flags.includes('transfer_notice') ? { ...notice, body: maskBody(notice.body) } : notice
+  const { body, flags, reason } = notice
+  const isShown = UNREADABLE.has(reason) && !flags.includes('transfer_notice')
+  return isShown ? notice : { ...notice, body: maskBody(body) }
 }
 
 function maskBody(body: string): string {

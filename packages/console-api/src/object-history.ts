@@ -56,11 +56,10 @@ const CHANGES = statement<{
   from_value: string | null
   to_value: string
   actor: string
-  reason: string
   created_at: Date
 }>(
   'console_history_card_changes',
-  `select field, from_value, to_value, actor, reason, created_at from card_changes
+  `select field, from_value, to_value, actor, created_at from card_changes
    where partner_id = $1 and svc_card_id = $2 order by change_id desc limit ${CHANGES_SHOWN}`,
 )
 
@@ -75,11 +74,12 @@ async function cardSubject(tx: Tx, svcCardId: string): Promise<HistorySubject> {
     objectIds: [svcCardId],
     known: [
       { ...fact, at: createdAt, what: 'created' },
-      ...changes.map(({ actor, created_at, field, from_value, reason, to_value }) => ({
+      ...changes.map(({ actor, created_at, field, from_value, to_value }) => ({
         ...fact,
         at: created_at,
         what: `${field}_changed`,
-        detail: `${from_value ?? 'none'} to ${to_value}${reason && `: ${reason}`}`,
+        // The reason is free text, which may name a person: the card's own changes have it, masked until it is revealed.
+        detail: `${from_value ?? 'none'} to ${to_value}`,
         actor,
       })),
     ],

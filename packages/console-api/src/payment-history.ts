@@ -10,6 +10,7 @@ import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
 import { instant, record, rupeesText, text } from './console-schema.ts'
 import type { Happening } from './history.ts'
+import { maskPerson } from './personal-data.ts'
 
 export const SettlementRecord = record('SettlementLine', {
   fileId: text('Settlement file of the bank'),
@@ -69,11 +70,12 @@ export async function paymentHappenings(
   ]
 }
 
+/** The payer stays masked here also when the payment is revealed: its record shows them then. */
 const paidAt = ({ payerVpa, utr }: Payment, at: Date): Happening => ({
   at,
   source: 'notice',
   what: 'paid_by_customer',
-  detail: [`UTR ${utr}`, payerVpa && `from ${payerVpa}`].filter(Boolean).join(' '),
+  detail: [`UTR ${utr}`, payerVpa && `from ${maskPerson(payerVpa)}`].filter(Boolean).join(' '),
 })
 
 /** What became of a credit when it came. */

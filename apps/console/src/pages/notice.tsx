@@ -39,7 +39,7 @@ export function Notice() {
       trail={[{ to: '/notices', label: 'Bank notices' }]}
       actions={
         <>
-          {notice?.flags.includes('transfer_notice') && <Reveal id={noticeId} shown={notice.body} />}
+          {notice && <Reveal id={noticeId} shown={notice.body} />}
           {isAssignable && can('finance') && <Enter notice={notice} />}
           {isWaiting && can('finance') && <Dismiss notice={notice} />}
         </>

@@ -50,7 +50,7 @@ export const VoidRecord = Type.Object(
     requestId: Type.String(),
     allocationId: Type.String(),
     userId: Type.String(),
-    reason: Type.String(),
+    reason: Type.String({ 'x-personal': 'text' }),
     pending: Type.Boolean({ description: 'Whether the allocation was pending: no active coins were taken' }),
     amount: Type.Integer({ description: 'Coins that were taken back' }),
     shortfall: Type.Integer({

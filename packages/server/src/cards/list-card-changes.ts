@@ -29,7 +29,7 @@ export const CardChangeRecord = Type.Object(
     from: Type.String(),
     to: Type.String(),
     actor: Type.Enum(['partner', 'operator']),
-    reason: Type.String(),
+    reason: Type.String({ 'x-personal': 'text' }),
     createdOn: Type.String({ description: 'RFC 3339' }),
   },
   { title: 'CardChange', additionalProperties: false },

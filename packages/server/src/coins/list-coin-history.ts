@@ -36,7 +36,7 @@ export const HistoryEntry = Type.Object(
     expiresOn: text,
     redemptionId: text,
     voidId: text,
-    reason: Type.Optional(Type.String({ description: 'Of a void' })),
+    reason: Type.Optional(Type.String({ description: 'Of a void', 'x-personal': 'text' })),
     shortfall: Type.Optional(
       Type.Integer({ description: 'Of a void: spent coins of the allocation that nothing replaced' }),
     ),
