@@ -215,10 +215,9 @@ test('a difference above the limit waits for a second person, and is refused onc
   const shop = await shopWith(service, 5_000)
   expect((await adjust(asha, shop, 4_600)).status).toBe(200)
   const waiting = await adjust(asha, shop, 2_000)
-  expect(waiting).toMatchObject({
-    status: 202,
-    json: { kind: 'payment_adjustment', amount: '2600.00', request: { amount: '2000.00' } },
-  })
+  const json = { kind: 'payment_adjustment', amount: '2600.00' }
+  const request = { from: '4600.00', amount: '2000.00' }
+  expect(waiting).toMatchObject({ status: 202, json: { ...json, request } })
   const approve = (approvalId: string) => ravi.post(`/approvals/${approvalId}/approve`, {})
   expect((await adjust(asha, shop, 4_000)).status).toBe(200)
   expect((await approve(waiting.json.approvalId)).error).toBe('adjustment_refused')

@@ -11,6 +11,7 @@ import {
   openApprovers,
   sqlOn,
 } from '../harness/approvals.ts'
+import { notifyTransfer, numberOf, transferTo } from '../harness/bank-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import type { Browser } from '../harness/console.ts'
@@ -212,6 +213,23 @@ test('what was approved and cannot be posted is rejected after all, and never po
   expect((await approve(asha, approvalId)).status).toBe(403)
   expect((await approve(ravi, approvalId)).error).toBe('approval_closed')
   expect(await balanceOf(partner)).toBe('50000')
+})
+
+test('what the bank notified meanwhile is not posted again: the request ends, and a repeat says so and needs no second person', async () => {
+  const [partner, reference] = [await newEmptyPartner(), newReference()]
+  const { approvalId } = (await fund(asha, partner, '5000.00', reference)).json
+  const transfer = transferTo(await numberOf(service, partner), { amount: 5_000, utr: reference })
+  payloadOf(await notifyTransfer(service.client, transfer))
+  const { json } = await approve(ravi, approvalId)
+  expect([json.status, json.journalId]).toEqual(['REJECTED', undefined])
+  const open: Json[] = (await ravi.get('/approvals')).json.data
+  expect(open.map((row) => row.approvalId)).not.toContain(approvalId)
+  expect(await fund(asha, partner, '5000.00', reference)).toMatchObject({
+    status: 200,
+    json: { isRepeat: true, balance: '5000.00' },
+  })
+  expect((await fund(asha, partner, '5000.01', reference)).error).toBe('funding_reference_used')
+  expect((await fund(asha, partner, '10.00')).json).toMatchObject({ isRepeat: false, balance: '5010.00' })
 })
 
 test('a credit in suspense above the limit is assigned when a second person approves', async () => {

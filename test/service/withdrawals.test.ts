@@ -117,6 +117,22 @@ test('above the limit a withdrawal waits for a second person, and the database t
   expect((await viewer.post(path, small)).status).toBe(403)
 })
 
+test('a repeat of a withdrawal says that it was entered before, above the limit too, and waits for no second person', async () => {
+  const partner = await withFunds(900_00n)
+  for (let times = 0; times < 2; times++) await refill(partner)
+  const [asha, ravi] = [await signedIn(service, 'finance'), await signedIn(service, 'finance')]
+  const path = `/card-accounts/${partner.cardAccountId}/withdrawals`
+  const asked = { amount: '1000.01', reference: newTransferUtr(), reason: 'contract ended' }
+  const { approvalId } = (await asha.post(path, asked)).json
+  expect((await ravi.post(`/approvals/${approvalId}/approve`, {})).json.status).toBe('POSTED')
+  const repeat = { status: 200, json: { isRepeat: true, amount: '1000.01', balance: '99.99' } }
+  expect(await asha.post(path, asked)).toMatchObject(repeat)
+  expect((await fundsOf(service, partner)).balance).toBe('9999')
+  const small = { ...asked, amount: '1.00', reference: newTransferUtr() }
+  for (const isRepeat of [false, true])
+    expect((await asha.post(path, small)).json).toMatchObject({ isRepeat, balance: '98.99' })
+})
+
 test('a withdrawal that was entered wrongly is reversed, and its reference may be entered again', async () => {
   const partner = await withFunds(50_00n)
   const reference = newTransferUtr()

@@ -34,14 +34,15 @@ export const ApprovalRecord = record('Approval', {
     'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`; `notice_assigned` of a credit that an operator read in a notice',
   ),
   status: Type.Enum([...STATUSES], {
-    description: '`APPROVED` is to be posted; approve it again after a failure, or reject it',
+    description:
+      '`APPROVED` is to be posted; approve it again after a failure, or reject it. `REJECTED` also where it was entered before, so that nothing was posted',
   }),
   amount: rupeesText,
   reference: text(
     'The bank’s reference, the journal to be reversed, the notice to be assigned, or the file and line of an opening balance',
   ),
   request: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
-    description: 'What it is of',
+    description: 'What it is of; of a correction also the amounts of the payment, `from` and `amount`',
   }),
   reason: text(),
   requestedBy: text(),
@@ -122,7 +123,8 @@ export const approvePosting = query({
   path: `${PATH}/:approvalId/approve`,
   tag: TAG,
   summary: 'Approve a posting that another operator requested',
-  description: 'It is posted at once. After a failure approve it again: it is posted once.',
+  description:
+    'It is posted at once. After a failure approve it again: it is posted once. What was entered before is not posted again: the approval is then `REJECTED`.',
   permission: 'finance',
   params: idParam('approvalId'),
   result: ApprovalRecord,

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
+import { isEntered } from '@svc/core/cards/find-entered'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { followedNotice } from '@svc/core/rails/find-notice'
@@ -42,18 +43,22 @@ const moved = {
   transferId: text(),
   amount: rupeesText,
   balance: rupeesText,
+  isRepeat: Type.Boolean({ description: 'It was entered before: nothing was posted' }),
 }
 
 interface Movement {
   readonly transfer: { readonly transferId: string; readonly amountPaise: bigint; readonly objectId: string }
   readonly balancePaise: Paise
+  /** Absent when it was entered before. */
+  readonly entry: string | undefined
 }
 
-const movedToWire = ({ transfer, balancePaise }: Movement) => ({
+const movedToWire = ({ transfer, balancePaise, entry }: Movement) => ({
   cardAccountId: transfer.objectId,
   transferId: transfer.transferId,
   amount: formatRupees(transfer.amountPaise as Paise),
   balance: formatRupees(balancePaise),
+  isRepeat: entry === undefined,
 })
 
 interface Given {
@@ -82,7 +87,8 @@ const givenIn = ({ reference, reason }: Given) => ({ reference, reason })
 
 const REPEATS =
   'The bank’s reference is entered once: a repeat with the same account and amount changes nothing and returns the first'
-const APPROVED = 'Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202.'
+const APPROVED =
+  'Above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person: 202; a repeat does not.'
 
 export const fundCardAccountInConsole = query({
   ...consoleOperation,
@@ -123,8 +129,10 @@ export const fundCardAccountInConsole = query({
       const assigns = await database.operate(async (tx) =>
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, by.actor, 'transfer_notice'),
       )
-      const approval = await askApproval(services, fundingPosting({ ...fund, noticeId }), by)
-      if (approval) return waitsForApproval(approval, services)
+      if (!(await database.operate((tx) => isEntered(tx, 'card_funding', fund)))) {
+        const approval = await askApproval(services, fundingPosting({ ...fund, noticeId }), by)
+        if (approval) return waitsForApproval(approval, services)
+      }
       const details = fundingAudit(fund, fund.amountPaise, givenIn(fund))
       const funded = await run({ ...fund, assigns }, auditOf(fund.partnerId, input, details))
       return { body: JSON.stringify(movedToWire(funded)) }
@@ -152,8 +160,10 @@ export const withdrawFromCardAccountInConsole = query({
     return async (input) => {
       const withdrawal = await readMovement(services, input)
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      const approval = await askApproval(services, withdrawalPosting(withdrawal), by)
-      if (approval) return waitsForApproval(approval, services)
+      if (!(await services.database.operate((tx) => isEntered(tx, 'card_withdrawal', withdrawal)))) {
+        const approval = await askApproval(services, withdrawalPosting(withdrawal), by)
+        if (approval) return waitsForApproval(approval, services)
+      }
       const details = fundingAudit(
         withdrawal,
         withdrawal.amountPaise,

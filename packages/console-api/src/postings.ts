@@ -3,6 +3,7 @@ import { fundAccount } from '@svc/core/cards/fund-account'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import {
   type Approval,
+  decideApproval,
   findApproval,
   type ManualPosting,
   needsApproval,
@@ -118,13 +119,17 @@ interface Adjustment {
   readonly reason: string
 }
 
-/** What is posted is the difference. */
+/** What is posted is the difference; the amounts before and after it say in which direction. */
 export const adjustmentPosting = ({ merchantId, paymentId, changePaise, ...rest }: Adjustment): Posting => ({
   tenantId: merchantId,
   kind: 'payment_adjustment',
   amountPaise: changePaise < 0n ? 0n - changePaise : changePaise,
   reference: rest.reference,
-  request: { paymentId, amount: formatRupees(rest.amountPaise) },
+  request: {
+    paymentId,
+    from: formatRupees(rest.amountPaise - changePaise),
+    amount: formatRupees(rest.amountPaise),
+  },
   reason: rest.reason,
 })
 
@@ -238,22 +243,31 @@ function resolve(
   return commands.open(resolveSuspense).run({ tenantId, paymentId, merchantId, reason, approvalId }, audit)
 }
 
-/** Posts what was approved, and returns the approval as it is then. To be repeated after a failure. */
+/**
+ * Posts what was approved, and returns the approval as it is then. To be repeated after a failure. What was entered before,
+ * say by the bank's own notice, is not posted again: its approval ends as rejected, since no journal will use it.
+ */
 export async function postApproved(
   tools: PostingTools,
   approval: Approval,
   { actor, requestId }: PostingActor,
 ): Promise<Approval> {
+  const by = { actor, ...(requestId !== undefined && { requestId }) }
   const { approvalId, amountPaise, kind, outcome, requestedBy, reason, reference, tenantId } = approval
   if (outcome !== 'APPROVED') fail('approval_closed')
   const details = { approvalId, amount: formatRupees(amountPaise), reference, reason, requestedBy }
   await CARRY[kind](tools, approval, {
-    actor,
+    ...by,
     action: `${kind}.posted`,
     target: approvalId,
     tenantId,
     details,
-    ...(requestId !== undefined && { requestId }),
   })
-  return tools.database.operate((tx) => findApproval(tx, approvalId))
+  const carried = await tools.database.operate((tx) => findApproval(tx, approvalId))
+  if (carried.journalId !== null) return carried
+  return tools.database.operate(
+    (tx) => decideApproval(tx, approvalId, 'REJECTED', actor),
+    'read committed',
+    by,
+  )
 }

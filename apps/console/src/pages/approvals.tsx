@@ -10,8 +10,9 @@ import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money, rupees } from '../parts/money.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { ThingLink } from '../parts/thing-link.tsx'
+import { IdLink, ThingLink } from '../parts/thing-link.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { wordy } from '../words.ts'
 
 type Row = Schemas['Approval']
 
@@ -26,32 +27,88 @@ const KINDS: Readonly<Record<string, string>> = {
   notice_assigned: 'Payment that a bank notice reports',
 }
 
-/** What is posted when it is approved, in words. */
-export function Posting({ row }: { readonly row: Row }) {
-  const { cardAccountId, merchantId, payeeVpa, paymentId, tr, utr } = row.request
+interface OfRow {
+  readonly row: Row
+}
+
+/** The platform, in whose books are credits that fit no merchant, has no page. */
+const PLATFORM = 'house'
+
+/** What is posted when it is approved, in words; once it is posted, its journal too. */
+export function Posting({ row }: OfRow) {
+  const { kind, journalId, reference, request, tenantId } = row
+  const {
+    account,
+    cardAccountId,
+    effectiveDate,
+    journalId: reversedId,
+    merchantId,
+    noticeId,
+    ownerId,
+    payeeVpa,
+    paymentId,
+    tr,
+    utr,
+  } = request
+  const ofNotice = kind === 'notice_assigned' ? reference : noticeId
+  const objectIds = [cardAccountId, ofNotice, paymentId, merchantId, reversedId, ownerId].flatMap(
+    (id) => id ?? [],
+  )
   return (
     <>
-      <Text size="sm">{KINDS[row.kind] ?? row.kind}</Text>
-      {cardAccountId && <ThingLink kind="cardAccount" id={cardAccountId} />}
-      {paymentId && <ThingLink kind="payment" id={paymentId} />}
-      {merchantId && <ThingLink kind="merchant" id={merchantId} />}
-      {row.kind === 'notice_assigned' && <ThingLink kind="notice" id={row.reference} />}
+      <Text size="sm">{KINDS[kind] ?? kind}</Text>
+      {objectIds.map((id) => (
+        <div key={id}>
+          <IdLink id={id} />
+        </div>
+      ))}
+      {kind === 'payment_adjustment' && <Correction row={row} />}
+      {account && (
+        <Text size="sm">
+          {wordy(account)}, as of {effectiveDate}
+        </Text>
+      )}
+      {tenantId !== PLATFORM && !objectIds.includes(tenantId) && (
+        <Text size="sm">
+          of <IdLink id={tenantId} />
+        </Text>
+      )}
       {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}
-      <Text size="xs" c="dimmed">
-        {row.reference}
-      </Text>
+      {reference !== reversedId && reference !== ofNotice && (
+        <Text size="xs" c="dimmed">
+          {reference}
+        </Text>
+      )}
+      {journalId && (
+        <Text size="sm">
+          Posted as <ThingLink kind="journal" id={journalId} />
+        </Text>
+      )}
     </>
   )
 }
 
-export function Decision({ row }: { readonly row: Row }) {
+/** Requests of versions that did not keep the former amount say the new one alone. */
+function Correction({ row: { amount: change, request } }: OfRow) {
+  const { amount, from } = request
+  const to = rupees(amount ?? '')
+  if (!from) return <Text size="sm">To {to}</Text>
+  return (
+    <Text size="sm">
+      From {rupees(from)} to {to}: {rupees(change)} {Number(amount) > Number(from) ? 'more' : 'less'} for the
+      merchant
+    </Text>
+  )
+}
+
+export function Decision({ row }: OfRow) {
   const { can, name } = useSession()
   const waits = row.status === 'PENDING' || row.status === 'APPROVED'
   if (!waits || !can('finance')) return <Text size="sm">{row.decidedBy ?? '–'}</Text>
   const isOwn = row.requestedBy === `operator ${name}`
   const params = { path: { approvalId: row.approvalId } }
-  const changed = async (message: string) => {
-    notifications.show({ color: 'teal', message })
+  const changed = async (message: string, color = 'teal') => {
+    notifications.show({ color, message })
     for (const key of ['approvals', 'card-accounts', 'payments', 'notices', 'ledger'])
       await queryClient.invalidateQueries({ queryKey: [key] })
   }
@@ -67,12 +124,17 @@ export function Decision({ row }: { readonly row: Row }) {
           confirm="Approve and post"
           compact
           run={async () => {
-            await responseOf(api.POST('/approvals/{approvalId}/approve', { params }))
-            await changed(`${rupees(row.amount)} posted.`)
+            const { status } = await responseOf(api.POST('/approvals/{approvalId}/approve', { params }))
+            if (status === 'POSTED') await changed(`${rupees(row.amount)} posted.`)
+            else
+              await changed('It was entered before: nothing was posted, and the request has ended.', 'yellow')
           }}
         >
-          {KINDS[row.kind]} of <b>{rupees(row.amount)}</b> ({amountInWords(row.amount)}), requested by{' '}
-          {row.requestedBy}: “{row.reason}”. It is posted at once, in your name too.
+          <Posting row={row} />
+          <Text size="sm" mt="xs">
+            <b>{rupees(row.amount)}</b> ({amountInWords(row.amount)}), requested by {row.requestedBy}: “
+            {row.reason}”. It is posted at once, in your name too.
+          </Text>
         </ConfirmAction>
       )}
       {(row.status === 'PENDING' || row.status === 'APPROVED') && (

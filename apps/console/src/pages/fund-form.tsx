@@ -60,7 +60,9 @@ export const bodyOf = ({ amount, reference, reason }: Funding) => ({
   reason: reason.trim(),
 })
 
-type Entered = { readonly approvalId: string; readonly amount: string } | { readonly balance: string }
+type Entered =
+  | { readonly approvalId: string; readonly amount: string }
+  | { readonly balance: string; readonly isRepeat: boolean }
 
 /** Shows the outcome and reloads everything that shows money. True if the posting waits for a second person. */
 export async function showEntered(entered: Entered): Promise<boolean> {
@@ -68,8 +70,10 @@ export async function showEntered(entered: Entered): Promise<boolean> {
   if (waits) notifyWaiting(entered.amount)
   else
     notifications.show({
-      color: 'teal',
-      message: `Entered. The balance is ${rupees(entered.balance)} now.`,
+      color: entered.isRepeat ? 'yellow' : 'teal',
+      message: entered.isRepeat
+        ? `It was entered before: nothing was posted. The balance is ${rupees(entered.balance)}.`
+        : `Entered. The balance is ${rupees(entered.balance)} now.`,
     })
   for (const key of ['card-accounts', 'bank-credits', 'ledger', 'notices'])
     await queryClient.invalidateQueries({ queryKey: [key] })

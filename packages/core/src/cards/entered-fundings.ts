@@ -3,7 +3,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 
 /** How often one reference may be entered: again after each reversal. */
-const ENTRIES_MAX = 9
+export const ENTRIES_MAX = 9
 
 /** Of two transactions that enter the same references one waits, whichever partners they are for. */
 const LOCK = statement(
