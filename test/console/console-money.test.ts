@@ -3,6 +3,7 @@ import { coinConfigs } from './coin-configs.ts'
 import { exceptions } from './exceptions.ts'
 import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
+import { approvals, outcomes } from './outcomes.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { suspense } from './suspense.ts'
 
@@ -12,6 +13,8 @@ inBrowser('money in the console', {
     payoutApproval,
     payoutOutcomes,
     suspense,
+    approvals,
+    outcomes,
     exceptions,
     journals,
     payments,

@@ -7,6 +7,8 @@ import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
 import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
 import { ThingLink } from '../parts/thing-link.tsx'
+import { useSession } from '../session.ts'
+import { CloseDispute } from './close-dispute.tsx'
 
 type Row = Schemas['DisputeRow']
 
@@ -27,6 +29,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Notified', sorts: BY_TIME, cell: ({ dispute }) => <Instant at={dispute.createdOn} /> },
 ]
 
+const DECISION: Column<Row> = { title: 'Decision', cell: (row) => <CloseDispute row={row} /> }
+
 const STATUSES = ['OPEN', 'EVIDENCE_SUBMITTED', 'ACCEPTED', 'WON', 'LOST']
 
 const FILTERS: readonly Filter[] = [
@@ -41,6 +45,7 @@ const FILTERS: readonly Filter[] = [
 ]
 
 export function Disputes() {
+  const { can } = useSession()
   return (
     <ListPage
       title="Disputes"
@@ -48,7 +53,7 @@ export function Disputes() {
       name="disputes"
       caption="Disputes"
       load={listAt('/disputes')}
-      columns={COLUMNS}
+      columns={can('finance') ? [...COLUMNS, DECISION] : COLUMNS}
       rowKey={({ dispute }) => dispute.disputeId}
       filters={FILTERS}
       sort="-created"

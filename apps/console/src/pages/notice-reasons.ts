@@ -28,7 +28,7 @@ export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Mean
   },
   unknown_refund: {
     title: 'Unknown refund',
-    toDo: 'No refund fits. Find the refund with the bank, then record its outcome with this notice: svc admin refund confirm or svc admin refund fail.',
+    toDo: 'No refund fits. Find the refund with the bank, then record its outcome on its page with the id of this notice, or by svc admin refund confirm or svc admin refund fail.',
   },
   status_unreadable: {
     title: 'Status not readable',

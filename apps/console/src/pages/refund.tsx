@@ -8,6 +8,7 @@ import { Money } from '../parts/money.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Id, ThingLink } from '../parts/thing-link.tsx'
+import { RefundActions } from './refund-actions.tsx'
 
 export function Refund() {
   const { refundId = '' } = useParams({ strict: false })
@@ -23,6 +24,7 @@ export function Refund() {
       title={refund ? `Refund ${refund.referenceNumber}` : 'Refund'}
       badge={refund && <StatusBadge state={refund.status} />}
       trail={[{ to: '/refunds', label: 'Refunds' }]}
+      actions={refund && <RefundActions refund={refund} />}
     >
       <Loaded query={query}>
         {({ history, payoutId, row }) => (

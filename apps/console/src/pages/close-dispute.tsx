@@ -1,0 +1,71 @@
+import { Select, Text, TextInput } from '@mantine/core'
+import { amountInWords } from '../amount-in-words.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { rupees } from '../parts/money.tsx'
+import { queryClient } from '../session.ts'
+
+type Row = Schemas['DisputeRow']
+type Outcome = 'WON' | 'LOST'
+
+/** One that was lost because no evidence came in time may still be won. */
+function outcomesOf({ status, evidenceOn }: Row['dispute']): readonly Outcome[] {
+  if (status === 'OPEN' || status === 'EVIDENCE_SUBMITTED') return ['WON', 'LOST']
+  return status === 'LOST' && evidenceOn === undefined ? ['WON'] : []
+}
+
+const LABELS = {
+  WON: 'Won: the amount is payable to the merchant again',
+  LOST: 'Lost: the bank keeps it for the payer',
+}
+
+/** Records what the network decided of a dispute; nothing where it is decided for good. */
+export function CloseDispute({ row: { dispute, merchantName } }: { readonly row: Row }) {
+  const outcomes = outcomesOf(dispute)
+  const [only] = outcomes
+  if (only === undefined) return undefined
+  const amount = dispute.amount.toFixed(2)
+  return (
+    <FormDialog
+      label={`Close ${dispute.caseReference}`}
+      compact="Close"
+      send="Record the decision"
+      variant="default"
+      initial={{ outcome: outcomes.length === 1 ? only : null, noticeId: '' } as Decision}
+      rules={{ outcome: needed }}
+      fields={(form) => (
+        <>
+          <Text size="sm">
+            <b>{rupees(amount)}</b> ({amountInWords(amount)}) of {merchantName}.
+          </Text>
+          <Select
+            label="The network’s decision"
+            data={outcomes.map((value) => ({ value, label: LABELS[value] }))}
+            required
+            {...form.getInputProps('outcome')}
+          />
+          <TextInput
+            label="Bank notice"
+            description="The notice in quarantine that says so, if there is one"
+            placeholder="rnt_…"
+            maxLength={64}
+            {...form.getInputProps('noticeId')}
+          />
+        </>
+      )}
+      submit={async ({ outcome, noticeId }) => {
+        const notice = noticeId.trim()
+        await responseOf(
+          api.POST('/disputes/{disputeId}/close', {
+            params: { path: { disputeId: dispute.disputeId } },
+            body: { outcome: outcome!, ...(notice && { noticeId: notice }) },
+          }),
+        )
+        for (const key of ['disputes', 'payments', 'notices', 'ledger'])
+          await queryClient.invalidateQueries({ queryKey: [key] })
+      }}
+    />
+  )
+}
+
+type Decision = { outcome: Outcome | null; noticeId: string }

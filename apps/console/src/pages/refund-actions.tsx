@@ -1,0 +1,118 @@
+import { Text, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { amountInWords } from '../amount-in-words.ts'
+import { api, responseOf, type Schemas } from '../api.ts'
+import { FormDialog, needed } from '../parts/form-dialog.tsx'
+import { rupees } from '../parts/money.tsx'
+import { queryClient, useSession } from '../session.ts'
+
+interface OfRefund {
+  readonly refund: Schemas['RefundRow']['refund']
+}
+
+/** What the bank says of a refund that it has not confirmed, recorded by those who may move money. */
+export function RefundActions({ refund }: OfRefund) {
+  const { can } = useSession()
+  const isOpen = refund.status === 'PENDING' || refund.status === 'SENT'
+  if (!isOpen || !can('finance')) return undefined
+  return (
+    <>
+      <MarkPaid refund={refund} />
+      <MarkFailed refund={refund} />
+    </>
+  )
+}
+
+type Outcome = { utr: string; reason: string; noticeId: string }
+const EMPTY: Outcome = { utr: '', reason: '', noticeId: '' }
+
+async function record(
+  { refundId }: OfRefund['refund'],
+  status: 'REFUNDED' | 'FAILED',
+  outcome: Outcome,
+): Promise<void> {
+  const [utr, reason, noticeId] = [outcome.utr.trim(), outcome.reason.trim(), outcome.noticeId.trim()]
+  const body = { status, ...(utr && { utr }), ...(reason && { reason }), ...(noticeId && { noticeId }) }
+  await responseOf(api.POST('/refunds/{refundId}/complete', { params: { path: { refundId } }, body }))
+  for (const key of ['refunds', 'payments', 'notices', 'ledger'])
+    await queryClient.invalidateQueries({ queryKey: [key] })
+}
+
+function Repaid({ refund: { amount, paymentId } }: OfRefund) {
+  const inFigures = amount.toFixed(2)
+  return (
+    <Text size="sm">
+      <b>{rupees(inFigures)}</b> ({amountInWords(inFigures)}) of the payment {paymentId}.
+    </Text>
+  )
+}
+
+function NoticeField({ form }: { readonly form: UseFormReturnType<Outcome> }) {
+  return (
+    <TextInput
+      label="Bank notice"
+      description="The notice in quarantine that says so, if there is one"
+      placeholder="rnt_…"
+      maxLength={64}
+      {...form.getInputProps('noticeId')}
+    />
+  )
+}
+
+function MarkPaid({ refund }: OfRefund) {
+  return (
+    <FormDialog
+      label="Mark as refunded"
+      send="Record as refunded"
+      variant="default"
+      initial={EMPTY}
+      rules={{
+        utr: (value: string) =>
+          value.trim().length >= 6 ? null : 'The bank’s reference: at least 6 characters',
+      }}
+      fields={(form) => (
+        <>
+          <Repaid refund={refund} />
+          <TextInput
+            label="UTR"
+            description="The bank’s own reference of this refund"
+            maxLength={64}
+            required
+            data-autofocus
+            {...form.getInputProps('utr')}
+          />
+          <NoticeField form={form} />
+        </>
+      )}
+      submit={(outcome) => record(refund, 'REFUNDED', outcome)}
+    />
+  )
+}
+
+function MarkFailed({ refund }: OfRefund) {
+  return (
+    <FormDialog
+      label="Mark as failed"
+      send="Record as failed"
+      variant="default"
+      initial={EMPTY}
+      rules={{ reason: needed }}
+      fields={(form) => (
+        <>
+          <Repaid refund={refund} />
+          <Text size="sm">It is payable to the merchant again.</Text>
+          <TextInput
+            label="Reason"
+            description="Why the bank could not make it; the merchant sees it"
+            maxLength={255}
+            required
+            data-autofocus
+            {...form.getInputProps('reason')}
+          />
+          <NoticeField form={form} />
+        </>
+      )}
+      submit={(outcome) => record(refund, 'FAILED', outcome)}
+    />
+  )
+}
