@@ -81,8 +81,8 @@ async function payTwice(tr: string): Promise<void> {
     transactionTime: new Date(service.clock.now()).toISOString(),
   }
   payloadOf(await notifyCredit(service.client, credit))
-  const { reason } = payloadOf(await notifyCredit(service.client, { ...credit, amount: 13 }))
-  expect(reason).toBe('contradicts_earlier_notice')
+  const { json } = await notifyCredit(service.client, { ...credit, amount: 13 })
+  expect(json.payload.reason).toBe('contradicts_earlier_notice')
 }
 
 async function voidCoins(userId: string): Promise<void> {
