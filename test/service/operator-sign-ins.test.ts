@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { Browser, newOperator, signedIn } from '../harness/console.ts'
+import { memberBrowser } from '../harness/portal.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
 let service: TestService
@@ -182,4 +183,21 @@ test('a session ends by its operator alone, one or all others, at once in every 
   }
   const actions = (await audited(service, `target=${operatorId}`)).map(({ action }) => action)
   expect(actions).toEqual(expect.arrayContaining(['operator.session_ended', 'operator.other_sessions_ended']))
+})
+
+test('what a page asks by itself keeps no session alive, of an operator or of a member', async () => {
+  const { merchantId } = await service.newMerchant()
+  const ways = [() => signedIn(service, 'viewer'), () => memberBrowser(service, merchantId)]
+  for (const signIn of ways) {
+    const browser = await signIn()
+    const ask = (minutesLater: number, idleMinutes: number) => {
+      service.clock.advance(minutesLater * 60_000)
+      return browser.get('/session', { 'x-svc-idle-seconds': String(idleMinutes * 60) })
+    }
+    expect((await ask(20, 20)).status).toBe(200)
+    // The person did something 20 minutes after the sign-in: the limit of 30 minutes counts from there.
+    expect((await ask(5, 5)).status).toBe(200)
+    expect((await ask(20, 25)).status).toBe(200)
+    expect((await ask(6, 31)).error).toBe('not_signed_in')
+  }
 })

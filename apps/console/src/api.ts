@@ -3,6 +3,7 @@ import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
 import { readFailure } from './failure.ts'
 import type { ListOf } from './known-pages.ts'
+import { sinceLastAct } from './last-act.ts'
 import { stringifySearch } from './list-search.ts'
 
 /** Of the console, and of the portal, which shares parts with it. */
@@ -41,7 +42,7 @@ export const afterStepUp: Middleware = {
     return error === 'step_up_required' && (await stepUp.ask()) ? fetch(copy) : undefined
   },
 }
-api.use(afterStepUp)
+api.use(sinceLastAct, afterStepUp)
 
 /** Called when a call finds that the session has ended. */
 export const onSignedOut = new Set<() => void>()

@@ -7,11 +7,12 @@ import { statement } from '@svc/platform/db/statement'
 import type { Actor, Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { lastActMs } from './last-act.ts'
 import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
 import { type Permission, permits, type Role, rolesWith } from './permissions.ts'
 import { type Factor, isFactorMissing, isProofStale } from './proof-age.ts'
 
-/** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
+/** `seen_at` moves this seldom, so that not every request writes. */
 const SEEN_EVERY_MS = 60_000
 /** What is kept of the name that a browser gives itself. */
 const USER_AGENT_MAX = 256
@@ -36,7 +37,10 @@ const FIND = statement<SessionRow>(
    from operator_sessions s join operators o using (operator_id)
    where s.digest = $1 and s.expires_at > $2 and s.seen_at > $3 and o.disabled_at is null`,
 )
-const SEEN = statement('operator_session_seen', 'update operator_sessions set seen_at = $2 where digest = $1')
+const SEEN = statement(
+  'operator_session_seen',
+  'update operator_sessions set seen_at = greatest(seen_at, $2) where digest = $1',
+)
 const INSERT = statement(
   'operator_session_insert',
   `insert into operator_sessions
@@ -157,14 +161,18 @@ export class Sessions {
     return { now: new Date(nowMs), idleSince: new Date(nowMs - idleMinutes(config) * 60_000) }
   }
 
-  /** Read from the database with every request: a session that ended, ended for every process at once. */
-  async find(digest: Buffer): Promise<Session | undefined> {
+  /**
+   * Read from the database with every request: a session that ended, ended for every process at once. What a page asks
+   * by itself does not keep it alive.
+   */
+  async #find(digest: Buffer, headers: Readonly<Record<string, unknown>>): Promise<Session | undefined> {
     const { now, idleSince } = this.bounds()
-    const seldom = new Date(now.getTime() - SEEN_EVERY_MS)
+    const seen = lastActMs(headers, now.getTime())
+    const seldom = new Date(seen - SEEN_EVERY_MS)
     return this.#services.database.operate(async (tx) => {
       const [row] = await tx.query(FIND, [digest, now, idleSince, seldom])
       if (!row) return undefined
-      if (row.stale) await tx.query(SEEN, [digest, now])
+      if (row.stale) await tx.query(SEEN, [digest, new Date(seen)])
       const { operator_id: actorId, name, role, expires_at: expiresAt, factors } = row
       const { authenticated_at: authenticatedAt, has_second_factor: hasSecondFactor } = row
       const operator = { actorId, name, role }
@@ -191,7 +199,7 @@ export class Sessions {
   /** The session of a request. Throws `not_signed_in`. */
   async current(request: { readonly headers: Readonly<Record<string, unknown>> }): Promise<Session> {
     const digest = this.digestOf(request)
-    return (digest && (await this.find(digest))) ?? fail('not_signed_in')
+    return (digest && (await this.#find(digest, request.headers))) ?? fail('not_signed_in')
   }
 
   /** The session of a request, if its operator may do what the operation needs. */

@@ -20,7 +20,7 @@ import { Waiting } from '../parts/loaded.tsx'
 import { useSession } from '../session.ts'
 import { Notices } from '../shell/notices.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
-import { signOut, useMember } from './session.ts'
+import { signOut, useMember, useSessionCheck } from './session.ts'
 import { StepUp } from './step-up.tsx'
 
 /** The places of the portal; those of one kind of tenant say which. */
@@ -43,6 +43,7 @@ const PLACES = [
 /** Header, places and the page itself. */
 export function Layout() {
   const [navigating, navigation] = useDisclosure(false)
+  useSessionCheck()
   return (
     <AppShell
       header={{ height: 56 }}

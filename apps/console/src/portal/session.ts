@@ -26,6 +26,21 @@ export const memberQuery = queryOptions({
 /** After what changes the session in the service: the pages only watch what is known of it. */
 export const refreshMember = () => queryClient.fetchQuery({ ...memberQuery, staleTime: 0 })
 
+const CHECK_MS = 60_000
+
+/** Most pages ask nothing by themselves: without this, one stays on the screen after its session has ended. */
+export const useSessionCheck = (): void =>
+  void useQuery({
+    queryKey: ['session-check'],
+    queryFn: async () => {
+      await responseOf(api.GET('/session'))
+      return true
+    },
+    // The way here has just asked.
+    initialData: true,
+    refetchInterval: CHECK_MS,
+  })
+
 const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 

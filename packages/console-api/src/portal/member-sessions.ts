@@ -6,11 +6,12 @@ import { statement } from '@svc/platform/db/statement'
 import type { Caller, Services } from '@svc/server/http/operation'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
+import { lastActMs } from '../last-act.ts'
 import { type Factor, isFactorMissing, isProofStale } from '../proof-age.ts'
 import { MEMBER_ROLES, type MemberRole } from './member-roles.ts'
 import type { Member } from './member-store.ts'
 
-/** `seen_at` moves this seldom, so that a page that polls does not write with every request. */
+/** `seen_at` moves this seldom, so that not every request writes. */
 const SEEN_EVERY_MS = 60_000
 const USER_AGENT_MAX = 256
 /** Sessions of one member; the oldest ends when there is one more. */
@@ -41,7 +42,7 @@ const FIND = statement<SessionRow>(
 )
 const SEEN = statement(
   'member_session_seen',
-  'update member_sessions set seen_at = $3 where tenant_id = $1 and digest = $2',
+  'update member_sessions set seen_at = greatest(seen_at, $3) where tenant_id = $1 and digest = $2',
 )
 const INSERT = statement(
   'member_session_insert',
@@ -164,7 +165,10 @@ export class MemberSessions {
     return this.#cookie('', 0)
   }
 
-  /** Read from the database with every request: what ended, ended for every process at once. Throws `not_signed_in`. */
+  /**
+   * Read from the database with every request: what ended, ended for every process at once. What a page asks by itself
+   * does not keep it alive. Throws `not_signed_in`.
+   */
   async current(request: Headers): Promise<MemberSession> {
     const { clock, config, database } = this.#services
     const named = this.#named(request) ?? fail('not_signed_in')
@@ -174,8 +178,9 @@ export class MemberSessions {
     const find = (tx: Tx) => tx.query(FIND, [tenantId, digest, new Date(nowMs), idleSince])
     const [row] = await database.read([tenantId], find)
     if (!row) return fail('not_signed_in')
-    if (row.seen_at.getTime() < nowMs - SEEN_EVERY_MS)
-      await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(nowMs)]))
+    const seenMs = lastActMs(request.headers, nowMs)
+    if (row.seen_at.getTime() < seenMs - SEEN_EVERY_MS)
+      await database.write([tenantId], (tx) => tx.query(SEEN, [tenantId, digest, new Date(seenMs)]))
     const { member_id: memberId, name, role, expires_at: expiresAt, factors } = row
     const { authenticated_at: authenticatedAt, has_second_factor: hasSecondFactor } = row
     const who = { tenantId, memberId, name, role }

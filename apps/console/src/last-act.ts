@@ -1,0 +1,18 @@
+import type { Middleware } from 'openapi-fetch'
+
+/** That the page was opened counts as well. */
+let lastMs = Date.now()
+
+const note = (): void => {
+  lastMs = Date.now()
+}
+for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchmove'])
+  window.addEventListener(type, note, { capture: true, passive: true })
+
+/** Says with each call how long ago the person did something: what the page asks by itself keeps no session alive. */
+export const sinceLastAct: Middleware = {
+  onRequest({ request }) {
+    const seconds = Math.max(0, Math.floor((Date.now() - lastMs) / 1_000))
+    request.headers.set('x-svc-idle-seconds', String(seconds))
+  },
+}
