@@ -8,7 +8,7 @@ import {
 import { onSignedOut } from './api.ts'
 import { parseSearch, type Search, stringifySearch } from './list-search.ts'
 import { Waiting } from './parts/loaded.tsx'
-import { aboutQuery, queryClient, sessionQuery } from './session.ts'
+import { aboutQuery, forgetPerson, queryClient, sessionQuery } from './session.ts'
 import { Layout } from './shell/layout.tsx'
 import { NoSuchPage, PageBroke } from './shell/page-broke.tsx'
 
@@ -126,10 +126,11 @@ export const router = createRouter({
   scrollRestoration: true,
 })
 
-// A session that ends in the middle of something leads to the sign-in, and from there back.
+// A session that ends in the middle of something leads to the sign-in, and from there back. What was on the screen is
+// forgotten once it has left it; before, it would be asked again.
 onSignedOut.add(() => {
   queryClient.setQueryData(sessionQuery.queryKey, null)
-  void router.invalidate()
+  void router.invalidate().then(forgetPerson)
 })
 
 declare module '@tanstack/react-router' {

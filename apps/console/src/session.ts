@@ -46,6 +46,23 @@ export const sessionQuery = queryOptions({
   staleTime: Infinity,
 })
 
+/** Of no person; and who is signed in, which is set where it changes. */
+const KEPT: ReadonlySet<unknown> = new Set(['about', 'portal-about', 'session', 'member-session'])
+
+/** Forgets what the page has seen for one person, before another one uses it. What is on the screen is asked again, not forgotten. */
+export function forgetPerson(): void {
+  queryClient.removeQueries({
+    predicate: (query) => !KEPT.has(query.queryKey[0]) && query.getObserversCount() === 0,
+  })
+  forgetItems()
+}
+
+/** Keeps the session that a sign-in began. */
+export function keepSession(session: Schemas['Session']): void {
+  forgetPerson()
+  queryClient.setQueryData(sessionQuery.queryKey, session)
+}
+
 /** After what changes the session in the service: the pages only watch what is known of it. */
 export const refreshSession = () => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
 

@@ -1,18 +1,17 @@
 import { Button, Center, Loader, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, responseOf } from '../api.ts'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { PLACE_AFTER } from '../parts/single-sign-on.tsx'
 import { placeAfter } from '../place-after.ts'
-import { sessionQuery } from '../session.ts'
+import { keepSession } from '../session.ts'
 
 /** Where the identity provider leads the browser back to. */
 export function FinishSingleSignOn() {
   useDocumentTitle('Sign in · svc console')
-  const client = useQueryClient()
   const router = useRouter()
   const [response] = useState(() => window.location.search.slice(1))
   const finished = useQuery({
@@ -27,12 +26,12 @@ export function FinishSingleSignOn() {
   const session = finished.data
   useEffect(() => {
     if (!session) return
-    client.setQueryData(sessionQuery.queryKey, session)
+    keepSession(session)
     const place = placeAfter(sessionStorage.getItem(PLACE_AFTER))
     sessionStorage.removeItem(PLACE_AFTER)
     // Replaces the address with the provider's response in the history of the browser.
     router.history.replace(`/console${place}`)
-  }, [session, client, router])
+  }, [session, router])
   return (
     <Center mih="100dvh" p="md" component="main">
       <Paper withBorder p="xl" w="100%" maw={420}>

@@ -12,7 +12,7 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDocumentTitle } from '@mantine/hooks'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
@@ -25,13 +25,12 @@ import { Loaded } from '../parts/loaded.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
 import { signInWithPasskey } from '../passkey.ts'
 import { placeAfter } from '../place-after.ts'
-import { aboutQuery, sessionQuery } from '../session.ts'
+import { aboutQuery, keepSession } from '../session.ts'
 
 export function SignIn() {
   useDocumentTitle('Sign in · svc console')
   const { back } = useSearch({ strict: false }) as Search
   const about = useQuery(aboutQuery)
-  const client = useQueryClient()
   const router = useRouter()
   const [failed, setFailed] = useState<unknown>()
   const [busy, setBusy] = useState(false)
@@ -40,7 +39,7 @@ export function SignIn() {
     setBusy(true)
     setFailed(undefined)
     try {
-      client.setQueryData(sessionQuery.queryKey, await call)
+      keepSession(await call)
       router.history.push(`/console${placeAfter(back)}`)
     } catch (error) {
       const isFirstStep = asCallFailed(error).word === 'second_factor_required'

@@ -22,7 +22,7 @@ import { CodeInput } from '../../parts/code-input.tsx'
 import { FailureAlert } from '../../parts/failure-alert.tsx'
 import { needed } from '../../parts/form-dialog.tsx'
 import { placeAfter } from '../../place-after.ts'
-import { queryClient } from '../../session.ts'
+import { forgetPerson, queryClient } from '../../session.ts'
 import { api, type Schemas } from '../api.ts'
 import { memberQuery, portalQuery } from '../session.ts'
 import { asksCode } from '../step-up.tsx'
@@ -37,6 +37,7 @@ export function SignIn() {
   })
   const about = useQuery(portalQuery)
   const entered = (session: Schemas['MemberSession']) => {
+    forgetPerson()
     queryClient.setQueryData(memberQuery.queryKey, session)
     router.history.push(`/portal${placeAfter(back)}`)
   }
