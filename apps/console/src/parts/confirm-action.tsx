@@ -20,10 +20,11 @@ interface ConfirmActionProps {
   readonly run: (reason: string) => Promise<unknown>
 }
 
-/** A button that asks before it does something, says how it went, and cannot be pressed twice. */
+/** A button that asks before it does something, stays until it can say how it went, and cannot be pressed twice. */
 export function ConfirmAction(props: ConfirmActionProps) {
   const { label, danger = false, compact = false } = props
   const [opened, { open, close }] = useDisclosure(false)
+  const [busy, setBusy] = useState(false)
   // What was asked stays on the screen until it has faded, also when the button asks the opposite by then.
   const [asked, setAsked] = useState(props)
   return (
@@ -39,11 +40,17 @@ export function ConfirmAction(props: ConfirmActionProps) {
       >
         {label}
       </Button>
-      <Modal opened={opened} onClose={close} title={asked.label}>
-        <Question {...asked} close={close} />
+      <Modal opened={opened} onClose={() => !busy && close()} title={asked.label}>
+        <Question {...asked} close={close} busy={busy} setBusy={setBusy} />
       </Modal>
     </>
   )
+}
+
+interface QuestionProps extends ConfirmActionProps {
+  readonly close: () => void
+  readonly busy: boolean
+  readonly setBusy: (busy: boolean) => void
 }
 
 function Question({
@@ -54,10 +61,11 @@ function Question({
   typed,
   run,
   close,
-}: ConfirmActionProps & { readonly close: () => void }) {
+  busy,
+  setBusy,
+}: QuestionProps) {
   const [reason, setReason] = useState('')
   const [written, setWritten] = useState('')
-  const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState<unknown>()
   const ready = (!withReason || reason.trim() !== '') && (typed === undefined || written === typed)
   const act = async () => {
@@ -102,7 +110,7 @@ function Question({
         )}
         {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
+          <Button variant="default" onClick={close} disabled={busy}>
             Keep as it is
           </Button>
           <Button type="submit" {...(danger && { color: 'red' })} loading={busy} disabled={!ready}>

@@ -27,10 +27,11 @@ interface FormDialogProps<V extends Values> extends FormProps<V> {
   readonly compact?: string
 }
 
-/** A button that opens a form. It closes when the service has taken what was typed, and keeps it otherwise. */
+/** A button that opens a form. It closes when the service has taken what was typed, and keeps it otherwise; nothing closes it while its request runs. */
 export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
   const { label, variant = 'filled', compact } = props
   const [opened, { open, close }] = useDisclosure(false)
+  const [busy, setBusy] = useState(false)
   return (
     <>
       <Button
@@ -41,8 +42,8 @@ export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
       >
         {compact ?? label}
       </Button>
-      <Modal opened={opened} onClose={close} title={label}>
-        <Form {...props} close={close} />
+      <Modal opened={opened} onClose={() => !busy && close()} title={label}>
+        <Form {...props} close={close} onBusy={setBusy} />
       </Modal>
     </>
   )
@@ -51,6 +52,8 @@ export function FormDialog<V extends Values>(props: FormDialogProps<V>) {
 interface ClosingForm<V extends Values> extends FormProps<V> {
   /** Of a dialog. */
   readonly close?: () => void
+  /** Called with whether its request runs. */
+  readonly onBusy?: (busy: boolean) => void
   /** Beside the button that sends it. */
   readonly beside?: ReactNode
 }
@@ -63,6 +66,7 @@ export function Form<V extends Values>({
   fields,
   submit,
   close,
+  onBusy,
   beside,
 }: ClosingForm<V>) {
   // Not on blur: a message that appears while the button is pressed would push it away from under the pointer.
@@ -71,6 +75,7 @@ export function Form<V extends Values>({
   const [failed, setFailed] = useState<unknown>()
   const act = async (values: V) => {
     setBusy(true)
+    onBusy?.(true)
     setFailed(undefined)
     try {
       await submit(values)
@@ -82,6 +87,7 @@ export function Form<V extends Values>({
       setFailed(error)
     } finally {
       setBusy(false)
+      onBusy?.(false)
     }
   }
   return (
@@ -92,7 +98,7 @@ export function Form<V extends Values>({
         <Group justify="flex-end">
           {beside}
           {close && (
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={close} disabled={busy}>
               Close
             </Button>
           )}

@@ -1,6 +1,6 @@
 import { Button, Code, Image, Modal, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useIsMutating, useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../api.ts'
 import { queryClient } from '../session.ts'
@@ -80,15 +80,22 @@ interface ShowProps extends Called {
   readonly show: Show
 }
 
+const CONFIRM = ['second-factor', 'confirm']
+
 function SetUp({ calls, show }: ShowProps) {
   const start = useMutation({ mutationFn: calls.start })
+  const busy = useIsMutating({ mutationKey: CONFIRM }) > 0
   return (
     <>
       {start.error && <FailureAlert failed={start.error} />}
       <Button variant="default" loading={start.isPending} onClick={() => start.mutate()}>
         Set up an app
       </Button>
-      <Modal opened={start.data !== undefined} onClose={start.reset} title="Set up an authenticator app">
+      <Modal
+        opened={start.data !== undefined}
+        onClose={() => !busy && start.reset()}
+        title="Set up an authenticator app"
+      >
         {start.data && (
           <Enroll
             calls={calls}
@@ -112,6 +119,7 @@ interface EnrollProps extends Called {
 function Enroll({ calls, start: { qrCodeBase64, secret }, done }: EnrollProps) {
   const form = useForm({ initialValues: { code: '' }, validate: { code: needed } })
   const confirm = useMutation({
+    mutationKey: CONFIRM,
     mutationFn: calls.confirm,
     onSuccess: async ({ recoveryCodes }) => {
       await changed(calls)

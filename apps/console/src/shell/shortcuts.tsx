@@ -12,6 +12,9 @@ const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName)) &&
   !target.matches('[type=checkbox]')
 
+/** A dialog takes all keys: behind it they would leave the page, and with it what is shown once. */
+const isDialogOpen = () => document.querySelector('[role=dialog]') !== null
+
 /** What is pasted outside of a field is searched for; `/` or ⌘K searches, `?` shows the keys, `g` and a letter go to a place. Keys typed into a field stay there. */
 export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) => void }) {
   const [shown, setShown] = useState(false)
@@ -22,7 +25,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) =
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
       const text = event.clipboardData?.getData('text').trim()
-      if (!text || isTyping(event.target) || document.querySelector('[role=dialog]')) return
+      if (!text || isTyping(event.target) || isDialogOpen()) return
       event.preventDefault()
       onSearch(text)
     }
@@ -33,9 +36,9 @@ export function Shortcuts({ onSearch }: { readonly onSearch: (pasted?: string) =
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault()
-        onSearch()
+        if (!isDialogOpen()) onSearch()
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || isDialogOpen()) return
       const following = event.timeStamp - goingSinceMs.current < FOLLOW_MS
       goingSinceMs.current = Number.NEGATIVE_INFINITY
       const place = following ? places.find(({ key }) => key === event.key) : undefined

@@ -17,7 +17,8 @@ export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) =>
     stepUp.ask = () => new Promise<boolean>((settle) => setResolve(() => settle))
   }, [])
   const end = (confirmed: boolean) => {
-    resolve?.(confirmed)
+    // After the key that closed this dialog: the one below hears of the same Escape, and ignores it while it waits.
+    setTimeout(() => resolve?.(confirmed))
     setResolve(undefined)
   }
   return (
