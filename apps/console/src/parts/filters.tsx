@@ -1,6 +1,6 @@
 import { Button, CloseButton, Collapse, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { dayOf, instantOf, secondOf, startOfDay } from '../business-day.ts'
 import type { ListSearch, Search } from '../list-search.ts'
 import { useSession } from '../session.ts'
@@ -160,9 +160,18 @@ interface FieldProps<Value> {
 
 function TextFilter({ filter: { label, placeholder }, value, set }: FieldProps<string>) {
   const [typed, setTyped] = useState(value)
-  const settle = useDebouncedCallback((text: string) => set(text.trim()), 350)
-  // The address may change by itself: back button, a cleared filter.
-  useEffect(() => setTyped(value), [value])
+  const sent = useRef(value)
+  const settle = useDebouncedCallback((text: string) => {
+    sent.current = text.trim()
+    set(sent.current)
+  }, 350)
+  useEffect(() => {
+    // What was sent comes back without the spaces of what is being typed.
+    if (value === sent.current) return
+    // The address may change by itself: back button, a cleared filter.
+    sent.current = value
+    setTyped(value)
+  }, [value])
   return (
     <TextInput
       type="search"

@@ -8,6 +8,7 @@ export interface Selection<Row> {
   /** With `range`, also all rows between this one and the one that was chosen before. */
   readonly toggle: (key: string, range: boolean) => void
   readonly toggleAll: () => void
+  /** Does nothing once the list or its filters are others than when this was got. */
   readonly set: (rows: readonly Row[]) => void
   readonly clear: () => void
 }
@@ -20,8 +21,12 @@ export function useSelection<Row>(
 ): Selection<Row> {
   const [rows, setRows] = useState<ReadonlyMap<string, Row>>(new Map())
   const last = useRef<string>(undefined)
-  // oxlint-disable-next-line react/exhaustive-deps -- what was selected elsewhere is forgotten
-  useEffect(() => setRows(new Map()), [of])
+  const latest = useRef(of)
+  useEffect(() => {
+    latest.current = of
+    // What was selected elsewhere is forgotten.
+    setRows(new Map())
+  }, [of])
   // Of all rows that are loaded, which may be many, only when some are selected.
   const chosen = useMemo(
     () => (rows.size === 0 ? 0 : shown.filter((row) => rows.has(rowKey(row))).length),
@@ -50,7 +55,9 @@ export function useSelection<Row>(
         else next.set(rowKey(row), row)
       setRows(next)
     },
-    set: (all) => setRows(new Map(all.map((row) => [rowKey(row), row]))),
+    set(all) {
+      if (latest.current === of) setRows(new Map(all.map((row) => [rowKey(row), row])))
+    },
     clear: () => setRows(new Map()),
   }
 }
