@@ -1,4 +1,9 @@
 import { inBrowser } from './bed.ts'
+import { changingFilters } from './dialogs.ts'
+import { leftAlone } from './left-alone.ts'
 import { emptyPages, everyPage } from './pages.ts'
 
-inBrowser('the pages of the console', { empty: [emptyPages], filled: [everyPage] })
+inBrowser('the pages of the console', {
+  empty: [emptyPages],
+  filled: [everyPage, leftAlone, changingFilters],
+})

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core'
 import { api, responseOf } from '../api.ts'
+import { hideLater } from '../revealed.ts'
 import { queryClient, useSession } from '../session.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 
@@ -30,6 +31,7 @@ export function Reveal({ id, shown }: RevealProps) {
       withReason
       run={async (reason) => {
         await responseOf(api.POST('/personal-data/reveals', { body: { objectId: id, reason } }))
+        hideLater(id)
         await queryClient.invalidateQueries()
       }}
     >
