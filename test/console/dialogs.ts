@@ -7,7 +7,7 @@ import { type Bed, goTo } from './bed.ts'
 const INVITATIONS = '**/console/api/v0/operators/invitations**'
 
 /** Changes wait from here on, until what is returned is called. */
-async function hold(page: Page, at: string): Promise<() => Promise<void>> {
+async function hold(page: Page, at: string): Promise<() => void> {
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
@@ -16,10 +16,7 @@ async function hold(page: Page, at: string): Promise<() => Promise<void>> {
     if (route.request().method() !== 'GET') await held
     await route.continue()
   })
-  return async () => {
-    release()
-    await page.unroute(at)
-  }
+  return () => release()
 }
 
 /** What closes a dialog that does not wait: Escape, and a click beside it. */
@@ -61,7 +58,7 @@ export function dialogs(bed: Bed): void {
     await proof.waitFor({ state: 'detached' })
     await tryToLeave(page)
     expect(await form.getByRole('button', { name: 'Close', exact: true }).isDisabled()).toBe(true)
-    await release()
+    release()
 
     const secret = page.getByTestId('secret')
     await secret.waitFor()
@@ -78,7 +75,7 @@ export function dialogs(bed: Bed): void {
     await question.getByRole('button', { name: /^Revoke the invitation/ }).click()
     await tryToLeave(page)
     expect(await question.getByRole('button', { name: 'Keep as it is' }).isDisabled()).toBe(true)
-    await revoked()
+    revoked()
     await question.waitFor({ state: 'detached' })
     expect(await page.getByRole('row', { name: 'dialog.guest' }).count()).toBe(0)
     // The keys work again.
