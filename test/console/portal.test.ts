@@ -1,7 +1,8 @@
 import { inBrowser } from './bed.ts'
+import { portalLeftAlone } from './left-alone.ts'
 import { portalOfMerchants, portalOfPartners, portalOfViewers } from './portal.ts'
 import { secondFactorsOfMembers } from './portal-second-factor.ts'
 
 inBrowser('the portal', {
-  filled: [portalOfMerchants, portalOfPartners, portalOfViewers, secondFactorsOfMembers],
+  filled: [portalOfMerchants, portalOfPartners, portalOfViewers, secondFactorsOfMembers, portalLeftAlone],
 })
