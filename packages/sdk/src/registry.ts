@@ -54,6 +54,7 @@ export type ErrorCode =
   | 'refund_closed'
   | 'dispute_closed'
   | 'suspense_resolved'
+  | 'payment_not_returning'
   | 'payout_not_found'
   | 'payout_state'
   | 'nothing_to_pay_out'
@@ -152,6 +153,7 @@ export type ErrorCode =
   | 'webhook_url_refused'
   | 'webhook_endpoint_disabled'
   | 'too_many_webhook_endpoints'
+  | 'too_many_webhook_secrets'
   | 'too_many_event_streams'
   | 'too_many_streams'
   | 'internal_error'
@@ -234,16 +236,6 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /api/v0/webhook-endpoints/{endpointId}/rotate-secret',
   'POST /api/v0/webhook-endpoints/{endpointId}/resend',
   'POST /api/v0/webhook-endpoints/{endpointId}/replay',
-  'POST /rails/upi/credits',
-  'POST /rails/upi/refunds',
-  'POST /rails/upi/disputes',
-  'POST /rails/cards/authorizations',
-  'POST /rails/cards/captures',
-  'POST /rails/cards/voids',
-  'POST /rails/cards/refunds',
-  'POST /rails/cards/advices',
-  'POST /rails/cards/balance-inquiries',
-  'POST /rails/bank/credits',
   'POST /sandbox/cards/{svcCardId}/spend',
   'POST /sandbox/cards/{svcCardId}/refund',
 ])

@@ -1,6 +1,6 @@
 import { Alert, Button, Center, Divider, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
@@ -10,7 +10,7 @@ import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Facts } from '../parts/page.tsx'
 import { SingleSignOn } from '../parts/single-sign-on.tsx'
-import { aboutQuery, sessionQuery } from '../session.ts'
+import { aboutQuery, keepSession } from '../session.ts'
 import { wordy } from '../words.ts'
 
 /** What the person can do where the invitation no longer works. */
@@ -101,13 +101,12 @@ function OfferFacts({
 }
 
 function PasswordForm({ token, name }: { readonly token: string; readonly name: string }) {
-  const client = useQueryClient()
   const router = useRouter()
   const accept = useMutation({
     mutationFn: (password: string) =>
       responseOf(api.POST('/invitation/accept', { body: { token, password } })),
     onSuccess: (session) => {
-      client.setQueryData(sessionQuery.queryKey, session)
+      keepSession(session)
       // The page replaces the link in the history of the browser.
       router.history.replace('/console/')
     },

@@ -37,7 +37,8 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
   if (status !== 'QUARANTINED') fail('notice_not_in_quarantine')
   if (flags.includes('refund_notice'))
     fail('notice_not_in_quarantine', {
-      description: 'The notice reports a refund: confirm or fail that refund with it',
+      description:
+        'The notice reports a refund: confirm or fail that refund with it, or record the return of a credit with it (svc admin payments returned --notice)',
     })
   if (flags.includes('transfer_notice'))
     fail('notice_not_in_quarantine', {

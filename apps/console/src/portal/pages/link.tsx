@@ -11,7 +11,7 @@ import { WarningIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Facts } from '../../parts/page.tsx'
-import { queryClient } from '../../session.ts'
+import { forgetPerson, queryClient } from '../../session.ts'
 import { wordy } from '../../words.ts'
 import { api, type Schemas } from '../api.ts'
 import { HandoverSheet } from '../handover-sheet.tsx'
@@ -39,6 +39,7 @@ function useOffer(code: string, enter: () => void) {
       return responseOf(api.POST('/link/password', { body }))
     },
     onSuccess: ({ handover, ...session }) => {
+      forgetPerson()
       queryClient.setQueryData(memberQuery.queryKey, session)
       // The link leaves the address and the history of the browser.
       if (handover) window.history.replaceState(null, '', '/portal/link')
