@@ -6,7 +6,7 @@ import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
 import { approvals, outcomes } from './outcomes.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
-import { suspense } from './suspense.ts'
+import { returnedCredits, suspense } from './suspense.ts'
 
 inBrowser('money in the console', {
   filled: [
@@ -14,6 +14,7 @@ inBrowser('money in the console', {
     payoutApproval,
     payoutOutcomes,
     suspense,
+    returnedCredits,
     approvals,
     outcomes,
     exceptions,

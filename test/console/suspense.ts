@@ -45,7 +45,9 @@ export function suspense(bed: Bed): void {
     await page.getByText('Payment: Returned', { exact: true }).waitFor()
     await page.getByText(`${payers.utr}: the payer asked for it`).waitFor()
   })
+}
 
+export function returnedCredits(bed: Bed): void {
   test('that the bank returned a credit without a notice is recorded on its page, with a reason', async () => {
     const { operator } = bed.world
     const { paymentId } = await strayCredit(bed.service, 43)

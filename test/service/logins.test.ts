@@ -159,7 +159,6 @@ async function doctor(settings: Env, ...args: string[]): Promise<{ code: number 
 }
 
 test('svc admin doctor fails nothing on an installation as the guide makes it, before its schema is there as well', async () => {
-  // Keys of the rails are set later in the guide.
   const only = ['WARN replication', 'WARN rail_keys', 'WARN rail_keys', 'WARN rail_keys']
   expect(await doctor(server.env)).toEqual({ code: 0, found: only })
   expect(await doctor(server.env, '--preflight')).toEqual({ code: 0, found: only })
@@ -221,8 +220,7 @@ test('in live mode svc admin doctor warns of each rail without keys, whose notic
   }
   expect(await warned({})).toEqual([0, ['UPI_RAIL_KEYS', 'BANK_RAIL_KEYS', 'CARD_RAIL_KEYS']])
   expect(await warned({ UPI_RAIL_KEYS: keys })).toEqual([0, ['BANK_RAIL_KEYS', 'CARD_RAIL_KEYS']])
-  const all = { UPI_RAIL_KEYS: keys, BANK_RAIL_KEYS: keys, CARD_RAIL_KEYS: keys }
-  expect(await warned(all)).toEqual([0, []])
+  expect(await warned({ UPI_RAIL_KEYS: keys, BANK_RAIL_KEYS: keys, CARD_RAIL_KEYS: keys })).toEqual([0, []])
 })
 
 const log = openLog('silent', { write: () => undefined })

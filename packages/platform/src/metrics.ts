@@ -14,6 +14,31 @@ function processRegistry(): Registry {
   return ofProcess
 }
 
+/** Of background loops, by name. */
+function loopMetrics(registers: Registry[]) {
+  const labelNames = ['loop'] as const
+  return {
+    loopLastSuccess: new Gauge({
+      name: 'svc_loop_last_success_timestamp_seconds',
+      help: 'When the background loop last succeeded, in seconds since 1970',
+      labelNames,
+      registers,
+    }),
+    loopInterval: new Gauge({
+      name: 'svc_loop_interval_seconds',
+      help: 'Time from the end of one run of the background loop to the start of the next, in seconds',
+      labelNames,
+      registers,
+    }),
+    loopFailures: new Counter({
+      name: 'svc_loop_failures_total',
+      help: 'Failed runs of the background loop',
+      labelNames,
+      registers,
+    }),
+  }
+}
+
 /** What `/metrics` reports, in the Prometheus text format. One per running service. */
 export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
   const [registry, process] = [new Registry(), processRegistry()]
@@ -40,24 +65,7 @@ export function openMetrics(queues: ReadonlySet<CommitQueueState>) {
     registry,
     text: () => Registry.merge([process, registry]).metrics(),
     observeRequest: requestObserver(requests),
-    loopLastSuccess: new Gauge({
-      name: 'svc_loop_last_success_timestamp_seconds',
-      help: 'When the background loop last succeeded, in seconds since 1970',
-      labelNames: ['loop'] as const,
-      registers,
-    }),
-    loopInterval: new Gauge({
-      name: 'svc_loop_interval_seconds',
-      help: 'Time from the end of one run of the background loop to the start of the next, in seconds',
-      labelNames: ['loop'] as const,
-      registers,
-    }),
-    loopFailures: new Counter({
-      name: 'svc_loop_failures_total',
-      help: 'Failed runs of the background loop',
-      labelNames: ['loop'] as const,
-      registers,
-    }),
+    ...loopMetrics(registers),
     failures: new Counter({
       name: 'svc_failures_total',
       help: 'Failures returned, by operation and error code',

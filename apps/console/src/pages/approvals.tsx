@@ -88,7 +88,7 @@ export function Posting({ row }: OfRow) {
   )
 }
 
-/** Requests of versions that did not keep the former amount say the new one alone. */
+/** Requests of versions that did not keep the previous amount say the new one alone. */
 function Correction({ row: { amount: change, request } }: OfRow) {
   const { amount, from } = request
   const to = rupees(amount ?? '')

@@ -101,13 +101,7 @@ function Question({
             onChange={(event) => setReason(event.currentTarget.value)}
           />
         )}
-        {typed !== undefined && (
-          <TextInput
-            label={`Type ${typed} to confirm`}
-            value={written}
-            onChange={(event) => setWritten(event.currentTarget.value)}
-          />
-        )}
+        {typed !== undefined && <Typed text={typed} value={written} onChange={setWritten} />}
         {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close} disabled={busy}>
@@ -121,3 +115,17 @@ function Question({
     </form>
   )
 }
+
+interface TypedProps {
+  readonly text: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+const Typed = ({ text, value, onChange }: TypedProps) => (
+  <TextInput
+    label={`Type ${text} to confirm`}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+)

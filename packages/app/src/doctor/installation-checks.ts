@@ -176,7 +176,7 @@ export const railKeys: Check = {
   name: 'rail_keys',
   stages: ALWAYS,
   async examine({ config }) {
-    if (config.SVC_MODE === 'sandbox') return [pass('a rail without keys of yours has those of the sandbox')]
+    if (config.SVC_MODE === 'sandbox') return [pass('a rail without its own keys has those of the sandbox')]
     const names = Object.keys(RAILS) as (keyof typeof RAILS)[]
     const missing = names.filter((name) => !config[name])
     if (missing.length === 0) return [pass('every rail has keys')]
