@@ -76,9 +76,10 @@ test('every arrow goes red when a file imports against it', () => {
 
 test('the raw URL of a request is recorded or forwarded, and read for nothing else: guards decide by the matched route', () => {
   const readers = sourcesWith(/\b(?:request|req|raw)\.(?:url|originalUrl)\b/)
-  // The one records the path, the other forwards it to the pages of the reference.
+  // One records the path, one reads the whole query of a signed notice, one forwards to the pages of the reference.
   expect(readers).toEqual([
     'packages/console-api/src/request-log.ts',
+    'packages/server/src/http/notice-form.ts',
     'packages/server/src/http/reference.ts',
   ])
 })

@@ -25,7 +25,7 @@ async function openBalancer(networkOfTheBank: string): Promise<number> {
 
   const service = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
   await once(service, 'listening')
-  onTestFinished(() => void service.close().closeAllConnections())
+  onTestFinished(() => service.close().closeAllConnections())
   const port = await freePort()
   const config = readFileSync(join(ROOT, 'deploy/haproxy/svc.cfg'), 'utf8')
     // It does not start where it may not open two files for each connection.
