@@ -77,6 +77,7 @@ const CALLERS: Record<string, readonly Login[]> = {
   append_entry: [],
   append_member_audit: ['svc_service'],
   audit_change: [],
+  require_approved_assignment: [],
   require_whole_journals: [],
   retained_since: [],
   // Lookups before a tenant is known, by exact secret or reference (decision X4).
