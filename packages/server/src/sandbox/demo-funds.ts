@@ -1,6 +1,7 @@
 import { newId } from '@svc/contract/id-kinds'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { decideApproval, needsApproval, type Posting, requestApproval } from '@svc/core/ledger/approvals'
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { paise } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '../http/operation.ts'
@@ -8,7 +9,7 @@ import type { DemoPartner } from './demo-partners.ts'
 
 const FUNDS_PAISE = paise(10_000_000_00n)
 /** As a bank's reference names one transfer, that of each partner is another. */
-const referenceOf = (partnerId: string): string => `SANDBOX-${partnerId}`
+const referenceOf = (partnerId: string): string => canonicalReference(`SANDBOX-${partnerId}`)
 const REASON = 'Funds of the sandbox'
 /** Two persons, as the limit of approvals asks for. */
 const REQUESTED_BY = 'operator sandbox.asha'
