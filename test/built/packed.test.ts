@@ -77,4 +77,5 @@ test('the packed server serves a sandbox once sandbox.json is there, its referen
     await closed
   }
   expect(lines.join('\n')).toContain('"msg":"drained"')
+  expect(lines.join('\n')).not.toContain('"level":50')
 })

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { fail, SHUTTING_DOWN } from '@svc/contract/errors'
+import { type FailureDetails, fail, SHUTTING_DOWN } from '@svc/contract/errors'
 import { DatabaseUnavailable, ReadOnlyDatabase } from '@svc/platform/db/connection-pool'
 import { statement } from '@svc/platform/db/statement'
 import { Type } from 'typebox'
@@ -12,6 +12,12 @@ const ALIVE = statement('readiness', 'select 1')
 const PROBE_MS = 2_000
 /** A batch of commands that has had no outcome for so long shows a database that does not respond. */
 const BATCH_AGE_MS_MAX = 5_000
+
+const SETTING_UP: FailureDetails = {
+  description: 'The demo tenants and sandbox.json are being made',
+  retryAfterSeconds: 1,
+  isOrderly: true,
+}
 
 const Status = Type.Object({ status: Type.String() })
 const Ready = Type.Object({
@@ -57,7 +63,7 @@ export const readyz = query({
     const late = () => new DatabaseUnavailable(`the probe did not end within ${PROBE_MS} ms`)
     return async () => {
       if (isLeaving()) fail('temporarily_unavailable', SHUTTING_DOWN)
-      if (isSettingUp()) notReady('The demo tenants and sandbox.json are being made')
+      if (isSettingUp()) fail('temporarily_unavailable', SETTING_UP)
       try {
         await waits.within(performance.now() + PROBE_MS, probe(), late)
       } catch (cause) {
