@@ -1,7 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
-import { isEntered } from '@svc/core/cards/find-entered'
+import { isEntered } from '@svc/core/cards/entered-fundings'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import { followedNotice } from '@svc/core/rails/find-notice'

@@ -1,8 +1,9 @@
-import { Select, Text, TextInput } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
+import { NoticeField } from '../parts/notice-field.tsx'
 import { queryClient } from '../session.ts'
 
 type Row = Schemas['DisputeRow']
@@ -44,13 +45,7 @@ export function CloseDispute({ row: { dispute, merchantName } }: { readonly row:
             required
             {...form.getInputProps('outcome')}
           />
-          <TextInput
-            label="Bank notice"
-            description="The notice in quarantine that says so, if there is one"
-            placeholder="rnt_…"
-            maxLength={64}
-            {...form.getInputProps('noticeId')}
-          />
+          <NoticeField {...form.getInputProps('noticeId')} />
         </>
       )}
       submit={async ({ outcome, noticeId }) => {

@@ -1,9 +1,9 @@
 import { Text, TextInput } from '@mantine/core'
-import type { UseFormReturnType } from '@mantine/form'
 import { amountInWords } from '../amount-in-words.ts'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
+import { NoticeField } from '../parts/notice-field.tsx'
 import { queryClient, useSession } from '../session.ts'
 
 interface OfRefund {
@@ -47,18 +47,6 @@ function Repaid({ refund: { amount, paymentId } }: OfRefund) {
   )
 }
 
-function NoticeField({ form }: { readonly form: UseFormReturnType<Outcome> }) {
-  return (
-    <TextInput
-      label="Bank notice"
-      description="The notice in quarantine that says so, if there is one"
-      placeholder="rnt_…"
-      maxLength={64}
-      {...form.getInputProps('noticeId')}
-    />
-  )
-}
-
 function MarkPaid({ refund }: OfRefund) {
   return (
     <FormDialog
@@ -81,7 +69,7 @@ function MarkPaid({ refund }: OfRefund) {
             data-autofocus
             {...form.getInputProps('utr')}
           />
-          <NoticeField form={form} />
+          <NoticeField {...form.getInputProps('noticeId')} />
         </>
       )}
       submit={(outcome) => record(refund, 'REFUNDED', outcome)}
@@ -109,7 +97,7 @@ function MarkFailed({ refund }: OfRefund) {
             data-autofocus
             {...form.getInputProps('reason')}
           />
-          <NoticeField form={form} />
+          <NoticeField {...form.getInputProps('noticeId')} />
         </>
       )}
       submit={(outcome) => record(refund, 'FAILED', outcome)}

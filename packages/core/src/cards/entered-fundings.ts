@@ -1,9 +1,10 @@
+import { canonicalReference } from '@svc/kernel/bank-reference'
 import { ByTenant } from '@svc/kernel/by-tenant'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 
 /** How often one reference may be entered: again after each reversal. */
-export const ENTRIES_MAX = 9
+const ENTRIES_MAX = 9
 
 /** Of two transactions that enter the same references one waits, whichever partners they are for. */
 const LOCK = statement(
@@ -44,6 +45,15 @@ const WITHDRAWN = statement<Funding>(
    join journals j on j.tenant_id = w.tenant_id and j.kind = 'card_withdrawal'
      and j.reference = w.reference || case when entry = 1 then '' else '~' || entry end
    join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id`,
+)
+
+const STANDING = statement(
+  'card_movement_standing',
+  `select from generate_series(1, ${ENTRIES_MAX}) as entry
+   join journals j on j.tenant_id = $1 and j.kind = $2
+     and j.reference = $3 || case when entry = 1 then '' else '~' || entry end
+   where not exists (select from journals r where r.tenant_id = j.tenant_id and r.reverses = j.journal_id)
+   limit 1`,
 )
 
 export interface Entered {
@@ -107,3 +117,13 @@ export function nextEntry(reference: string, { times }: Entered): string | undef
   if (times >= ENTRIES_MAX) return undefined
   return times === 0 ? reference : `${reference}~${times + 1}`
 }
+
+/**
+ * For operators: whether money was entered under a bank's reference, by hand or by the bank's own notice, and was not
+ * reversed. The command then posts nothing: it returns what stands, or refuses what differs from it.
+ */
+export const isEntered = async (
+  tx: Tx,
+  kind: 'card_funding' | 'card_withdrawal',
+  { partnerId, reference }: { readonly partnerId: string; readonly reference: string },
+): Promise<boolean> => (await tx.query(STANDING, [partnerId, kind, canonicalReference(reference)])).length > 0

@@ -11,7 +11,7 @@ import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
-import { EnteredFundings, nextEntry } from './entered-fundings.ts'
+import { EnteredFundings, type Funding, nextEntry } from './entered-fundings.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
@@ -50,7 +50,10 @@ interface Funded {
   readonly at: Date
 }
 
-/** Enters money that the partner paid in for a card account. A repeat of its reference enters nothing (decision R2), and one that another partner's money came under is refused (R15). */
+/**
+ * Enters money that the partner paid in for a card account. A repeat of its reference enters nothing (decision R2); a
+ * reference under which money of another partner came in is refused (R15).
+ */
 export const fundAccount = command({
   name: 'fundAccount',
 
@@ -132,10 +135,11 @@ function decide({ accounts, balances, entered }: State, fund: Prepared, now: Dat
   const { companyId } = accounts.get(cardAccountId) ?? fail('card_account_not_found')
   const earlier = entered.of(partnerId, reference)
   const { standing: before } = earlier
-  if (before && (before.cardAccountId !== cardAccountId || before.amountPaise !== amountPaise))
-    fail('funding_reference_used')
-  if (entered.everywhere(reference).some((funding) => funding.partnerId !== partnerId))
-    fail('funding_reference_used')
+  const isOther = (funding: Funding) =>
+    funding.partnerId !== partnerId ||
+    funding.cardAccountId !== cardAccountId ||
+    funding.amountPaise !== amountPaise
+  if (entered.everywhere(reference).some(isOther)) fail('funding_reference_used')
   const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('funding_reference_used'))
   const transfer = fundingTransfer(fund, before ?? { ...fund, createdAt: now }, amountPaise)
   const balance = balances.get(accountId('card_funding', cardAccountId))!
