@@ -135,10 +135,9 @@ function decide({ accounts, balances, entered }: State, fund: Prepared, now: Dat
   const { companyId } = accounts.get(cardAccountId) ?? fail('card_account_not_found')
   const earlier = entered.of(partnerId, reference)
   const { standing: before } = earlier
+  // An account of another partner is another one.
   const isOther = (funding: Funding) =>
-    funding.partnerId !== partnerId ||
-    funding.cardAccountId !== cardAccountId ||
-    funding.amountPaise !== amountPaise
+    funding.cardAccountId !== cardAccountId || funding.amountPaise !== amountPaise
   if (entered.everywhere(reference).some(isOther)) fail('funding_reference_used')
   const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('funding_reference_used'))
   const transfer = fundingTransfer(fund, before ?? { ...fund, createdAt: now }, amountPaise)
