@@ -82,7 +82,9 @@ export const closeBeds = async (): Promise<void> =>
   void (await Promise.all([...beds].map((bed) => bed.close())))
 
 /** A durable PostgreSQL in a folder of its own, that lets everybody in. */
-export async function newServer(): Promise<{ server: EmbeddedServer; dataDir: string }> {
+export async function newServer(
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ server: EmbeddedServer; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   await chmod(dataDir, 0o711)
   const hbaFile = join(dataDir, 'pg_hba.conf')
@@ -91,7 +93,7 @@ export async function newServer(): Promise<{ server: EmbeddedServer; dataDir: st
   const settings = { listen_addresses: '127.0.0.1', port: String(await freePort()), hba_file: hbaFile }
   return {
     dataDir,
-    server: await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings } }),
+    server: await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings, ...more } }),
   }
 }
 

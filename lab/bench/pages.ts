@@ -4,6 +4,8 @@ import type { PeerSetting, Tail } from './against-peer.ts'
 import type { Setting } from './measures/measure.ts'
 import type { Mixed } from './mixed.ts'
 import { mixedSection, peerChart, peerSection, tailSection } from './peer-pages.ts'
+import type { Profiled } from './profile.ts'
+import { profileSection } from './profile-pages.ts'
 import { asMarkdown, chart, type Measured, machine, noteLine, ratioLine, ratios } from './report.ts'
 import { ROOT } from './server-process.ts'
 
@@ -29,6 +31,11 @@ export interface StoredMixed extends Stored {
   readonly mixed: Mixed
 }
 
+export interface StoredProfile extends Stored {
+  readonly setting: Pick<PeerSetting, 'callers' | 'seconds'>
+  readonly profiles: readonly Profiled[]
+}
+
 const read = async <T>(file: string): Promise<T | undefined> => {
   const text = await readFile(new URL(file, FOLDER), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : (JSON.parse(text) as T)
@@ -36,7 +43,7 @@ const read = async <T>(file: string): Promise<T | undefined> => {
 
 /** Keeps the results of a run, and writes the pages again. */
 export async function storeResults(
-  file: 'results.json' | 'peer.json' | 'tail.json' | 'mixed.json',
+  file: 'results.json' | 'peer.json' | 'tail.json' | 'mixed.json' | 'profile.json',
   results: object,
 ) {
   const text = JSON.stringify({ machine: machine(), ...results }, null, 1)
@@ -110,6 +117,7 @@ export async function writePages(): Promise<void> {
   const peer = await read<StoredPeer>('peer.json')
   const tail = await read<StoredTail>('tail.json')
   const mixed = await read<StoredMixed>('mixed.json')
+  const profile = await read<StoredProfile>('profile.json')
   await rm(new URL('charts/', FOLDER), { recursive: true, force: true })
   await mkdir(new URL('charts/', FOLDER), { recursive: true })
   const parts = ['# Results\n']
@@ -119,6 +127,7 @@ export async function writePages(): Promise<void> {
   }
   if (tail) parts.push(tailSection(tail))
   if (mixed) parts.push(mixedSection(mixed))
+  if (profile) parts.push(profileSection(profile))
   if (stored) {
     parts.push(head(stored), ...stored.measures.map(asMarkdown))
     for (const measured of stored.measures)

@@ -35,6 +35,8 @@ export interface Pair {
   readonly cards: number
   /** Requests of coin configurations, which both have. */
   readonly lookups: readonly Buffer[]
+  /** Where the service's inspector listens once a signal has opened it. */
+  readonly inspectorPort: number
   close(): Promise<void>
 }
 
@@ -85,10 +87,10 @@ async function install(host: string, port: number, dataDir: string): Promise<Ins
 }
 
 /** In live mode the log names the public URL; the process listens on the port that it is given. */
-async function startSvc({ settings }: Installation): Promise<ServerProcess> {
+async function startSvc({ settings }: Installation, inspectorPort = 0): Promise<ServerProcess> {
   const port = String(await freePort())
   return startServer({
-    args: ['bin/svc.mjs', 'serve'],
+    args: [`--inspect-port=${inspectorPort}`, 'bin/svc.mjs', 'serve'],
     env: { ...settings, PORT: port },
     ready: (line) => (line.includes('"msg":"ready"') ? `http://127.0.0.1:${port}` : undefined),
   })
@@ -141,8 +143,9 @@ export async function openPair(
   cards: number,
   peerPool: string,
   progress: (text: string) => void,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Pair> {
-  const { server, dataDir } = await newServer()
+  const { server, dataDir } = await newServer(settings)
   progress('migrating, and seeding the database of both')
   const installation = await install(server.host, server.port, dataDir)
   const { keyring, apiKeys, ...seeded } = await seed(installation, cards)
@@ -154,7 +157,8 @@ export async function openPair(
     await admin.query('vacuum analyze')
     return { service, postmasterPid: server.pid, admin, railKey, apiKeys }
   }
-  const svc = await sideOf(await startSvc(installation), 'svc')
+  const inspectorPort = await freePort()
+  const svc = await sideOf(await startSvc(installation, inspectorPort), 'svc')
   const databaseUrl = urlOf(installation, 'peer_app', 'peer')
   const peer = await sideOf(
     await startHandwritten({
@@ -171,6 +175,7 @@ export async function openPair(
     peer,
     ...seeded,
     cards,
+    inspectorPort,
     async close() {
       for (const side of [svc, peer]) {
         await side.service.end()

@@ -33,6 +33,7 @@ import { measureMixed, showMixed } from './mixed.ts'
 import { storeResults, writeApart, writeResults } from './pages.ts'
 import { openPair } from './pair.ts'
 import { PEER_OPERATIONS } from './peer-operations.ts'
+import { measureProfiles } from './profile.ts'
 import { type Measured, machine, ratios, showMeasure } from './report.ts'
 
 const MEASURES: readonly Measure[] = [
@@ -66,6 +67,7 @@ const { values } = parseArgs({
     peer: { type: 'boolean', default: false },
     tail: { type: 'boolean', default: false },
     mixed: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
     /** Connections of the peer. */
     'peer-pool': { type: 'string', default: '12' },
     /** Results of --peer, --tail, --mixed and --only go into RESULTS.md. */
@@ -79,7 +81,7 @@ if (values.list) {
   process.exit()
 }
 const only = values.only?.split(',')
-const isAgainstPeer = values.peer || values.tail || values.mixed
+const isAgainstPeer = values.peer || values.tail || values.mixed || values.profile
 const known: readonly { readonly id: string }[] = isAgainstPeer ? PEER_OPERATIONS : MEASURES
 const unknown = only?.filter((id) => !known.some((measure) => measure.id === id)) ?? []
 if (unknown.length > 0) {
@@ -87,6 +89,8 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+/** PostgreSQL counts its statements, for --profile. */
+const COUNTED = { shared_preload_libraries: 'pg_stat_statements' }
 const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K  ${text}`)
 }
@@ -118,7 +122,8 @@ if (isAgainstPeer) {
     }
     process.exit()
   }
-  const pair = await openPair(Number(values.cards ?? 100_000), values['peer-pool'], progress)
+  const cards = Number(values.cards ?? 100_000)
+  const pair = await openPair(cards, values['peer-pool'], progress, values.profile ? COUNTED : {})
   try {
     if (values.peer) {
       const measures = await measurePeer(pair, setting)
@@ -128,6 +133,10 @@ if (isAgainstPeer) {
     if (values.tail) {
       const tails = await measureTail(pair, setting)
       if (isWritten) await storeResults('tail.json', { setting, tails })
+    }
+    if (values.profile) {
+      const profiles = await measureProfiles(pair, setting)
+      if (isWritten) await storeResults('profile.json', { setting, profiles })
     }
   } finally {
     await closeBeds()
