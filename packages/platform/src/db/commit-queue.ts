@@ -1,28 +1,16 @@
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { Failure } from '@svc/contract/errors'
-import { groupBy } from '@svc/kernel/group-by'
 import { invariant } from '@svc/kernel/invariant'
 import type { Clock } from '@svc/kernel/time'
 import { Deadlines } from '../deadlines.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { afterFailure, batchFailureOf } from './after-failure.ts'
-import {
-  type BatchResult,
-  type BatchRun,
-  type CommandSpec,
-  type Entry,
-  type LockMode,
-  newBatchId,
-  type Outcome,
-  type PreparedCommand,
-  runBatch,
-  UnknownOutcome,
-} from './batch.ts'
-import { commandSpan, withBatchSpan } from './batch-span.ts'
+import type { BatchResult, CommandSpec, Entry, LockMode, Outcome, PreparedCommand } from './batch.ts'
+import { commandSpan } from './batch-span.ts'
 import { unsettled } from './command-spec.ts'
 import type { OpenCommitQueue } from './commit-queue-state.ts'
 import type { Database } from './database.ts'
+import { Flight, type FlightWork } from './flight.ts'
 import type { HttpResponse, IdempotencyStore, ResponseKey } from './idempotency-store.ts'
 import { TenantQueues } from './tenant-queues.ts'
 
@@ -38,6 +26,9 @@ export interface CommitQueueServices {
 }
 
 const BATCH_COMMANDS_MAX = 256
+/** Batches of one kind at a time. A second one shortens the wait while there are few commands, and costs throughput when there are many. */
+const FLIGHTS_MAX = 2
+const FEW_COMMANDS = 8
 /** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */
 const HELD_PAUSE_MS = 25
 /** Longest time that a response waits for the next batch, whose rows may be held. */
@@ -53,15 +44,10 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   readonly #spec: CommandSpec<C, S, D>
   readonly #services: CommitQueueServices
   readonly #queues: TenantQueues<C>
+  readonly #flightWork: FlightWork<C, S, D>
   /** Commands whose callers have no response yet. */
   readonly #open = new Deadlines<Entry<C>>((late) => this.#refuseLate(late))
-  #running = false
-  #inFlight = 0
-  #batchSinceMs = 0
-  /** Outcomes of the batch under way whose COMMIT may have happened. */
-  #inDoubt: BatchResult<C>['outcomes'] | undefined
-  /** What last broke the batch under way. */
-  #broken: unknown
+  readonly #flights = new Set<Flight<C, S, D>>()
   readonly #unsettled: [Entry<C>, Outcome][] = []
   #wake: NodeJS.Timeout | undefined
   #idle: (() => void)[] = []
@@ -73,6 +59,8 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     // Metrics are labelled by name: a second queue of the same one would overwrite its gauge.
     invariant(![...services.open].some(({ name }) => name === spec.name), `a second queue ${spec.name}`)
     services.open.add(this)
+    const [ended, sent] = [(result: BatchResult<C>) => this.#ended(result), () => this.#report()]
+    this.#flightWork = { spec, services, ended, sent }
   }
 
   /**
@@ -138,11 +126,11 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   }
 
   get inFlight(): number {
-    return this.#inFlight
+    return [...this.#flights].reduce((sum, { entries }) => sum + entries.length, 0)
   }
 
   get batchAgeMs(): number {
-    return this.#running ? performance.now() - this.#batchSinceMs : 0
+    return Math.max(0, ...[...this.#flights].map(({ ageMs }) => ageMs))
   }
 
   /** Resolves when every accepted command has its response. */
@@ -154,31 +142,38 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   }
 
   #resolveDrained(): void {
-    if (this.#running || this.#queues.size > 0) return
+    if (this.#flights.size + this.#queues.size > 0) return
     // Behind the responses of the last batch.
     for (const resolve of this.#idle.splice(0)) setImmediate(resolve)
   }
 
+  /** Begins a batch, unless what waits had better wait for the one under way. */
   #pump(): void {
-    if (this.#running) return
-    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now())
+    if (this.#flights.size >= FLIGHTS_MAX) return
+    if (this.#flights.size > 0 && this.inFlight + this.#queues.size > FEW_COMMANDS) return
+    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now(), this.#isUnderWay)
     if (entries.length === 0) {
       this.#waitForHeld()
       return
     }
-    this.#running = true
-    this.#inFlight = entries.length
+    const flight = new Flight(entries, this.#flightWork)
+    this.#flights.add(flight)
     const mode: LockMode = entries.some((entry) => this.#queues.isHeld(entry.tenantId)) ? 'skip' : 'wait'
-    void this.#carryOut(entries, mode).then(async (held) => {
+    void flight.carryOut(mode).then(async (held) => {
       this.#requeue(held)
       // Requests that have arrived go along, instead of being read while the next batch waits for its locks.
       await immediate()
-      this.#running = false
-      this.#inFlight = 0
+      this.#flights.delete(flight)
       this.#pump()
-      if (!this.#running) this.#report()
+      if (this.#flights.size === 0) this.#report()
       this.#resolveDrained()
     })
+  }
+
+  /** The commands of one tenant are carried out one batch after the other: in order, and never waiting for their own rows. */
+  readonly #isUnderWay = (tenantId: string): boolean => {
+    for (const { tenants } of this.#flights) if (tenants.has(tenantId)) return true
+    return false
   }
 
   #waitForHeld(): void {
@@ -189,75 +184,12 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
     }, HELD_PAUSE_MS)
   }
 
-  #trouble(trouble: 'held' | 'split' | 'retried' | 'settled'): void {
-    this.#services.metrics.batchTroubles.inc({ queue: this.#spec.name, trouble })
-  }
-
-  /** Brings a batch to its end, whatever happens on the way; returns those entries, in order, whose rows are held. */
-  async #carryOut(batch: readonly Entry<C>[], firstMode: LockMode): Promise<Entry<C>[]> {
-    this.#batchSinceMs = performance.now()
-    let batchId = newBatchId()
-    let mode = firstMode
-    let unknown: BatchResult<C> | undefined
-    let entries = unsettled(batch)
-    for (let races = 0, pauses = 0; unknown || entries.length > 0; entries = unsettled(batch)) {
-      try {
-        const notCommitted = unknown && (() => (this.#inDoubt = unknown = undefined))
-        return this.#ended(
-          entries,
-          await this.#attempt({ batchId, entries, mode, notCommitted, ...this.#watching }),
-        )
-      } catch (error) {
-        this.#broken = error
-        this.#services.database.noteFailure(error)
-        if (error instanceof UnknownOutcome) unknown = error.result as BatchResult<C>
-        this.#inDoubt = unknown?.outcomes
-        const tenants = new Set(entries.map((entry) => entry.tenantId)).size
-        const state = { inDoubt: unknown !== undefined, mode, tenants, races }
-        const next = afterFailure(batchFailureOf(error), state)
-        if (next === 'settled') {
-          this.#trouble('settled')
-          return this.#ended(batch, unknown!)
-        }
-        if (next === 'give back') return entries
-        if (next === 'split') return this.#split(entries, mode, error)
-        if (next === 'skip') mode = 'skip'
-        else this.#trouble('retried')
-        if (next === 'again') races++
-        else if (next !== 'skip') await sleep(Math.min(500, 20 * 2 ** pauses++) * (0.5 + Math.random() / 2))
-        // What is not in doubt did not happen; under a new id it waits for no transaction of its own that was abandoned.
-        if (next !== 'settle') batchId = newBatchId()
-      }
-    }
-    return []
-  }
-
-  readonly #watching = {
-    decided: ({ outcomes }: BatchResult<C>): void => void (this.#inDoubt = outcomes),
-    sent: (): void => this.#report(),
-  }
-
-  async #attempt(run: BatchRun<C>): Promise<BatchResult<C>> {
-    const { database, responses: replies, clock, metrics } = this.#services
-    const queue = this.#spec.name
-    const end = metrics.batchSeconds.startTimer({ queue })
-    metrics.batchCommands.observe({ queue }, run.entries.length)
-    const work = () => runBatch(database, replies, clock, this.#spec, run)
-    try {
-      return await (database.tracing ? withBatchSpan(database.tracing, { queue, ...run }, work) : work())
-    } finally {
-      end()
-    }
-  }
-
-  /** Sends the responses to what was decided; returns the entries of held tenants. */
-  #ended(entries: readonly Entry<C>[], { outcomes, heldTenants }: BatchResult<C>): Entry<C>[] {
-    this.#inDoubt = this.#broken = undefined
+  /** Sends the responses to what was decided. */
+  #ended({ outcomes }: BatchResult<C>): void {
     for (const { tenantId } of outcomes.keys()) this.#queues.release(tenantId)
     this.#unsettled.push(...outcomes)
     if (this.#unsettled.length <= AT_ONCE_MAX) this.#report()
     else setTimeout(this.#report, RESPONSE_WAIT_MS)
-    return entries.filter((entry) => heldTenants.has(entry.tenantId))
   }
 
   /**
@@ -271,42 +203,24 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   /** Puts entries of held tenants back to the front of their queues. */
   #requeue(entries: readonly Entry<C>[]): void {
     if (entries.length === 0) return
-    this.#trouble('held')
+    this.#services.metrics.batchTroubles.inc({ queue: this.#spec.name, trouble: 'held' })
     this.#queues.hold(unsettled(entries), performance.now() + HELD_PAUSE_MS)
   }
 
   /** At their deadline callers get a response, while what they asked for may still be under way (decision R8). */
   #refuseLate(late: readonly Entry<C>[]): void {
     this.#report()
-    const batchIsLate = this.#broken ?? new Error('the batch under way has had no response')
     for (const entry of unsettled(late)) {
-      const outcome = this.#inDoubt?.get(entry)
-      const isHeld = this.#queues.isHeld(entry.tenantId)
-      const cause = isHeld ? new Error('rows of this tenant are held') : batchIsLate
-      const word = outcome && 'result' in outcome ? 'outcome_unknown' : 'temporarily_unavailable'
+      const flights = [...this.#flights]
+      const isInDoubt = flights.some((flight) => flight.isInDoubt(entry))
+      const cause = this.#queues.isHeld(entry.tenantId)
+        ? new Error('rows of this tenant are held')
+        : (flights.find(({ broken }) => broken)?.broken ??
+          new Error('the batch under way has had no response'))
+      const word = isInDoubt ? 'outcome_unknown' : 'temporarily_unavailable'
       entry.settle({ failure: new Failure(word, { retryAfterSeconds: 1, cause }) })
     }
     this.#queues.dropSettled()
     this.#resolveDrained()
-  }
-
-  /** A batch that fails for a reason of its own: by tenant first, then by halves, so that the culprit fails alone. */
-  async #split(entries: readonly Entry<C>[], mode: LockMode, cause: unknown): Promise<Entry<C>[]> {
-    if (entries.length === 1) {
-      if (!entries[0]!.isSettled) entries[0]!.settle({ failure: cause as Error })
-      return []
-    }
-    this.#trouble('split')
-    const byTenant = groupBy(entries, (entry) => entry.tenantId)
-    const middle = Math.ceil(entries.length / 2)
-    const halves = [entries.slice(0, middle), entries.slice(middle)]
-    const parts = byTenant.size > 1 ? [...byTenant.values()] : halves
-    const held: Entry<C>[] = []
-    for (const part of parts) {
-      // The second half of a tenant must not overtake its first half.
-      const overtakes = byTenant.size === 1 && held.length > 0
-      held.push(...(overtakes ? part : await this.#carryOut(part, mode)))
-    }
-    return held
   }
 }
