@@ -207,7 +207,8 @@ export const cardChange = <Ask extends CardChangeAsk>(
       const changes = differences(view.card, after, command.ids.changes)
       if (changes.length === 0) return { view, changes, at: now, command }
       const modifiedAt = laterThan(view.card.modifiedAt, now)
-      const end = after.status === 'BL' ? ended(after, modifiedAt, command.endTerms) : {}
+      const end =
+        after.status === 'BL' && after.endedAt === null ? ended(after, modifiedAt, command.endTerms) : {}
       return { view: { ...view, card: { ...after, ...end, modifiedAt } }, changes, at: modifiedAt, command }
     },
     apply: (views, { view }) => void views.set(view.card.svcCardId, view),

@@ -20,6 +20,10 @@ type Ending = Pick<
   'expiryYear' | 'expiryMonth' | 'expiredAt' | 'endedAt' | 'unclaimedAt' | 'noticeDays' | 'replacedBy'
 >
 
+/** The earlier one of two times; `null` for never. */
+export const earlier = (a: Date | null, b: Date | null): Date | null =>
+  a === null ? b : b === null || a <= b ? a : b
+
 const addDays = (at: Date, days: number): Date => new Date(at.getTime() + days * DAY_MS)
 
 /** The first instant at which a card is expired: the month after its last one begins in the business zone. */
@@ -31,16 +35,19 @@ export function expiryOf(
   return instantOfDay(next, 0, timeZone)
 }
 
-/** What becomes of a card that dies, blocked or expired; nothing where it was dead before. */
+/**
+ * What becomes of a card that dies, blocked or expired; nothing where it was dead before. A time at which the background
+ * has to look at it stays: a return can wait, or money that came back.
+ */
 export function ended(
-  card: Ending,
+  card: Ending & Pick<Card, 'dueAt'>,
   at: Date,
   { unclaimedDays }: EndTerms,
 ): Pick<Card, 'endedAt' | 'unclaimedAt' | 'noticeDays' | 'dueAt'> {
   const end = card.endedAt
     ? { endedAt: card.endedAt, unclaimedAt: card.unclaimedAt, noticeDays: card.noticeDays }
     : { endedAt: at, unclaimedAt: addDays(at, unclaimedDays), noticeDays: null }
-  return { ...end, dueAt: nextDue({ ...card, ...end }, at) }
+  return { ...end, dueAt: earlier(card.dueAt, nextDue({ ...card, ...end }, at)) }
 }
 
 /** Of a card in use. */

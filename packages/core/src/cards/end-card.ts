@@ -7,7 +7,7 @@ import { Loop } from '@svc/platform/loop'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import type { CoreServices } from '@svc/platform/services'
 import type { Card } from './card.ts'
-import { ended, endStep, expiryOf, nextDue, noticeToWire } from './card-end.ts'
+import { earlier, ended, endStep, expiryOf, nextDue, noticeToWire } from './card-end.ts'
 import {
   applyEnd,
   type EndDecision,
@@ -138,10 +138,6 @@ export const newReturn = (
   dueAt: new Date(now.getTime() + endTerms.returnWaitDays * 86_400_000),
   closedAt: null,
 })
-
-/** The earlier one of two times; `null` for never. */
-export const earlier = (a: Date | null, b: Date | null): Date | null =>
-  a === null ? b : b === null || a <= b ? a : b
 
 type Announced =
   | { readonly kind: 'expiring' | 'unclaimed_soon'; readonly days: number }

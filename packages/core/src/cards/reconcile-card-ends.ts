@@ -8,7 +8,7 @@ export const CARD_END_CHECKS: readonly Check[] = [
   check(
     'card_ends',
     CARDS,
-    'No money that is not held is left on a dead card beyond its days, or on a replaced one, for more than a day',
+    'Money that is not held leaves a dead card within a day of its days, and a replaced one within a day; until then the card is due',
     (
       chosen,
     ) => `select c.svc_card_id as subject, 'balance ' || l.balance || ', held ' || h.held || ', unclaimed since '
@@ -21,7 +21,8 @@ export const CARD_END_CHECKS: readonly Check[] = [
          and (c.unclaimed_at < clock_timestamp() - interval '1 day'
              and not exists (select from card_returns b where b.partner_id = c.partner_id
                and b.svc_card_id = c.svc_card_id and b.status = 'WAITING')
-           or c.replaced_by is not null and coalesce(c.due_at, '-infinity') < clock_timestamp() - interval '1 day')
+           or c.replaced_by is not null and coalesce(c.due_at, '-infinity') < clock_timestamp() - interval '1 day'
+           or c.ended_at is not null and c.due_at is null)
        limit 100`,
   ),
   check(
@@ -45,6 +46,17 @@ export const CARD_END_CHECKS: readonly Check[] = [
          select coalesce(sum(r.amount_paise), 0) as amount from card_returns r
          where r.partner_id = l.tenant_id and r.status = 'WAITING') r
        where l.kind = 'unclaimed' and l.balance <> r.amount and ${chosen('l.account_id')} limit 100`,
+  ),
+  check(
+    'card_returns_due',
+    CARDS,
+    'No return waits for more than a day beyond its time, and its card is due by then',
+    (chosen) => `select c.svc_card_id as subject, 'return ' || r.return_id || ' due at ' || r.due_at
+         || ', card ' || coalesce(c.due_at::text, 'never') as detail
+       from card_returns r join cards c on c.partner_id = r.partner_id and c.svc_card_id = r.svc_card_id
+       where r.status = 'WAITING' and ${chosen('c.svc_card_id')}
+         and (r.due_at < clock_timestamp() - interval '1 day' or coalesce(c.due_at, 'infinity') > r.due_at)
+       limit 100`,
   ),
   check(
     'card_end_events',

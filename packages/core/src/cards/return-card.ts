@@ -1,7 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { command } from '@svc/platform/command'
 import { type Card, isExpired } from './card.ts'
-import { nextDue, UNCLAIMED_NOTICES } from './card-end.ts'
+import { earlier, nextDue, UNCLAIMED_NOTICES } from './card-end.ts'
 import {
   applyEnd,
   type EndDecision,
@@ -13,7 +13,7 @@ import {
   waitingOf,
 } from './card-end-state.ts'
 import { type CardReturn, returnEvent, returnJournal } from './card-return.ts'
-import { earlier, newReturn } from './end-card.ts'
+import { newReturn } from './end-card.ts'
 
 export const CONSENT_REFERENCE_CHARS_MAX = 64
 
