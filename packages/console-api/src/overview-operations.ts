@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
 import { rfc3339 } from '@svc/kernel/time'
 import { statement } from '@svc/platform/db/statement'
 import { query } from '@svc/server/http/operation'
@@ -86,8 +87,8 @@ const QUEUES = statement<{
   'overview_queues',
   `select (select count(*) from (select from unnumbered_events limit ${COUNTED_MAX}) e) as events,
      (select created_at from unnumbered_events order by position limit 1) as oldest_event,
-     (select count(*) from (select from webhook_deliveries limit ${COUNTED_MAX}) d) as deliveries,
-     (select min(due_at) from (select due_at from webhook_deliveries limit ${COUNTED_MAX}) d) as oldest_delivery`,
+     (select count(*) from (select from ${DELIVERIES_UNDER_WAY} limit ${COUNTED_MAX}) w) as deliveries,
+     (select min(w.due_at) from (select d.due_at from ${DELIVERIES_UNDER_WAY} limit ${COUNTED_MAX}) w) as oldest_delivery`,
 )
 
 interface Figures {

@@ -1,3 +1,4 @@
+import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -8,7 +9,7 @@ export const QUEUE_MAX = 10_000
 /** What waits, in the order in which it is shown: its rows, and the instant since when each waits. */
 const QUEUES = {
   events: 'select created_at as at from unnumbered_events',
-  webhooks: 'select due_at as at from webhook_deliveries',
+  webhooks: `select d.due_at as at from ${DELIVERIES_UNDER_WAY}`,
   credits_to_return: `select created_at as at from payments where status = 'REFUND_PENDING'`,
   refunds_open: `select created_at as at from merchant_refunds where status in ('PENDING', 'SENT')`,
   suspense: `select created_at as at from payments where status = 'SUSPENSE'`,

@@ -1,6 +1,7 @@
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { listCredentials, revokeCredential } from '@svc/core/tenants/credentials'
 import { findTenant, setTenantDisabled, type TenantKind } from '@svc/core/tenants/tenant'
+import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
 import { formatRupees, paise } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
@@ -64,7 +65,7 @@ export const OPEN = [
     what: 'webhook_deliveries',
     unit: 'count',
     sql: `select (select count(*) from unnumbered_events e where e.tenant_id = $1)
-        + (select count(*) from webhook_deliveries d where d.tenant_id = $1)`,
+        + (select count(*) from ${DELIVERIES_UNDER_WAY} where d.tenant_id = $1)`,
   },
 ] as const
 

@@ -101,10 +101,17 @@ export function insertBulkJobs(tx: Writes, jobs: readonly NewBulkJob[]): void {
 /** A job that has rows to do, and whose it is. */
 export type OpenJob = Pick<BulkJob, 'partnerId' | 'jobId'>
 
-/** The oldest job with something to do of each partner, at most so many partners. */
-export const OPEN_JOBS = statement<OpenJob>(
+export interface DueJob extends OpenJob {
+  /** Its partner is closing: what is left of it fails (decision A14). */
+  readonly isClosing: boolean
+}
+
+/** The oldest job with something to do of each partner, at most so many partners of either kind. */
+export const OPEN_JOBS = statement<DueJob>(
   'bulk_jobs_open',
-  'select partner_id as "partnerId", job_id as "jobId" from directory_bulk_jobs($1)',
+  `select partner_id as "partnerId", job_id as "jobId", false as "isClosing" from directory_bulk_jobs($1)
+   union all
+   select partner_id, job_id, true from directory_bulk_jobs_closing($1)`,
 )
 
 const START = statement(

@@ -77,6 +77,10 @@ const DUE = statement<Queued>(
    order by d.endpoint_id, d.first desc, d.sequence`,
 )
 
+/** Deliveries `d` that are to be made. Those of disabled endpoints wait to be enabled, and hold up nothing. */
+export const DELIVERIES_UNDER_WAY = `webhook_deliveries d
+  join webhook_endpoints e on e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id and e.enabled`
+
 /** What an endpoint has room for. */
 export interface Wanted {
   readonly lease: Lease

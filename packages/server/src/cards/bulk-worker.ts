@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Failure, fail } from '@svc/contract/errors'
+import { type ErrorCode, Failure, fail } from '@svc/contract/errors'
 import {
   type BulkLine,
   type BulkOutcome,
+  type DueJob,
   leaseLines,
   OPEN_JOBS,
   type OpenJob,
@@ -34,6 +35,9 @@ const PATIENCE_MS = 1_000
 const RESTS = 4
 /** An order that meets an internal error this often is given up. */
 const ATTEMPTS_MAX = 5
+
+/** Errors of an order that may have its card all the same. */
+const MAYBE_ISSUED: readonly ErrorCode[] = ['encrypted_request_replayed', 'tenant_closing']
 
 const CARD_OF_JWE = statement<{ svcCardId: string }>(
   'bulk_card_of_ciphertext',
@@ -103,7 +107,7 @@ export class BulkWorker {
     patience.abort()
   }
 
-  async #chunk(job: OpenJob): Promise<boolean> {
+  async #chunk(job: DueJob): Promise<boolean> {
     const { clock, config, database } = this.#services
     const { BULK_LEASE_MS, BULK_CHUNK_ROWS } = config
     const time = clock.of(job.partnerId)
@@ -117,8 +121,8 @@ export class BulkWorker {
   }
 
   /** The same as a single order from here on: decrypt, check, submit. */
-  async #issue(job: OpenJob, row: BulkLine & { readonly attempts: number }): Promise<BulkOutcome> {
-    const { partnerId, jobId } = job
+  async #issue(job: DueJob, row: BulkLine & { readonly attempts: number }): Promise<BulkOutcome> {
+    const { partnerId, jobId, isClosing } = job
     const { line } = row
     let jwe: Buffer | undefined
     try {
@@ -131,6 +135,7 @@ export class BulkWorker {
         { path: createGiftCardOperation.path, mayBeOld: true },
       )
       jwe = ciphertextHash
+      if (isClosing) fail('tenant_closing')
       const invalid = this.#check(body)
       if (invalid) fail('validation_failed', invalid)
       const request = body as GiftCardRequest
@@ -146,8 +151,7 @@ export class BulkWorker {
     } catch (error) {
       if (!(error instanceof Failure)) return this.#troubled(job, row, error)
       if (error.status >= 500) return { line, status: 'later' }
-      const issued =
-        error.word === 'encrypted_request_replayed' && jwe ? await this.#issuedBefore(job, jwe) : undefined
+      const issued = MAYBE_ISSUED.includes(error.word) && jwe ? await this.#issuedBefore(job, jwe) : undefined
       if (issued !== undefined) return { line, status: 'ISSUED', svcCardId: issued }
       return { line, status: 'FAILED', error: error.word, errorDescription: error.description }
     }
@@ -155,7 +159,8 @@ export class BulkWorker {
 
   /**
    * A job may outlive the stored responses: stopped for days between the commit of a card and its result. Then the JWE
-   * is known only by its card; one that was issued since the upload is this row's own.
+   * is known only by its card; one that was issued since the upload is this row's own. So it is where the partner is
+   * closing by then.
    */
   async #issuedBefore({ partnerId, jobId }: OpenJob, jwe: Buffer): Promise<string | undefined> {
     const { database } = this.#services
