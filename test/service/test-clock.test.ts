@@ -6,7 +6,7 @@ import { asCoinPartner, balanceOf, COINS, newCoinPartner, newConfig } from '../h
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
-import { WebhookReceiver } from '../harness/webhook-receiver.ts'
+import { verifyDelivery, WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 const HOUR_S = 3_600
 const DAY_S = 24 * HOUR_S
@@ -128,6 +128,41 @@ test('a delivery that waits for an hour is tried again once the clock has gone a
   await expect.poll(attempts, { timeout: 20_000 }).toBe(1)
   payloadOf(await advance(merchant.merchantId, { bySeconds: 2 * HOUR_S }))
   await receiver.until(() => receiver.at('/waits').length === 2)
+})
+
+test('an event that is sent again goes out at once, also where the clock is ahead', async () => {
+  const merchant = await service.newMerchant()
+  payloadOf(await advance(merchant.merchantId, { bySeconds: 30 * DAY_S }))
+  const tenant = await service.as(merchant)
+  receiver.response = (_, response) => void response.writeHead(204).end()
+  const url = receiver.url('/again')
+  const { endpointId } = payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url }))
+  await newCode(service, tenant)
+  const received = (count: number) => receiver.until(() => receiver.at('/again').length === count)
+  await received(1)
+  const [{ event }] = receiver.at('/again') as [{ event: Json }]
+  const path = `/api/v0/webhook-endpoints/${endpointId}`
+  payloadOf(await tenant.post(`${path}/resend`, { eventId: event.id }))
+  await received(2)
+  const to = new Date(Date.parse(event.createdOn) + 1).toISOString()
+  payloadOf(await tenant.post(`${path}/replay`, { from: event.createdOn, to }))
+  await received(3)
+})
+
+test('a webhook secret that was replaced stops signing at its end, also where the clock is ahead', async () => {
+  const merchant = await service.newMerchant()
+  payloadOf(await advance(merchant.merchantId, { bySeconds: 30 * DAY_S }))
+  const tenant = await service.as(merchant)
+  const url = receiver.url('/replaced')
+  const created = payloadOf(await tenant.post('/api/v0/webhook-endpoints', { url }))
+  const path = `/api/v0/webhook-endpoints/${created.endpointId}/rotate-secret`
+  const { secret } = payloadOf(await tenant.post(path, { graceSeconds: 60 }))
+  service.clock.advance(61_000)
+  await newCode(service, tenant)
+  await receiver.until(() => receiver.at('/replaced').length === 1)
+  const [delivery] = receiver.at('/replaced')
+  verifyDelivery(delivery!, secret)
+  expect(() => verifyDelivery(delivery!, created.secret)).toThrow('No matching signature')
 })
 
 test('a second process of the sandbox follows the clock', async () => {

@@ -36,6 +36,19 @@ test('an endpoint that never answers is tried for three days, at growing distanc
   )
 })
 
+test.each(['60000', '80000', '999999999'])(
+  'an endpoint that asks for %s s each time is tried at the end of the three days too',
+  (retryAfter) => {
+    const at: number[] = []
+    for (let next: number | undefined = startedAtMs; next !== undefined; ) {
+      at.push(next)
+      next = nextAttemptMs({ attempts: at.length, startedAtMs, nowMs: next, retryAfter, chance: 0.5 })
+    }
+    expect(at.at(-1)! - startedAtMs).toBe(RETRY_FOR_MS)
+    expect(at.length).toBeLessThan(20)
+  },
+)
+
 test.each([
   ['120', 120_000],
   ['0', 4_000],

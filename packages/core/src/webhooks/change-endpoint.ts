@@ -49,6 +49,7 @@ interface Update extends EndpointKey {
 /** Changes the given fields of an endpoint, and no others. */
 export const updateEndpoint = command({
   name: 'updateWebhookEndpoint',
+  byServiceTime: true,
 
   prepare({ config, keyring }) {
     const rule = urlRule(config)
@@ -126,6 +127,7 @@ interface Rotating {
  */
 export const rotateSecret = command({
   name: 'rotateWebhookSecret',
+  byServiceTime: true,
 
   prepare:
     ({ config, keyring, random }) =>

@@ -45,6 +45,7 @@ const LOCK = statement(
 /** Registers where a tenant wants its events sent to; the decision has the signing secret. */
 export const createEndpoint = command({
   name: 'createWebhookEndpoint',
+  byServiceTime: true,
 
   prepare({ config, keyring, newId, random }) {
     const rule = urlRule(config)

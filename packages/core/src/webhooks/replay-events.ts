@@ -65,6 +65,7 @@ interface ResendState {
 /** Sends one event once more, whatever became of it before. */
 export const resendEvent = command({
   name: 'resendWebhookEvent',
+  byServiceTime: true,
 
   prepare:
     () =>
@@ -126,6 +127,7 @@ interface ReplayState {
 /** Sends what happened in a range of time once more: after an outage, or to a new endpoint. */
 export const replayEvents = command({
   name: 'replayWebhookEvents',
+  byServiceTime: true,
 
   prepare:
     ({ config, database }) =>

@@ -27,8 +27,10 @@ export function nextAttemptMs({
 }: Failed): number | undefined {
   const delay = Math.min(LONGEST_MS, FIRST_MS * FACTOR ** (attempts - 1))
   const jittered = nowMs + delay * (1 - JITTER + 2 * JITTER * chance)
-  const next = Math.max(jittered, retryAfterMs(retryAfter, nowMs))
-  return next - startedAtMs <= RETRY_FOR_MS ? next : undefined
+  const untilMs = startedAtMs + RETRY_FOR_MS
+  if (jittered > untilMs) return undefined
+  // An endpoint that asks for time loses no event by it: the last attempt is at the end of the three days.
+  return Math.min(untilMs, Math.max(jittered, retryAfterMs(retryAfter, nowMs)))
 }
 
 /** At most a day is granted to an endpoint that asks for time. */

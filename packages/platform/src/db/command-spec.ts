@@ -23,6 +23,8 @@ export interface CommandSpec<C extends PreparedCommand, S, D> {
   readonly name: string
   /** Reads and locks every row that the commands need, set-based and in order of id. */
   lock(tx: BatchTx, commands: readonly C[]): Promise<ByTenant<S>>
+  /** Whether it lives by the service's time, as attempts to deliver webhooks do, and not by the tenant's (decision X27). */
+  readonly byServiceTime?: true
   /** Pure. Throws a `Failure` when the command cannot be taken. `now`: the tenant's, by the database's clock after locking. */
   decide(state: S, command: C, now: Date): D
   /** Folds a decision into the state, so that later commands of the same batch see it. */

@@ -43,7 +43,8 @@ export function decideAll<C extends PreparedCommand, S, D>(
       }
       if (heldTenants.has(entry.tenantId)) continue
       const slice = state.of(command.tenantId)
-      const decision = decideOne(spec, slice, command, timeOf(command.tenantId, at), result.refusals)
+      const now = spec.byServiceTime ? at.now : timeOf(command.tenantId, at)
+      const decision = decideOne(spec, slice, command, now, result.refusals)
       const made = (entry.resultOf as (decision: D) => unknown)(decision)
       spec.apply(slice, decision)
       result.decisions.push(decision)
