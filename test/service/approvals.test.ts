@@ -247,7 +247,7 @@ test('a credit in suspense above the limit is assigned when a second person appr
   ])
 })
 
-test('on the command line the same holds: a funding waits, its operator cannot approve it, a second one does', async () => {
+test('on the command line the same holds: a funding waits, its operator cannot approve it, a second one does; a repeat does not wait', async () => {
   const partner = await newEmptyPartner()
   const env = {
     DATABASE_URL: service.db.url,
@@ -270,6 +270,12 @@ test('on the command line the same holds: a funding waits, its operator cannot a
     'cannot approve it',
   )
   expect((await approve(ravi, waiting.out.approvalId)).json.status).toBe('POSTED')
+  const repeated = await svc('admin', 'card-account', 'fund', partner.cardAccountId, ...pay)
+  expect(repeated.out).toMatchObject({ funded: '4000.00', balance: '4000.00' })
+  const back = ['--amount', '3000', '--reference', newReference(), '--reason', 'contract ended']
+  const withdraw = () => svc('admin', 'card-account', 'withdraw', partner.cardAccountId, ...back)
+  expect((await approve(ravi, (await withdraw()).out.approvalId)).json.status).toBe('POSTED')
+  expect((await withdraw()).out).toMatchObject({ withdrawn: '3000.00', balance: '1000.00' })
   const journalId = await journalOf(partner, reference)
   const shown = await svc('admin', 'journal', 'show', journalId)
   expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])

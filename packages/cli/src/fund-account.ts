@@ -1,5 +1,6 @@
 import { askApproval, fundingPosting, withdrawalPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
+import { isEntered } from '@svc/core/cards/entered-fundings'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
@@ -85,9 +86,11 @@ const fund = (
     const assigns = await context.database.operate(async (tx) =>
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
     )
-    const posting = fundingPosting({ ...funding, noticeId: notice })
-    const waits = await askApproval(postingTools(context), posting, { actor })
-    if (waits) return waits
+    if (!(await context.database.operate((tx) => isEntered(tx, 'card_funding', funding)))) {
+      const posting = fundingPosting({ ...funding, noticeId: notice })
+      const waits = await askApproval(postingTools(context), posting, { actor })
+      if (waits) return waits
+    }
     const audit = fundingAudit(funding, funding.amountPaise, givenIn(funding))
     await context.commands.open(fundAccount).run({ ...funding, assigns }, { actor, ...audit })
     return undefined
@@ -95,8 +98,10 @@ const fund = (
 
 const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
   move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
-    const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
-    if (waits) return waits
+    if (!(await context.database.operate((tx) => isEntered(tx, 'card_withdrawal', withdrawal)))) {
+      const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
+      if (waits) return waits
+    }
     const given = givenIn(withdrawal)
     const audit = fundingAudit(withdrawal, withdrawal.amountPaise, given, 'card_account.withdrawn')
     await context.commands.open(withdrawFunds).run(withdrawal, { actor, ...audit })
