@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newIdentity, Terminal } from '../harness/card-rail.ts'
+import { newIdentity, referenceTo, Terminal } from '../harness/card-rail.ts'
 import { payloadOf } from '../harness/client.ts'
 import { oddNotices } from '../harness/odd-notices.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
@@ -54,6 +54,42 @@ test('a signed message that cannot be read is kept once, without card numbers, a
   expect(bodies.filter((body) => body === 'not json')).toHaveLength(1)
   expect(bodies.join()).not.toContain('4111111111111111')
   expect(bodies.join()).toContain('XXXX1111')
+})
+
+const ORDERS = [
+  ['stand-in', 'capture', 'void'],
+  ['stand-in', 'void', 'capture'],
+  ['capture', 'stand-in', 'void'],
+  ['capture', 'void', 'stand-in'],
+  ['void', 'stand-in', 'capture'],
+  ['void', 'capture', 'stand-in'],
+] as const
+
+test.each(ORDERS)(
+  'a stand-in, its capture and a void of a part hold the same in the order %s, %s, %s',
+  async (...order) => {
+    const { svcCardId, terminal } = await newCard()
+    const identity = newIdentity()
+    const send = {
+      'stand-in': () => terminal.advise('stand_in', 40, identity),
+      capture: () => terminal.capture(15, referenceTo(identity)),
+      void: () => terminal.void({ amount: 10, ...referenceTo(identity) }),
+    }
+    for (const message of order) await send[message]()
+    const held = `select held_paise from card_authorizations where svc_card_id = $1`
+    expect(await sql(held, [svcCardId])).toEqual([{ held_paise: '1500' }])
+    await terminal.void(referenceTo(identity))
+    expect(await sql(held, [svcCardId])).toEqual([{ held_paise: '0' }])
+  },
+)
+
+test('a void without an amount that arrives before its stand-in leaves nothing to hold', async () => {
+  const { svcCardId, terminal } = await newCard()
+  const identity = newIdentity()
+  await terminal.void({ amount: 10, ...referenceTo(identity) })
+  await terminal.void(referenceTo(identity))
+  expect(await terminal.advise('stand_in', 40, identity)).toMatchObject({ status: 'recorded' })
+  expect(await sql('select from card_authorizations where svc_card_id = $1', [svcCardId])).toEqual([])
 })
 
 test('a message is decided by the fields that it needs, whatever the form of the others', async () => {

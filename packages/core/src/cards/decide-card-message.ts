@@ -156,12 +156,12 @@ function newHold({ view }: CardState, context: MessageContext, forced: boolean):
 
 /**
  * The network stood in and approved: the hold is placed whatever the card has left, and shown where that is too little.
- * Of what was captured before it arrived, nothing is held again.
+ * Of what was captured or voided (without an amount: all) before it arrived, nothing is held again.
  */
 function standIn(state: CardState, context: MessageContext): Effect {
   const { message } = context
-  const amountPaise = notNegative((message.amountPaise ?? NO_PAISE) - capturedBefore(state, message))
-  if (amountPaise === NO_PAISE || isVoidedBefore(state, message)) return { ...NOTHING, status: 'recorded' }
+  const amountPaise = notNegative((message.amountPaise ?? NO_PAISE) - settledBefore(state, message))
+  if (amountPaise === NO_PAISE) return { ...NOTHING, status: 'recorded' }
   const authorization = newHold(state, { ...context, message: { ...message, amountPaise } }, true)
   const isBeyond = state.view.balancePaise - state.view.heldPaise < authorization.amountPaise
   return {
@@ -294,7 +294,7 @@ function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMes
 const isVoidedBefore = ({ messages }: CardState, message: CardMessage): boolean =>
   messages.some((earlier) => earlier.type === 'void' && isAbout(earlier, message))
 
-const capturedBefore = ({ messages }: CardState, message: CardMessage): bigint =>
+const settledBefore = ({ messages }: CardState, message: CardMessage): bigint =>
   messages
-    .filter((earlier) => earlier.eventType === 'card.captured' && isAbout(earlier, message))
-    .reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0n), 0n)
+    .filter((m) => (m.type === 'void' || m.eventType === 'card.captured') && isAbout(m, message))
+    .reduce((sum, { amountPaise }) => sum + (amountPaise ?? message.amountPaise ?? 0n), 0n)
