@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { makePlace } from '../../lab/chaos/file-system.ts'
 import { Client, payloadOf } from '../harness/client.ts'
 import { runCli, startProcess } from '../harness/processes.ts'
@@ -40,7 +40,8 @@ test('with a full disk payments are refused with 503 and /readyz is 503; with ro
     refused.push(...round.filter((_, n) => statuses[n] === 503))
     return refused.length > 0 && !(await isReady())
   }
-  await expect.poll(pay, soon).toBe(true)
+  // Unlike a poll it ends with the first status that is another.
+  await vi.waitUntil(pay, soon)
 
   await place.empty()
   await expect.poll(isReady, soon).toBe(true)

@@ -1,11 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync, fstatSync, readdirSync, readFileSync } from 'node:fs'
+import {
+  type FileHandle,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyProviderOf } from '@svc/app/key-provider'
 import { readConfig } from '@svc/contract/config'
 import { createWhole, writeWhole } from '@svc/platform/write-whole'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 const TRIES = 100
 const MAKERS = 4
@@ -69,4 +79,31 @@ test('a written file replaces the old one whole, and only its owner may read it'
   expect(await readFile(file, 'utf8')).toBe('second')
   expect((await stat(file)).mode & 0o777).toBe(OWNER_ONLY)
   expect(await readdir(join(folder, 'new'))).toEqual(['file'])
+})
+
+/** Notes at each sync what is synced, and what the folder shows at that moment. */
+async function noteSyncs(): Promise<string[]> {
+  const handle = await open(folder)
+  const prototype = Object.getPrototypeOf(handle) as FileHandle
+  await handle.close()
+  const { sync } = prototype
+  const synced: string[] = []
+  const spy = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    const file = join(folder, 'file')
+    const what = fstatSync(this.fd).isDirectory() ? 'folder' : 'file'
+    const shown = existsSync(file) ? readFileSync(file, 'utf8') : 'nothing'
+    synced.push(`${what}: ${shown}, ${readdirSync(folder).length} in it`)
+    return sync.call(this)
+  })
+  onTestFinished(() => spy.mockRestore())
+  return synced
+}
+
+test('a file is on the disk before it has its name, and its name before the call returns', async () => {
+  const file = join(folder, 'file')
+  const synced = await noteSyncs()
+  await createWhole(file, 'first')
+  expect(synced.splice(0)).toEqual(['file: nothing, 1 in it', 'folder: first, 1 in it'])
+  await writeWhole(file, 'second')
+  expect(synced).toEqual(['file: first, 2 in it', 'folder: second, 1 in it'])
 })
