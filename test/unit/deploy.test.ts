@@ -98,6 +98,24 @@ test.each(USE_SECRETS)('%s has each secret that its settings read, and the READM
   for (const name of there) expect(textOf('README.md')).toMatch(new RegExp(`> ${name}$`, 'm'))
 })
 
+test.each(['compose.yaml', 'compose.three-nodes.yaml'])(
+  '%s gives each container the secrets that its settings read',
+  (file) => {
+    const text = textOf(file)
+    const [, shared = ''] = /&environment\n((?: {6}.+\n)+)/.exec(text) ?? []
+    const read = text
+      .replace('<<: *environment\n', () => shared.trimStart())
+      .split(/^(?=\S| {2}(?!environment|secrets)[a-z]+:\n)/m)
+      .flatMap((container) => {
+        const [given = ''] = /^ +secrets:(?: \[.*\]|(?:\n +- [a-z-]+)+)/m.exec(container) ?? []
+        const names = given.match(/[a-z][a-z-]+/g)
+        return [...container.matchAll(/\/run\/secrets\/([a-z-]+)/g)].map(([, name]) => ({ name, names }))
+      })
+    expect(read.length).toBeGreaterThan(10)
+    for (const { name, names } of read) expect(names).toContain(name)
+  },
+)
+
 test.each(['.gitignore', '.dockerignore'])('%s leaves out what holds secrets of an installation', (file) => {
   const left = textOf(`../${file}`)
     .split('\n')
