@@ -106,7 +106,7 @@ test('a hold on a card expires with the partner’s clock', async () => {
   expect(await card()).toMatchObject({ holdBalance: 0 })
 })
 
-test('a bulk job ends at the time of its partner’s clock, after it came', async () => {
+test('a bulk job starts and ends at the time of its partner’s clock, after it came', async () => {
   const partner = await newPartner(service)
   payloadOf(await advance(partner.partnerId, { bySeconds: 30 * DAY_S }))
   const client = await asPartner(service.client, partner)
@@ -114,6 +114,14 @@ test('a bulk job ends at the time of its partner’s clock, after it came', asyn
   const { issued, createdOn, modifiedOn } = await done(client, jobId)
   expect([issued, Date.parse(modifiedOn) - Date.parse(createdOn) < HOUR_S * 1_000]).toEqual([1, true])
   expect(Date.parse(modifiedOn)).toBeGreaterThanOrEqual(Date.parse(createdOn))
+  // No response has the time of its start.
+  const { rows } = await asSuperuser(service.db.database, (db) =>
+    db.query(
+      'select started_at between created_at and finished_at as fits from bulk_jobs where job_id = $1',
+      [jobId],
+    ),
+  )
+  expect(rows).toEqual([{ fits: true }])
 })
 
 test('a delivery that waits for an hour is tried again once the clock has gone an hour on', async () => {
