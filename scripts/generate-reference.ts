@@ -158,7 +158,7 @@ function chartOfAccounts(): string {
   return `# Chart of accounts
 
 ${GENERATED}
-An account's id is its kind, a colon, and its owner: a merchant, a partner, a card account, a card or a user. *Normal side*: assets grow by debits, liabilities by credits. *Below zero*: whether the balance may be on the other side. [Flows of money](flows.md) shows what each event enters.
+An account's id is its kind, a colon, and its owner: a merchant, a partner, a card account, a card or a user. *Normal side*: assets and expenses grow by debits, liabilities and income by credits. *Below zero*: whether the balance may be on the other side. [Flows of money](flows.md) shows what each event enters.
 
 | Kind | Account | In | Group | Normal side | Below zero | Meaning |
 |---|---|---|---|---|---|---|

@@ -1,5 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { Terminal } from '../harness/card-rail.ts'
+import { payloadOf } from '../harness/client.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { type Bed, goTo } from './bed.ts'
 import { unreadableNotice } from './money-world.ts'
 
@@ -52,5 +55,40 @@ export function exceptions(bed: Bed): void {
     expect(await page.getByRole('button', { name: /Dismiss|Enter the payment/ }).count()).toBe(0)
     await goTo(page, `/notices?q=${noticeId}&status=DISMISSED`)
     await page.getByRole('row', { name: 'Dismissed' }).waitFor()
+  })
+
+  test('what the network settled of exceptions is entered on their account, by those who may move money', async () => {
+    const { operator, viewer } = bed.world
+    const partner = await newPartner(bed.service)
+    const { token } = payloadOf(await createCard(await asPartner(bed.service.client, partner), partner))
+    await new Terminal(bed.service.client, token).advise('forced_post', 580)
+    const at = `/ledger/accounts/card_exceptions:${partner.partnerId}`
+    const other = await bed.visit({ as: viewer, at })
+    await other.getByText('₹80.00').first().waitFor()
+    expect(await other.getByRole('button', { name: 'Settle' }).count()).toBe(0)
+    const page = await bed.visit({ as: operator, at })
+    const enter = async (amount: string, reference: string, outcome: RegExp) => {
+      await page.getByRole('button', { name: 'Settle' }).click()
+      await dialog(page).getByLabel('What ended it').click()
+      await page.getByRole('option', { name: outcome }).click()
+      await dialog(page).getByLabel('Amount in rupees').fill(amount)
+      await dialog(page).getByLabel('Bank reference').fill(reference)
+      await dialog(page).getByLabel('Reason').fill('file of the network')
+      await dialog(page).getByRole('button', { name: 'Enter it' }).click()
+    }
+    await enter('80.01', 'CONSOLENWF001', /^The network/)
+    await dialog(page).getByText('80.00 rupees open on the debit side').waitFor()
+    await dialog(page).getByLabel('Amount in rupees').fill('50')
+    await dialog(page).getByRole('button', { name: 'Enter it' }).click()
+    await page.getByText('Entered. ₹30.00 are open now.').waitFor()
+    await page.getByRole('row', { name: 'CONSOLENWF001' }).waitFor()
+    await enter('30', 'CONSOLEMEMO01', /written off/)
+    await page.getByText('Entered. ₹0.00 are open now.').waitFor()
+    await page
+      .getByRole('row', { name: 'CONSOLEMEMO01' })
+      .getByText(/^Written? ?offs?/i)
+      .first()
+      .waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Settle' }).count()).toBe(0)
   })
 }

@@ -110,4 +110,43 @@ export function approvals(bed: Bed): void {
       await limit(null)
     }
   })
+
+  test('a refund that failed and a dispute that was won wait for a second person, who sees what becomes payable', async () => {
+    const { db } = bed.service
+    const limit = (paise: number | null) =>
+      asSuperuser(db.database, (client) =>
+        client.query('update approval_limit set above_paise = $1', [paise]),
+      )
+    const asha = await signedIn(bed.service, 'operator')
+    const shop = await shopWith(bed.service, 5_000)
+    const request = { amount: 1_500.96, referenceNumber: 'outcome-large' }
+    const { refundId } = payloadOf(await shop.client.post(shop.path, request))
+    const disputeId = await newDispute(bed.service, shop.paymentId, { amount: 1_200 })
+    await limit(100_000)
+    try {
+      const page = await bed.visit({ as: bed.world.operator, at: `/refunds/${refundId}` })
+      await page.getByRole('button', { name: 'Mark as failed' }).click()
+      await dialog(page).getByLabel('Reason').fill('account closed')
+      await dialog(page).getByRole('button', { name: 'Record as failed' }).click()
+      await page.getByText('₹1,500.96 waits for a second person, under Approvals.').waitFor()
+      await goTo(page, `/disputes?q=${disputeId}`)
+      await page.getByRole('button', { name: /^Close/ }).click()
+      await dialog(page).getByLabel('The network’s decision').click()
+      await page.getByRole('option', { name: /^Won/ }).click()
+      await dialog(page).getByRole('button', { name: 'Record the decision' }).click()
+      await page.getByText('₹1,200.00 waits for a second person, under Approvals.').waitFor()
+      await goTo(page, '/approvals')
+      const failed = page.getByRole('row', { name: /Refund that failed/ })
+      await failed.getByText('Another operator approves it').waitFor()
+      await failed.getByRole('link', { name: /^rfd_/ }).waitFor()
+      await page.getByRole('row', { name: /Dispute that was won: payable to the merchant again/ }).waitFor()
+      const { data } = (await asha.get('/approvals')).json
+      for (const { approvalId } of data)
+        expect((await asha.post(`/approvals/${approvalId}/approve`, {})).json.status).toBe('POSTED')
+      await goTo(page, `/refunds/${refundId}`)
+      await badge(page, 'Failed').waitFor()
+    } finally {
+      await limit(null)
+    }
+  })
 }

@@ -1,6 +1,8 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import { keyMakerOf } from '@svc/console-api/as-operator'
 import { enterOpeningBalance } from '@svc/core/ledger/enter-opening-balance'
+import { settleBalance } from '@svc/core/ledger/settle-balance'
+import type { SettledKind, Side } from '@svc/core/ledger/settlement'
 import { adjustPayment } from '@svc/core/qr-codes/adjust-payment'
 import { recordSettlement } from '@svc/core/qr-codes/record-settlement'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
@@ -14,7 +16,7 @@ import { runHere } from '../harness/cli.ts'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { balanceOf, COINS, newConfig } from '../harness/coins.ts'
 import { DAMAGES } from '../harness/damages.ts'
-import { endedDispute } from '../harness/disputes.ts'
+import { endedDispute, newDispute } from '../harness/disputes.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { giveAccount } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
@@ -39,6 +41,7 @@ beforeAll(async () => {
     }),
   )
   for (const outcome of ['FAILED', 'PAID']) payloadOf(await merchant.post('/sandbox/payouts', { outcome }))
+  await advance(shop.merchantId, second)
   const partner = await newPartner(service)
   const client = await asPartner(service.client, partner)
   await useCards(client, partner)
@@ -117,6 +120,24 @@ async function enterByHand(merchantId: string, paymentId: string): Promise<void>
     })
 }
 
+/** What was paid out is disputed, and partly repaid by the merchant. */
+async function advance(merchantId: string, paymentId: string): Promise<void> {
+  await newDispute(service, paymentId, { amount: 5 })
+  await settleOutside(merchantId, 'merchant_advances', 'debit')
+}
+
+/** A rupee of what is open ends outside. */
+const settleOutside = (tenantId: string, kind: SettledKind, side: Side) =>
+  service.app.services.commands.open(settleBalance).run({
+    tenantId,
+    kind,
+    side,
+    outcome: 'SETTLED',
+    amountPaise: paise(1_00n),
+    reference: `OUTSIDE${kind}`,
+    reason: 'letter',
+  })
+
 /** A card that is spent from by every kind of message, and money of its account that comes and goes. */
 async function useCards(client: Client, partner: TestPartner): Promise<void> {
   const { svcCardId } = payloadOf(await createCard(client, partner, {}, { 'idempotency-key': 'first' }))
@@ -127,6 +148,7 @@ async function useCards(client: Client, partner: TestPartner): Promise<void> {
   const { messageId: captureId } = await terminal.capture(5, { authorizationId })
   await terminal.refund(6, { captureId })
   payloadOf(await client.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, { status: 'L' }))
+  await settleOutside(partner.partnerId, 'card_exceptions', 'credit')
   await endCards(client, partner)
   payloadOf(await notifyTransfer(service.client, transferTo(await numberOf(service, partner))))
   await withdraw(service, partner, 1_00n)

@@ -5,7 +5,7 @@ import { runHere } from '../harness/cli.ts'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { brokenIn, notifyRefund, type Shop, shopWith } from '../harness/refunds.ts'
-import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
 
 const env = { APPROVAL_ABOVE_RUPEES: '1000' }
 
@@ -95,6 +95,29 @@ test('a correction that a second person approved does not count', async () => {
   const small = await adjust(asha, shop, 1_999)
   expect(small).toMatchObject({ status: 202, json: { amount: '1.00' } })
   expect((await ravi.post(`/approvals/${small.json.approvalId}/approve`, {})).json.status).toBe('POSTED')
+})
+
+test('an approved correction is never posted in the other direction, nor one that names no previous amount', async () => {
+  const shop = await shopWith(service, 5_000)
+  const lower = await adjust(asha, shop, 3_500)
+  expect(lower.json).toMatchObject({ amount: '1500.00', request: { from: '5000.00', amount: '3500.00' } })
+  // Another correction, by the same 1,500 below what was asked for.
+  const { approvalId } = (await adjust(asha, shop, 2_000)).json
+  const approve = (id: string) => ravi.post(`/approvals/${id}/approve`, {})
+  expect((await approve(approvalId)).json.status).toBe('POSTED')
+  const refused = await approve(lower.json.approvalId)
+  expect(refused.error).toBe('adjustment_refused')
+  expect(refused.text).toContain('request it again')
+  const { adjustedAmount } = payloadOf(await shop.client.get(`/api/v0/payments/${shop.paymentId}`))
+  expect(adjustedAmount).toBe(2_000)
+  const unnamed = (await adjust(asha, shop, 3_900)).json
+  await asSuperuser(service.db.database, (db) =>
+    db.query(
+      `begin; set local session_replication_role = replica;
+       update approvals set request = request - 'from' where approval_id = '${unnamed.approvalId}'; commit`,
+    ),
+  )
+  expect((await approve(unnamed.approvalId)).error).toBe('adjustment_refused')
 })
 
 test('of two corrections at the same instant, in two processes, one passes', async () => {

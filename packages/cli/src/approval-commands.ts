@@ -1,4 +1,4 @@
-import { postApproved } from '@svc/console-api/postings'
+import { postApproved } from '@svc/console-api/post-approved'
 import { type Approval, approvalStatus, decideApproval, listApprovals } from '@svc/core/ledger/approvals'
 import { formatRupees } from '@svc/kernel/money'
 import type { Command } from 'commander'

@@ -15,6 +15,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { addClosingCommands } from './closing-commands.ts'
 import { withInstallation } from './context.ts'
 import { type Printed, printTable } from './print.ts'
+import { addSettleCommand } from './settle-account.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Books extends Printed {
@@ -40,6 +41,7 @@ export function addBooksCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc admin books liabilities --tenant mer_…')
     .action((options: Books) => report((tx) => printLiabilities(tx, options)))
   addClosingCommands(books)
+  addSettleCommand(books)
   books
     .command('statement <accountId>')
     .description('print an account: opening balance, every line with the balance after it, closing balance')

@@ -1,3 +1,4 @@
+import { askWonDispute } from '@svc/console-api/outcome-approvals'
 import { closeDispute } from '@svc/core/qr-codes/close-dispute'
 import { DISPUTE_STATUSES, type Dispute, disputes } from '@svc/core/qr-codes/dispute'
 import { findDispute } from '@svc/core/qr-codes/find-dispute'
@@ -5,8 +6,9 @@ import { followedNotice } from '@svc/core/rails/find-notice'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, Option } from 'commander'
+import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor } from './money-actor.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { UsageError } from './usage-error.ts'
@@ -74,7 +76,9 @@ export function addDisputeCommands(program: Command): void {
     })
   dispute
     .command('close <disputeId>')
-    .description('record what the network decided, where no notice says so')
+    .description(
+      'record what the network decided, where no notice says so; above APPROVAL_ABOVE_RUPEES a second person approves that it was won',
+    )
     .addOption(
       new Option('--outcome <outcome>', 'for or against the merchant')
         .choices(['WON', 'LOST'])
@@ -90,21 +94,27 @@ async function close(
   disputeId: string,
   { outcome, notice, json = false }: Json & { outcome: 'WON' | 'LOST'; notice?: string },
 ): Promise<void> {
-  const ended = await withInstallation(async (context) => {
+  const { ended, waiting } = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)
     const [found, assigns] = await database.operate(async (tx) => [
       await findDispute(tx, disputeId),
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'dispute_notice'),
     ])
-    const { merchantId, paymentId } = known(found, disputeId)
+    const open = known(found, disputeId)
+    const { merchantId, paymentId } = open
+    const waits =
+      outcome === 'WON' &&
+      (await askWonDispute(postingTools(context), open, { noticeId: notice, assigns }, { actor }))
+    if (waits) return { waiting: waits, ended: undefined }
     const { dispute } = await commands
       .open(closeDispute)
       .run(
         { merchantId, disputeId, paymentId, outcome, assigns },
         { actor, action: 'dispute.closed', target: disputeId, tenantId: merchantId },
       )
-    return dispute
+    return { waiting: undefined, ended: dispute }
   })
-  printRecord(shownDispute(ended), json)
+  if (waiting) printWaiting(waiting, json)
+  else printRecord(shownDispute(ended), json)
 }

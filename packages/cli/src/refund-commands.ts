@@ -1,3 +1,4 @@
+import { askFailedRefund } from '@svc/console-api/outcome-approvals'
 import { completeRefund } from '@svc/core/qr-codes/complete-refund'
 import { findRefund } from '@svc/core/qr-codes/find-refund'
 import { type MerchantRefund, merchantRefunds } from '@svc/core/qr-codes/merchant-refund'
@@ -7,8 +8,9 @@ import { canonicalReference } from '@svc/kernel/bank-reference'
 import { formatRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
 import { type Command, InvalidArgumentError } from 'commander'
+import { printWaiting } from './approval-commands.ts'
 import { withInstallation } from './context.ts'
-import { moneyActor } from './money-actor.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
 import { printRecord, printRows } from './print.ts'
 import { readCount } from './read-count.ts'
 import { readReason } from './read-reason.ts'
@@ -87,7 +89,9 @@ export function addRefundCommands(program: Command): void {
     .action((refundId: string, options: Outcome) => complete(refundId, options, null))
   refund
     .command('fail <refundId>')
-    .description('record that the bank cannot make a refund: its money is payable to the merchant again')
+    .description(
+      'record that the bank cannot make a refund: its money is payable to the merchant again; above APPROVAL_ABOVE_RUPEES a second person approves',
+    )
     .requiredOption('--reason <text>', 'why', readReason)
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')
@@ -108,7 +112,7 @@ async function complete(
   failureReason: string | null,
 ): Promise<void> {
   const reference = utr === undefined ? null : canonicalReference(utr)
-  const completed = await withInstallation(async (context) => {
+  const { completed, waiting } = await withInstallation(async (context) => {
     const { commands, database } = context
     const actor = await moneyActor(context)
     const [refund, assigns] = await database.operate(async (tx) => [
@@ -116,6 +120,9 @@ async function complete(
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'refund_notice'),
     ])
     const outcome = { refundId, utr: reference, amountPaise: undefined, failureReason }
+    const following = { ...outcome, noticeId: notice, assigns }
+    const waits = refund && (await askFailedRefund(postingTools(context), refund, following, { actor }))
+    if (waits) return { waiting: waits, completed: undefined }
     const decided = await commands.open(completeRefund).run(
       { read: { outcome }, assigns },
       {
@@ -125,7 +132,8 @@ async function complete(
         tenantId: refund?.merchantId ?? PLATFORM_TENANT,
       },
     )
-    return decided.refund!
+    return { waiting: undefined, completed: decided.refund! }
   })
-  printRecord(shown(completed), json)
+  if (waiting) printWaiting(waiting, json)
+  else printRecord(shown(completed), json)
 }

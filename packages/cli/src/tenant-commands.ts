@@ -10,7 +10,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   payable: 'svc admin payout run',
   refunds: 'svc admin payments returned, svc admin refund confirm, svc admin refund fail',
   suspense: 'svc admin suspense assign, svc admin suspense return',
+  disputes: 'svc admin dispute close',
+  advances: 'svc admin books settle merchant_advances:<merchantId>',
   card_accounts: 'svc admin card-account withdraw',
+  card_exceptions: 'svc admin books settle card_exceptions:<partnerId>',
 }
 
 interface Json {

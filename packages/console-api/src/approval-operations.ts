@@ -21,7 +21,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, readList } from './list.ts'
-import { postApproved } from './postings.ts'
+import { postApproved } from './post-approved.ts'
 
 const TAG = 'Approvals'
 const PATH = `${CONSOLE_API}/approvals`
@@ -31,7 +31,7 @@ export const ApprovalRecord = record('Approval', {
   approvalId: text(),
   tenantId: text(),
   kind: text(
-    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`; `notice_assigned` of a credit that an operator read in a notice',
+    'Kind of the journal: `card_funding`, `card_withdrawal`, `suspense_assigned`, `suspense_returned`, `journal_reversal`, `opening_balance`, `payment_adjustment`, `exception_settled`, `exception_written_off`, `advance_repaid`, `advance_written_off`, `merchant_refund_failed`, `dispute_won`; `notice_assigned` of a credit that an operator read in a notice',
   ),
   status: Type.Enum([...STATUSES], {
     description:
@@ -39,7 +39,7 @@ export const ApprovalRecord = record('Approval', {
   }),
   amount: rupeesText,
   reference: text(
-    'The bank’s reference, the journal to be reversed, the notice to be assigned, or the file and line of an opening balance',
+    'The bank’s reference, the journal to be reversed, the refund or dispute that ends, the notice to be assigned, or the file and line of an opening balance',
   ),
   request: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
     description: 'What it is of; of a correction also the amounts of the payment, `from` and `amount`',
@@ -135,6 +135,10 @@ export const approvePosting = query({
     'journal_not_reversible',
     'opening_balance_entered',
     'effective_date_not_open',
+    'settlement_reference_used',
+    'balance_not_open',
+    'refund_closed',
+    'dispute_closed',
     'adjustment_refused',
     'adjustment_reference_used',
     'payment_not_accepted',

@@ -1,9 +1,9 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
-import { isEntered } from '@svc/core/cards/entered-fundings'
 import { fundAccount } from '@svc/core/cards/fund-account'
-import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { entryOf, withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { isEntered } from '@svc/core/ledger/bank-entries'
 import { followedNotice } from '@svc/core/rails/find-notice'
 import { formatRupees, type Paise, parseRupees } from '@svc/kernel/money'
 import { query, type Services } from '@svc/server/http/operation'
@@ -24,7 +24,7 @@ import { askApproval, fundingPosting, withdrawalPosting } from './postings.ts'
 
 const ACCOUNT = `${CONSOLE_API}/card-accounts/:cardAccountId`
 
-const movementFields = {
+export const movementFields = {
   amount: Type.String({
     pattern: '^[0-9]{1,13}(\\.[0-9]{1,2})?$',
     'x-rule': 'must be rupees with at most two decimals',
@@ -129,7 +129,7 @@ export const fundCardAccountInConsole = query({
       const assigns = await database.operate(async (tx) =>
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, by.actor, 'transfer_notice'),
       )
-      if (!(await database.operate((tx) => isEntered(tx, 'card_funding', fund)))) {
+      if (!(await database.operate((tx) => isEntered(tx, { ...entryOf(fund), kinds: ['card_funding'] })))) {
         const approval = await askApproval(services, fundingPosting({ ...fund, noticeId }), by)
         if (approval) return waitsForApproval(approval, services)
       }
@@ -160,7 +160,7 @@ export const withdrawFromCardAccountInConsole = query({
     return async (input) => {
       const withdrawal = await readMovement(services, input)
       const by = { actor: actorOf(input.caller), requestId: input.requestId }
-      if (!(await services.database.operate((tx) => isEntered(tx, 'card_withdrawal', withdrawal)))) {
+      if (!(await services.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
         const approval = await askApproval(services, withdrawalPosting(withdrawal), by)
         if (approval) return waitsForApproval(approval, services)
       }

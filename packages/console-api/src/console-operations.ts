@@ -47,6 +47,7 @@ import { searchEverything } from './search.ts'
 import * as secondFactor from './second-factor-operations.ts'
 import * as session from './session-operations.ts'
 import { showSetUp } from './set-up-operations.ts'
+import { settleLedgerAccount } from './settle-account.ts'
 import { showCatalogue } from './show-catalogue.ts'
 import * as statements from './statement-operations.ts'
 import { showStatus } from './status-operations.ts'
@@ -170,6 +171,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   coinAllocations.showCoinLiability,
   ledger.listLedgerAccounts,
   ledger.showLedgerAccount,
+  settleLedgerAccount,
   ledger.listTransfers,
   journals.showJournal,
   journals.reverseJournalInConsole,

@@ -12,7 +12,8 @@ import { followedNotice } from '@svc/core/rails/find-notice'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
+import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -27,6 +28,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { askWonDispute } from './outcome-approvals.ts'
 
 const TAG = 'Payments'
 const PATH = `${CONSOLE_API}/disputes`
@@ -92,7 +94,7 @@ export const closeDisputeByOperator = query({
   tag: TAG,
   summary: 'Record what the network decided of a dispute',
   description:
-    'Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again.',
+    'Where no notice says so, or one in quarantine that an operator has read. A dispute that was won is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it was won, with its amount.',
   permission: 'finance',
   params: idParam('disputeId'),
   body: closed({
@@ -100,18 +102,32 @@ export const closeDisputeByOperator = query({
     noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
   }),
   result: DisputeRecord,
-  errors: ['dispute_not_found', 'dispute_closed', 'notice_not_found', 'notice_not_in_quarantine'],
-  mount({ commands, config, database }) {
+  accepted: ApprovalRecord,
+  errors: [
+    'dispute_not_found',
+    'dispute_closed',
+    'notice_not_found',
+    'notice_not_in_quarantine',
+    'approval_open',
+  ],
+  mount(services) {
+    const { commands, config, database } = services
     const { run } = commands.open(closeDispute)
     return async (input) => {
       const { disputeId } = input.params
       const { outcome, noticeId } = input.body
-      const actor = `operator ${input.caller.actor!.name}`
+      const actor = actorOf(input.caller)
       const [found, assigns] = await database.operate(async (tx) => [
         await findDispute(tx, disputeId),
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'dispute_notice'),
       ])
-      const { merchantId, paymentId } = found ?? fail('dispute_not_found')
+      const known = found ?? fail('dispute_not_found')
+      const { merchantId, paymentId } = known
+      if (outcome === 'WON') {
+        const by = { actor, requestId: input.requestId }
+        const approval = await askWonDispute(services, known, { noticeId, assigns }, by)
+        if (approval) return waitsForApproval(approval, services)
+      }
       const audit = auditOf(merchantId, input, { action: 'dispute.closed', target: disputeId })
       const { dispute } = await run({ merchantId, disputeId, paymentId, outcome, assigns }, audit)
       return { body: JSON.stringify(disputeToWire(dispute, config.BUSINESS_TIME_ZONE)) }

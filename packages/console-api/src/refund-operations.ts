@@ -15,7 +15,8 @@ import { statement } from '@svc/platform/db/statement'
 import { readInstant } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { type Static, Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
+import { ApprovalRecord, waitsForApproval } from './approval-operations.ts'
+import { actorOf, auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -34,6 +35,7 @@ import {
 } from './console-schema.ts'
 import { HistoryEntry, happeningToWire, readHistory } from './history.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { askFailedRefund } from './outcome-approvals.ts'
 import { refundHappenings } from './payment-history.ts'
 import { payoutOf } from './payout-record.ts'
 
@@ -162,7 +164,7 @@ export const completeRefundByOperator = query({
   tag: TAG,
   summary: 'Record the bank’s outcome of a refund',
   description:
-    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again.',
+    'Where no notice says so, or one in quarantine that an operator has read. A failed refund is payable to the merchant again: above the limit of APPROVAL_ABOVE_RUPEES it waits for a second person (202), unless the notice itself states that it failed, with its amount.',
   permission: 'finance',
   params: idParam('refundId'),
   body: closed({
@@ -172,25 +174,37 @@ export const completeRefundByOperator = query({
     noticeId: Type.Optional(Type.String({ maxLength: 64, description: 'The notice in quarantine' })),
   }),
   result: RefundRecord,
-  errors: ['refund_not_found', 'refund_closed', 'notice_not_found', 'notice_not_in_quarantine'],
-  mount({ commands, config, database }) {
+  accepted: ApprovalRecord,
+  errors: [
+    'refund_not_found',
+    'refund_closed',
+    'notice_not_found',
+    'notice_not_in_quarantine',
+    'approval_open',
+  ],
+  mount(services) {
+    const { commands, config, database } = services
     const { run } = commands.open(completeRefund)
     return async (input) => {
       const { refundId } = input.params
       const { status, utr, reason, noticeId } = input.body
       if (status === 'FAILED' && reason === undefined) failField('reason', 'required', 'is required')
-      const actor = `operator ${input.caller.actor!.name}`
+      const actor = actorOf(input.caller)
       const [found, assigns] = await database.operate(async (tx) => [
         await findRefund(tx, refundId),
         noticeId === undefined ? undefined : await followedNotice(tx, noticeId, actor, 'refund_notice'),
       ])
-      const { merchantId } = found ?? fail('refund_not_found')
+      const known = found ?? fail('refund_not_found')
+      const { merchantId } = known
       const outcome = {
         refundId,
         utr: utr === undefined ? null : canonicalReference(utr),
         amountPaise: undefined,
         failureReason: status === 'FAILED' ? reason! : null,
       }
+      const by = { actor, requestId: input.requestId }
+      const approval = await askFailedRefund(services, known, { ...outcome, noticeId, assigns }, by)
+      if (approval) return waitsForApproval(approval, services)
       const audit = auditOf(merchantId, input, { action: 'refund.completed', target: refundId })
       const { refund } = await run({ read: { outcome }, assigns }, audit)
       return { body: JSON.stringify(refundToWire(refund!, config.BUSINESS_TIME_ZONE)) }

@@ -110,6 +110,24 @@ export const PAYOUT_FAILURES = {
     'The payment cannot be adjusted to this amount',
     'The description says why.',
   ),
+  settlement_reference_used: kind(
+    409,
+    'CONFLICT_ERROR',
+    'This reference was entered before, for another account, amount or outcome',
+    'Compare with the bank statement: each transfer is entered once.',
+  ),
+  account_not_settled: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The balance of this ledger account does not end outside',
+    'Only card exceptions and advances to merchants are settled so. All others end by their own operations.',
+  ),
+  balance_not_open: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The ledger account has less open than this',
+    'The description says how much is open, and on which side.',
+  ),
   opening_balance_entered: kind(
     409,
     'CONFLICT_ERROR',

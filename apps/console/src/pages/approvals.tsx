@@ -11,6 +11,7 @@ import { ListPage } from '../parts/list-page.tsx'
 import { Money, rupees } from '../parts/money.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { IdLink, ThingLink } from '../parts/thing-link.tsx'
+import { shortAccount } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { wordy } from '../words.ts'
 
@@ -24,6 +25,12 @@ const KINDS: Readonly<Record<string, string>> = {
   journal_reversal: 'Reversal of a journal',
   opening_balance: 'Opening balance',
   payment_adjustment: 'Correction of a payment',
+  exception_settled: 'Card exceptions settled by the network',
+  exception_written_off: 'Card exceptions written off',
+  advance_repaid: 'Advance repaid by the merchant',
+  advance_written_off: 'Advance written off',
+  merchant_refund_failed: 'Refund that failed: payable to the merchant again',
+  dispute_won: 'Dispute that was won: payable to the merchant again',
   notice_assigned: 'Payment that a bank notice reports',
 }
 
@@ -34,26 +41,20 @@ interface OfRow {
 /** The platform, in whose books are credits that fit no merchant, has no page. */
 const PLATFORM = 'house'
 
+/** The objects that a posting is of, each once. */
+function objectsOf({ kind, reference, request }: Row): string[] {
+  const { cardAccountId, disputeId, journalId, merchantId, noticeId, ownerId } = request
+  const { paymentId, refundId } = request
+  const ofNotice = kind === 'notice_assigned' ? reference : noticeId
+  const ofPayment = [paymentId, refundId, disputeId, merchantId]
+  return [cardAccountId, ofNotice, ...ofPayment, journalId, ownerId].flatMap((id) => id ?? [])
+}
+
 /** What is posted when it is approved, in words; once it is posted, its journal too. */
 export function Posting({ row }: OfRow) {
   const { kind, journalId, reference, request, tenantId } = row
-  const {
-    account,
-    cardAccountId,
-    effectiveDate,
-    journalId: reversedId,
-    merchantId,
-    noticeId,
-    ownerId,
-    payeeVpa,
-    paymentId,
-    tr,
-    utr,
-  } = request
-  const ofNotice = kind === 'notice_assigned' ? reference : noticeId
-  const objectIds = [cardAccountId, ofNotice, paymentId, merchantId, reversedId, ownerId].flatMap(
-    (id) => id ?? [],
-  )
+  const { account, effectiveDate, ledgerAccountId, payeeVpa, side, tr, utr } = request
+  const objectIds = objectsOf(row)
   return (
     <>
       <Text size="sm">{KINDS[kind] ?? kind}</Text>
@@ -68,13 +69,21 @@ export function Posting({ row }: OfRow) {
           {wordy(account)}, as of {effectiveDate}
         </Text>
       )}
+      {ledgerAccountId && (
+        <Text size="sm">
+          <ThingLink kind="ledgerAccount" id={ledgerAccountId}>
+            {shortAccount(ledgerAccountId)}
+          </ThingLink>
+          , {side === 'debit' ? 'owed to us' : 'owed by us'}
+        </Text>
+      )}
       {tenantId !== PLATFORM && !objectIds.includes(tenantId) && (
         <Text size="sm">
           of <IdLink id={tenantId} />
         </Text>
       )}
       {utr && <Text size="xs">{[utr, tr, payeeVpa].filter(Boolean).join(', ')}</Text>}
-      {reference !== reversedId && reference !== ofNotice && (
+      {!objectIds.includes(reference) && (
         <Text size="xs" c="dimmed">
           {reference}
         </Text>
@@ -101,6 +110,18 @@ function Correction({ row: { amount: change, request } }: OfRow) {
   )
 }
 
+/** Lists that a posting changes. */
+const MOVED = [
+  'approvals',
+  'card-accounts',
+  'payments',
+  'refunds',
+  'disputes',
+  'notices',
+  'ledger',
+  'ledger-accounts',
+]
+
 export function Decision({ row }: OfRow) {
   const { can, name } = useSession()
   const waits = row.status === 'PENDING' || row.status === 'APPROVED'
@@ -109,8 +130,7 @@ export function Decision({ row }: OfRow) {
   const params = { path: { approvalId: row.approvalId } }
   const changed = async (message: string, color = 'teal') => {
     notifications.show({ color, message })
-    for (const key of ['approvals', 'card-accounts', 'payments', 'notices', 'ledger'])
-      await queryClient.invalidateQueries({ queryKey: [key] })
+    for (const key of MOVED) await queryClient.invalidateQueries({ queryKey: [key] })
   }
   return (
     <Group gap="xs" wrap="nowrap">

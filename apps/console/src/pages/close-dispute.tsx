@@ -4,6 +4,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { NoticeField } from '../parts/notice-field.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient } from '../session.ts'
 
 type Row = Schemas['DisputeRow']
@@ -50,13 +51,14 @@ export function CloseDispute({ row: { dispute, merchantName } }: { readonly row:
       )}
       submit={async ({ outcome, noticeId }) => {
         const notice = noticeId.trim()
-        await responseOf(
+        const ended = await responseOf(
           api.POST('/disputes/{disputeId}/close', {
             params: { path: { disputeId: dispute.disputeId } },
             body: { outcome: outcome!, ...(notice && { noticeId: notice }) },
           }),
         )
-        for (const key of ['disputes', 'payments', 'notices', 'ledger'])
+        if ('approvalId' in ended) notifyWaiting(ended.amount)
+        for (const key of ['disputes', 'payments', 'notices', 'ledger', 'approvals'])
           await queryClient.invalidateQueries({ queryKey: [key] })
       }}
     />

@@ -50,7 +50,15 @@ export function Journal() {
 }
 
 /** Kinds that operators post. */
-const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal', 'opening_balance'])
+const REVERSIBLE: ReadonlySet<string> = new Set([
+  'card_funding',
+  'card_withdrawal',
+  'opening_balance',
+  'exception_settled',
+  'exception_written_off',
+  'advance_repaid',
+  'advance_written_off',
+])
 
 /** Takes a posting of an operator back; what made another journal also corrects it. */
 function Reverse({ journal }: { readonly journal: Detail }) {

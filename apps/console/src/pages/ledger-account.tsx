@@ -6,6 +6,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Id, IdLink } from '../parts/thing-link.tsx'
 import { Amount, shortAccount, TransferList } from '../parts/transfer-list.tsx'
+import { SettleAccount } from './settle-account.tsx'
 
 export function LedgerAccount() {
   const { accountId = '' } = useParams({ strict: false })
@@ -14,7 +15,11 @@ export function LedgerAccount() {
     queryFn: () => responseOf(api.GET('/ledger/accounts/{accountId}', { params: { path: { accountId } } })),
   })
   return (
-    <Page title={shortAccount(accountId)} trail={[{ to: '/ledger', label: 'Ledger' }]}>
+    <Page
+      title={shortAccount(accountId)}
+      trail={[{ to: '/ledger', label: 'Ledger' }]}
+      actions={query.data && <SettleAccount account={query.data} />}
+    >
       <Loaded query={query}>
         {({ meaning, normalSide, tenantId, unit, balance, floor, createdOn }) => (
           <>

@@ -24,6 +24,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   payouts_in_transit: 'Payouts in transit',
   fee_income: 'Fee income',
   tax_payable: 'Tax payable',
+  write_offs: 'Written off',
   card_funding: 'Card account',
   card: 'Card',
   card_settlement: 'Card settlement',

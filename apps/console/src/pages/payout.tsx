@@ -145,7 +145,12 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   opening_balance: 'Opening balance',
   adjustment_up: 'Correction of a payment',
   adjustment_down: 'Correction of a payment',
+  advance_settled: 'Advance that was repaid otherwise',
+  advance_reopened: 'Advance that is owed again',
 }
+
+/** What the merchant gives back. */
+const TAKEN: ReadonlySet<Line['kind']> = new Set(['refund', 'dispute', 'adjustment_down', 'advance_reopened'])
 
 const LINES: readonly Column<Line>[] = [
   {
@@ -160,12 +165,7 @@ const LINES: readonly Column<Line>[] = [
   {
     title: 'Amount',
     align: 'right',
-    cell: ({ amount, kind }) => (
-      <Money
-        amount={kind === 'refund' || kind === 'dispute' || kind === 'adjustment_down' ? -amount : amount}
-        signed
-      />
-    ),
+    cell: ({ amount, kind }) => <Money amount={TAKEN.has(kind) ? -amount : amount} signed />,
   },
   { title: 'Fee', align: 'right', cell: ({ fee, kind }) => <Charge amount={fee} kind={kind} /> },
   { title: 'CGST', align: 'right', cell: ({ kind, tax }) => <Charge amount={tax.cgst} kind={kind} /> },

@@ -4,6 +4,7 @@ import { api, responseOf, type Schemas } from '../api.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { NoticeField } from '../parts/notice-field.tsx'
+import { notifyWaiting } from '../parts/notify-waiting.ts'
 import { queryClient, useSession } from '../session.ts'
 
 interface OfRefund {
@@ -33,8 +34,11 @@ async function record(
 ): Promise<void> {
   const [utr, reason, noticeId] = [outcome.utr.trim(), outcome.reason.trim(), outcome.noticeId.trim()]
   const body = { status, ...(utr && { utr }), ...(reason && { reason }), ...(noticeId && { noticeId }) }
-  await responseOf(api.POST('/refunds/{refundId}/complete', { params: { path: { refundId } }, body }))
-  for (const key of ['refunds', 'payments', 'notices', 'ledger'])
+  const completed = await responseOf(
+    api.POST('/refunds/{refundId}/complete', { params: { path: { refundId } }, body }),
+  )
+  if ('approvalId' in completed) notifyWaiting(completed.amount)
+  for (const key of ['refunds', 'payments', 'notices', 'ledger', 'approvals'])
     await queryClient.invalidateQueries({ queryKey: [key] })
 }
 

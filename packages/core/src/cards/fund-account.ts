@@ -7,11 +7,11 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
+import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
-import { EnteredFundings, type Funding, nextEntry } from './entered-fundings.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
@@ -37,7 +37,7 @@ interface Prepared extends FundAccount, PreparedCommand {
 interface State {
   readonly accounts: Map<string, OwnedAccount>
   readonly balances: Map<string, bigint>
-  readonly entered: EnteredFundings
+  readonly entered: BankEntries
 }
 
 interface Funded {
@@ -75,11 +75,8 @@ export const fundAccount = command({
   apply({ balances, entered }, { transfer, fund, entry, balancePaise }) {
     if (entry === undefined) return
     balances.set(transfer.creditAccountId, balancePaise)
-    const { transferId, amountPaise, createdAt } = transfer
-    const { partnerId, cardAccountId, reference } = fund
     const { journalId } = journalOf(transfer)
-    const facts = { partnerId, cardAccountId, reference, journalId, transferId, amountPaise, createdAt }
-    entered.add({ ...facts, isReversed: false })
+    entered.add({ ...fund, ...transfer, journalId, isReversed: false })
   },
 
   save(tx, decisions) {
@@ -118,7 +115,7 @@ async function lock(tx: BatchTx, funds: readonly Prepared[]): Promise<ByTenant<S
   const [accounts, balances, entered] = await Promise.all([
     ownedAccounts(tx, funds),
     lockAccounts(tx, funds.flatMap(fundingAccounts)),
-    EnteredFundings.read(
+    BankEntries.readIncoming(
       tx,
       funds.map(({ reference }) => reference),
     ),
@@ -136,8 +133,8 @@ function decide({ accounts, balances, entered }: State, fund: Prepared, now: Dat
   const earlier = entered.of(partnerId, reference)
   const { standing: before } = earlier
   // An account of another partner is another one.
-  const isOther = (funding: Funding) =>
-    funding.cardAccountId !== cardAccountId || funding.amountPaise !== amountPaise
+  const isOther = (funding: BankEntry) =>
+    funding.objectId !== cardAccountId || funding.amountPaise !== amountPaise
   if (entered.everywhere(reference).some(isOther)) fail('funding_reference_used')
   const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('funding_reference_used'))
   const transfer = fundingTransfer(fund, before ?? { ...fund, createdAt: now }, amountPaise)

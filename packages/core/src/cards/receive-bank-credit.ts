@@ -6,6 +6,7 @@ import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
+import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { keepNotices, noticeDigest, notNew, type RailNotice } from '../rails/rail-notice.ts'
@@ -13,7 +14,6 @@ import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
-import { EnteredFundings, type Funding, nextEntry } from './entered-fundings.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 import { type BankTransfer, contradicts, type ReadTransferNotice } from './transfer-notice.ts'
@@ -41,7 +41,7 @@ interface State {
   readonly balances: Map<string, bigint>
   /** By reference, and the same for all tenants: one reference names one transfer. */
   readonly known: Map<string, Known>
-  readonly entered: EnteredFundings
+  readonly entered: BankEntries
 }
 
 /** What is written for a transfer that was not entered before. */
@@ -111,10 +111,8 @@ export const receiveBankCredit = command({
     known.set(credit.utr, credit)
     if (!booked) return
     balances.set(booked.transfer.creditAccountId, booked.balancePaise)
-    const { partnerId, cardAccountId, journalId, utr: reference, createdAt } = credit
-    const { transferId, amountPaise } = booked.transfer
-    const facts = { partnerId, reference, journalId, transferId, cardAccountId, amountPaise, createdAt }
-    entered.add({ ...facts, isReversed: false })
+    const { journalId, utr: reference } = credit
+    entered.add({ ...booked.transfer, reference, journalId, isReversed: false })
   },
 
   save(tx, decisions) {
@@ -165,7 +163,7 @@ async function lock(tx: BatchTx, commands: readonly Prepared[]): Promise<ByTenan
     ownedAccounts(tx, keys),
     lockAccounts(tx, keys.flatMap(fundingAccounts)),
     tx.query(KNOWN, [utrs]),
-    EnteredFundings.read(tx, utrs),
+    BankEntries.readIncoming(tx, utrs),
   ])
   const known = new Map(rows.map((credit) => [credit.utr, credit]))
   return new ByTenant(
@@ -204,9 +202,9 @@ function decide(state: State, command: Prepared, now: Date): Received {
     : { ...nothing, isNew: true, ...book(state, command, { account, transfer, entry }, now) }
 }
 
-const isOf = (funding: Funding, account: OwnedAccount, { amountPaise }: BankTransfer): boolean =>
-  funding.partnerId === account.partnerId &&
-  funding.cardAccountId === account.cardAccountId &&
+const isOf = (funding: BankEntry, account: OwnedAccount, { amountPaise }: BankTransfer): boolean =>
+  funding.tenantId === account.partnerId &&
+  funding.objectId === account.cardAccountId &&
   funding.amountPaise === amountPaise
 
 interface ToBook {
@@ -237,7 +235,7 @@ const creditOf = (
   { digest, ids }: Prepared,
   { partnerId, cardAccountId }: OwnedAccount,
   transfer: BankTransfer,
-  funding: Pick<Funding, 'journalId'> & Partial<Funding>,
+  funding: Pick<BankEntry, 'journalId'> & Partial<BankEntry>,
   now: Date,
 ): Known => ({
   ...transfer,

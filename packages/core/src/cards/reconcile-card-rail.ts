@@ -63,15 +63,24 @@ export const CARD_RAIL_CHECKS: readonly Check[] = [
   check(
     'card_exceptions',
     EXCEPTION_ACCOUNTS,
-    'The account of exceptions has what the exceptions say',
+    'The account of exceptions has what the exceptions say, less what was settled or written off',
     (
       chosen,
-    ) => `select l.account_id as subject, 'balance ' || l.balance || ', exceptions ' || e.amount as detail
+    ) => `select l.account_id as subject, 'balance ' || l.balance || ', exceptions ' || e.amount || ', settled ' || s.amount as detail
        from ledger_accounts l
        cross join lateral (
          select coalesce(sum(e.credit_paise - e.debit_paise), 0) as amount from card_exceptions e
          where e.partner_id = l.tenant_id) e
-       where l.kind = 'card_exceptions' and l.balance <> e.amount and ${chosen('l.account_id')} limit 100`,
+       cross join lateral (
+         select coalesce(sum(case when t.credit_account_id = l.account_id then t.amount else -t.amount end), 0) as amount
+         from journals j
+           join journals p on p.tenant_id = j.tenant_id and p.journal_id = coalesce(j.reverses, j.journal_id)
+           join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+             and l.account_id in (t.debit_account_id, t.credit_account_id)
+         where j.tenant_id = l.tenant_id
+           and j.kind in ('exception_settled', 'exception_written_off', 'journal_reversal')
+           and p.kind in ('exception_settled', 'exception_written_off')) s
+       where l.kind = 'card_exceptions' and l.balance <> e.amount + s.amount and ${chosen('l.account_id')} limit 100`,
   ),
   check(
     'card_message_events',

@@ -7,10 +7,10 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
+import { BankEntries, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { fundingAccounts, withdrawalTransfer } from './card-account.ts'
-import { EnteredFundings, nextEntry } from './entered-fundings.ts'
 import { fundedEvent } from './funded-event.ts'
 import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
@@ -34,7 +34,7 @@ interface Prepared extends WithdrawFunds, PreparedCommand {
 interface State {
   readonly accounts: Map<string, OwnedAccount>
   readonly balances: Map<string, bigint>
-  readonly entered: EnteredFundings
+  readonly entered: BankEntries
 }
 
 interface Withdrawn {
@@ -98,12 +98,19 @@ export const withdrawFunds = command({
   },
 })
 
+/** How a withdrawal is found by its reference. */
+export const entryOf = ({ partnerId, reference }: Pick<WithdrawFunds, 'partnerId' | 'reference'>) => ({
+  tenantId: partnerId,
+  kinds: ['card_withdrawal'],
+  reference,
+})
+
 async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
   // In this order: a transaction that holds the ledger accounts sees what others have entered.
   const [accounts, balances, entered] = await Promise.all([
     ownedAccounts(tx, asked),
     lockAccounts(tx, asked.flatMap(fundingAccounts)),
-    EnteredFundings.readWithdrawals(tx, asked),
+    BankEntries.read(tx, asked.map(entryOf)),
   ])
   return new ByTenant((tenantId) => ({
     accounts: accounts.of(tenantId),
@@ -118,7 +125,7 @@ function decide({ accounts, balances, entered }: State, withdrawal: Prepared, no
   const balance = balances.get(accountId('card_funding', cardAccountId)) ?? 0n
   const earlier = entered.of(partnerId, reference)
   const { standing: before } = earlier
-  if (before && (before.cardAccountId !== cardAccountId || before.amountPaise !== amountPaise))
+  if (before && (before.objectId !== cardAccountId || before.amountPaise !== amountPaise))
     fail('withdrawal_reference_used')
   const entry = before ? undefined : (nextEntry(reference, earlier) ?? fail('withdrawal_reference_used'))
   if (!before && amountPaise > balance)

@@ -18,7 +18,8 @@ import {
 import type { Log } from '@svc/platform/log'
 
 /**
- * Postings that operators make by hand, by the kind of their journal. `notice_assigned` has that of any credit,
+ * Postings that operators make by hand, by the kind of their journal. A refund that failed and a dispute that was won are
+ * postings by hand where an operator says so, and no signed notice of the bank. `notice_assigned` has that of any credit,
  * `upi_credit`: the database checks it with the notice that becomes the payment.
  */
 export const MANUAL_POSTINGS = [
@@ -29,6 +30,12 @@ export const MANUAL_POSTINGS = [
   'journal_reversal',
   'opening_balance',
   'payment_adjustment',
+  'exception_settled',
+  'exception_written_off',
+  'advance_repaid',
+  'advance_written_off',
+  'merchant_refund_failed',
+  'dispute_won',
   'notice_assigned',
 ] as const
 export type ManualPosting = (typeof MANUAL_POSTINGS)[number]
@@ -38,7 +45,7 @@ export const approvals = table('approvals', 'p', ['tenantId', 'approvalId'], {
   approvalId: text,
   kind: textOf<ManualPosting>(),
   amountPaise: bigint,
-  /** What names the posting once: the bank's reference, the journal to be reversed, or the notice to be assigned. */
+  /** What names the posting once: the bank's reference, the journal to be reversed, the refund, dispute or notice. */
   reference: text,
   /** What the posting is of, by name. */
   request: json<Readonly<Record<string, string | null>>>(),

@@ -3,8 +3,8 @@ export type Unit = 'INR' | 'COIN'
 
 interface KindOfAccount {
   readonly unit: Unit
-  readonly group: 'asset' | 'liability' | 'income' | 'coins'
-  /** The side on which it grows: assets by debits, liabilities and income by credits. */
+  readonly group: 'asset' | 'liability' | 'income' | 'expense' | 'coins'
+  /** The side on which it grows: assets and expenses by debits, liabilities and income by credits. */
   readonly side: 'debit' | 'credit'
   /** Whether its balance may go beyond nothing, to the other side. */
   readonly isBounded: boolean
@@ -81,6 +81,12 @@ export const CHART_OF_ACCOUNTS = {
     ...liability,
     title: 'Tax payable',
     meaning: 'GST on those fees, owed to the state',
+  },
+  write_offs: {
+    ...asset,
+    group: 'expense',
+    title: 'Written off',
+    meaning: 'Advances and card exceptions that were given up',
   },
   card_funding: {
     ...liability,

@@ -11,6 +11,7 @@ import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
 import { reverseOpeningBalances } from './opening-balance.ts'
+import { SETTLEMENTS } from './settlement.ts'
 import { ledgerTransfers } from './transfers.ts'
 
 export type StoredJournal = RowOf<typeof journals>
@@ -29,7 +30,12 @@ export interface JournalWithLegs {
 const LEGS_MAX = 8
 
 /** Kinds that operators post, and take back by a reversal. All others are corrected by what made them. */
-const REVERSIBLE: ReadonlySet<string> = new Set(['card_funding', 'card_withdrawal', 'opening_balance'])
+const REVERSIBLE: ReadonlySet<string> = new Set([
+  'card_funding',
+  'card_withdrawal',
+  'opening_balance',
+  ...Object.values(SETTLEMENTS).flatMap(({ kinds }) => Object.values(kinds)),
+])
 
 /** How journals of other kinds are corrected, in words. */
 const CORRECTED_BY: Readonly<Record<string, string>> = {

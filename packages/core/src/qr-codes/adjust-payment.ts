@@ -32,8 +32,8 @@ export interface AdjustPayment {
   /** The bank's reference of its correction, however it is written. */
   readonly reference: string
   readonly reason: string
-  /** Of a second person, above the limit, who approved a change by this amount. */
-  readonly approval?: { readonly approvalId: string; readonly amountPaise: bigint } | undefined
+  /** Of a second person, above the limit, who approved this change of this direction; undefined: it was not named. */
+  readonly approval?: { readonly approvalId: string; readonly changePaise: bigint | undefined } | undefined
 }
 
 interface Prepared extends AdjustPayment, PreparedCommand {
@@ -227,7 +227,7 @@ function decide(state: State, command: Prepared, now: Date): AdjustedPayment {
   const line = state.lines.get(payment.utr)
   const changePaise = adjustmentChange(payment, line, amountPaise)
   const magnitude = magnitudeOf(changePaise)
-  if (approval && approval.amountPaise !== magnitude)
+  if (approval && approval.changePaise !== changePaise)
     fail('adjustment_refused', { description: 'The payment was adjusted meanwhile: request it again' })
   // Asked before the payment was locked, it was below the limit; another adjustment came first.
   if (!approval && isAboveLimit(magnitude + (state.byOnePerson.get(paymentId) ?? 0n), state.limitPaise))

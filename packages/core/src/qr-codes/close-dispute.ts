@@ -5,8 +5,10 @@ import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
+import { useApprovals } from '../ledger/approvals.ts'
 import { saveJournals } from '../ledger/journals.ts'
-import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
+import type { FollowedNotice } from '../rails/find-notice.ts'
+import { assignNotices } from '../rails/rail-notice.ts'
 import { LOCK_PAYMENT, type Refundable } from './create-refund.ts'
 import {
   closedJournals,
@@ -18,6 +20,7 @@ import {
   type LegIds,
 } from './dispute.ts'
 import { lostByDeadline } from './lost-by-deadline.ts'
+import { statingWon, storeWonNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
 
 export interface CloseDispute {
@@ -28,7 +31,9 @@ export interface CloseDispute {
   /** `OVERDUE`: lost, if there is no evidence and the deadline has passed. */
   readonly outcome: DisputeEnd | 'OVERDUE'
   /** The notice in quarantine that an operator follows. */
-  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
+  readonly assigns?: FollowedNotice | undefined
+  /** Of a second person who approved that it was won, above the limit. */
+  readonly approvalId?: string | undefined
 }
 
 interface Prepared extends CloseDispute, PreparedCommand {
@@ -113,12 +118,27 @@ export const closeDispute = command({
       tx,
       made.map(({ dispute }) => dispute),
     )
+    const won = made.filter(({ dispute }) => dispute.status === 'WON')
+    storeWonNotices(
+      tx,
+      won.map(({ dispute, command: { assigns } }) => ({
+        merchantId: dispute.merchantId,
+        id: dispute.disputeId,
+        notice: statingWon(assigns, dispute),
+      })),
+    )
+    const ended = made.map(({ command: { approvalId, ids, outcome }, ...ending }) => ({
+      approvalId,
+      journals: closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs),
+    }))
+    useApprovals(
+      tx,
+      ended.map(({ approvalId, journals }) => ({ ...journals.at(-1)!, approvalId })),
+    )
     saveJournals(
       tx,
       decisions[0]!.command.timeZone,
-      made.flatMap(({ command: { ids, outcome }, ...ending }) =>
-        closedJournals({ ...ending, isOverdue: outcome === 'OVERDUE' }, ids.legs),
-      ),
+      ended.flatMap(({ journals }) => journals),
     )
     saveEvents(
       tx,

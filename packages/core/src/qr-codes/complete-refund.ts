@@ -4,11 +4,14 @@ import { paise } from '@svc/kernel/money'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
+import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { lockAccounts } from '../ledger/accounts.ts'
-import { saveJournals } from '../ledger/journals.ts'
-import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import { useApprovals } from '../ledger/approvals.ts'
+import { type Journal, saveJournals } from '../ledger/journals.ts'
+import type { FollowedNotice } from '../rails/find-notice.ts'
+import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
@@ -21,6 +24,7 @@ import {
   refundAccounts,
   refundEvent,
 } from './merchant-refund.ts'
+import { statingFailed, storeFailedNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 
@@ -29,7 +33,9 @@ interface CompleteRefundAsk {
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
   /** The notice in quarantine that an operator follows. */
-  readonly assigns?: Omit<Assignment, 'paymentId'> | undefined
+  readonly assigns?: FollowedNotice | undefined
+  /** Of a second person who approved that it failed, above the limit. */
+  readonly approvalId?: string | undefined
 }
 
 interface CompleteRefund extends PreparedCommand, CompleteRefundAsk {
@@ -123,13 +129,7 @@ export const completeRefund = command({
       tx,
       done.map(({ refund }) => refund),
     )
-    saveJournals(
-      tx,
-      decisions[0]!.command.timeZone,
-      done.map(({ refund, command: { ids } }) =>
-        (refund.status === 'FAILED' ? failedJournal : paidJournal)(refund, ids.legs, refund.completedAt!),
-      ),
-    )
+    saveOutcomes(tx, decisions[0]!.command.timeZone, done)
     saveEvents(
       tx,
       done.map(({ refund, payment, command: { ids, timeZone } }) =>
@@ -146,6 +146,30 @@ export const completeRefund = command({
     if (assigned.length > 0) assignNotices(tx, assigned, assigned[0]!.at)
   },
 })
+
+interface Done {
+  readonly refund: Completed
+  readonly command: CompleteRefund
+}
+
+function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void {
+  const failed = done.filter(({ refund }) => refund.status === 'FAILED')
+  storeFailedNotices(
+    tx,
+    failed.map(({ refund, command: { assigns, notice } }) => ({
+      merchantId: refund.merchantId,
+      id: refund.refundId,
+      notice: notice ?? statingFailed(assigns, refund),
+    })),
+  )
+  const journalOf = ({ refund, command: { ids } }: Done): Journal =>
+    (refund.status === 'FAILED' ? failedJournal : paidJournal)(refund, ids.legs, refund.completedAt!)
+  useApprovals(
+    tx,
+    failed.map((each) => ({ ...journalOf(each), approvalId: each.command.approvalId })),
+  )
+  saveJournals(tx, timeZone, done.map(journalOf))
+}
 
 async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTenant<State>> {
   const known = asked.flatMap(({ tenantId: merchantId, paymentId, outcome }) =>

@@ -2,12 +2,12 @@ import type { Paise } from '@svc/kernel/money'
 import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { accountIdOf } from '../ledger/accounts.ts'
-import type { PayoutLineKind } from './payout.ts'
+import type { PayoutLineKind } from './payout-line-kinds.ts'
 
 /** Lines that one payout holds at most; what is left goes into the next. */
 export const LINES_MAX = 100_000
 
-/** A payment, refund, dispute, correction or opening balance that is in no payout. */
+/** A payment, refund, dispute, correction, opening balance or settled advance that is in no payout. */
 export interface DueLine {
   readonly merchantId: string
   readonly kind: PayoutLineKind
@@ -23,9 +23,14 @@ const notIn = (kind: PayoutLineKind, row: string) =>
   `not exists (select from payout_lines l
      where l.merchant_id = w.merchant_id and l.object_id = ${row} and l.kind = '${kind}' and not l.released)`
 
+// Journals of what merchants repaid otherwise, or needed not repay, and what reversed them.
+const SETTLED_ADVANCES = `journals j on j.tenant_id = w.merchant_id and j.kind in ('advance_repaid', 'advance_written_off')
+     join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+     left join journals v on v.tenant_id = j.tenant_id and v.reverses = j.journal_id`
+
 // What an operator assigned out of the platform's suspense is with the platform's bank, not with the merchant's.
 // A refund that failed after a payout had deducted it comes back, once; one that failed before is in no payout.
-// So does a dispute that was won. A correction is due with its payment, or once that was paid out.
+// So does a dispute that was won, and a settled advance whose journal was reversed. A correction is due with its payment, or once that was paid out.
 const DUE = statement<DueLine>(
   'payout_lines_due',
   `with wanted as (select * from unnest($1::text[], $2::timestamptz[]) as w (merchant_id, until))
@@ -73,6 +78,16 @@ const DUE = statement<DueLine>(
    from wanted w cross join lateral ${accountIdOf('payable', 'w.merchant_id')}
      join opening_balances o on o.tenant_id = w.merchant_id and o.account_id = key.account_id
    where o.reversed_by is null and o.payout_id is null
+   union all
+   select w.merchant_id, 'advance_settled', j.journal_id, j.at, t.amount, t.amount, true
+   from wanted w join ${SETTLED_ADVANCES}
+   where ${notIn('advance_settled', 'j.journal_id')}
+     and (v.journal_id is null or not ${notIn('advance_reopened', 'j.journal_id')})
+   union all
+   select w.merchant_id, 'advance_reopened', j.journal_id, v.at, t.amount, t.amount, true
+   from wanted w join ${SETTLED_ADVANCES}
+   where v.journal_id is not null and ${notIn('advance_reopened', 'j.journal_id')}
+     and not ${notIn('advance_settled', 'j.journal_id')}
    order by "occurredAt", "objectId"`,
 )
 

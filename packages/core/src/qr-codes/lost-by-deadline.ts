@@ -1,5 +1,5 @@
 import { ByTenant, idsByTenant } from '@svc/kernel/by-tenant'
-import type { BatchTx } from '@svc/platform/db/batch'
+import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { APPLIED_DISPUTE_NOTICES } from '../rails/find-notice.ts'
 import { DEADLINE_PASSED } from './dispute.ts'
@@ -24,7 +24,7 @@ const LOST = statement<Lost>(
  * can still decide them for the merchant (decision Q17). To be read once payments and disputes are locked.
  */
 export async function lostByDeadline(
-  tx: BatchTx,
+  tx: Pick<Tx, 'query'>,
   ofPayments: readonly { readonly merchantId: string; readonly paymentId: string }[],
 ): Promise<ByTenant<Set<string>>> {
   if (ofPayments.length === 0) return new ByTenant(() => new Set())

@@ -17,6 +17,7 @@ import {
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { type Account, account } from '../ledger/accounts.ts'
+import { OF_JOURNALS, PAYOUT_LINE_KINDS, type PayoutLineKind } from './payout-line-kinds.ts'
 
 /** `PREPARED` waits for a second person. `FAILED` and `CANCELLED`: what it was made of is due again. */
 export const PAYOUT_STATUSES = ['PREPARED', 'APPROVED', 'SENT', 'PAID', 'FAILED', 'CANCELLED'] as const
@@ -30,7 +31,7 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   paymentCount: integer,
   paymentPaise: paise,
   adjustmentCount: integer,
-  /** What is added to payments: opening balances and corrections, which may be below zero. */
+  /** What is added to payments: opening balances, settled advances and corrections; may be below zero. */
   adjustmentPaise: paise,
   refundCount: integer,
   /** Refunds less those that failed after an earlier payout had deducted them. */
@@ -65,30 +66,11 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
 })
 export type Payout = RowOf<typeof payouts>
 
-export const PAYOUT_LINE_KINDS = [
-  'payment',
-  'refund',
-  'refund_failed',
-  'dispute',
-  'dispute_won',
-  'opening_balance',
-  'adjustment_up',
-  'adjustment_down',
-] as const
-export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
-
-/** Kinds that are neither payments nor refunds. */
-export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
-  'opening_balance',
-  'adjustment_up',
-  'adjustment_down',
-])
-
 /** What a payout is made of. */
 export const payoutLines = table('payout_lines', 'l', ['merchantId', 'payoutId', 'objectId', 'kind'], {
   merchantId: text,
   payoutId: text,
-  /** The payment, refund, dispute, adjustment, or the journal of an opening balance. */
+  /** The payment, refund, dispute, adjustment, or the journal of an opening balance or a settled advance. */
   objectId: text,
   kind: textOf<PayoutLineKind>(),
   occurredAt: instant,
@@ -149,7 +131,7 @@ export const PayoutRecord = Type.Object(
         {
           count: Type.Integer(),
           amount: rupees(
-            'what is added to the payments, or below zero taken: the opening balance of another system, corrections of payments',
+            'what is added to the payments, or below zero taken: the opening balance of another system, corrections of payments, advances repaid otherwise',
           ),
         },
         { additionalProperties: false, description: 'Absent when there are none' },
@@ -210,13 +192,15 @@ export const PayoutLineRecord = Type.Object(
   {
     kind: Type.Enum([...PAYOUT_LINE_KINDS], {
       description:
-        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it',
+        '`refund_failed` and `dispute_won`: the amount, which an earlier payout had deducted, comes back. `opening_balance`: what was payable to you by the system before. `adjustment_up` and `adjustment_down`: a payment was corrected by a reference of the bank, which adds to what you get or takes from it. `advance_settled`: an advance for refunds or disputes, which a payout deducts, was repaid otherwise; `advance_reopened`: that was a mistake',
     }),
     paymentId: Type.Optional(Type.String({ description: 'Of a `payment`' })),
     refundId: Type.Optional(Type.String({ description: 'Of a `refund` or `refund_failed`' })),
     disputeId: Type.Optional(Type.String({ description: 'Of a `dispute` or `dispute_won`' })),
     adjustmentId: Type.Optional(Type.String({ description: 'Of an `adjustment_up` or `adjustment_down`' })),
-    journalId: Type.Optional(Type.String({ description: 'Of an `opening_balance`' })),
+    journalId: Type.Optional(
+      Type.String({ description: 'Of an `opening_balance`, `advance_settled` or `advance_reopened`' }),
+    ),
     occurredOn: Type.String({ description: 'RFC 3339 with milliseconds and zone offset' }),
     amount: rupees('of the payment, refund, dispute, opening balance or correction'),
     fee: rupees('fee of the payment'),
@@ -234,7 +218,7 @@ export const payoutLineToWire = (line: PayoutLine, timeZone: string) => ({
   refundId: line.kind === 'refund' || line.kind === 'refund_failed' ? line.objectId : undefined,
   disputeId: line.kind === 'dispute' || line.kind === 'dispute_won' ? line.objectId : undefined,
   adjustmentId: line.kind === 'adjustment_up' || line.kind === 'adjustment_down' ? line.objectId : undefined,
-  journalId: line.kind === 'opening_balance' ? line.objectId : undefined,
+  journalId: OF_JOURNALS.has(line.kind) ? line.objectId : undefined,
   occurredOn: rfc3339(line.occurredAt, timeZone),
   amount: paiseToWire(line.amountPaise),
   fee: paiseToWire(line.feePaise),

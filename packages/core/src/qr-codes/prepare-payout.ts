@@ -12,7 +12,6 @@ import { saveJournals } from '../ledger/journals.ts'
 import { payOutOpeningBalances } from '../ledger/opening-balance.ts'
 import { type Due, type DueLine, dueLines, LINES_MAX } from './due-payout-lines.ts'
 import {
-  ADJUSTING,
   type MerchantFee,
   merchantFees,
   type Payout,
@@ -26,6 +25,7 @@ import {
 } from './payout.ts'
 import { type Charging, chargeOf } from './payout-fees.ts'
 import { LEGS_MAX, preparedJournal } from './payout-journals.ts'
+import { ADJUSTING, ADJUSTING_DOWN, ADVANCING } from './payout-line-kinds.ts'
 
 export interface PreparePayout {
   readonly merchantId: string
@@ -94,7 +94,7 @@ const SETTLES_MS = 60_000
 
 /**
  * Prepares what is paid out to a merchant at the end of a business day (decision Q15): its payments,
- * corrections and opening balance less refunds, fees and tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
+ * corrections, opening balance and settled advances less refunds, fees and tax leave what is payable to it. A payment or refund is in one payout, so a repeat finds nothing due.
  */
 export const preparePayout = command({
   name: 'preparePayout',
@@ -276,7 +276,8 @@ export function sumsOf(lines: readonly PayoutLine[]) {
   const adjustments = lines.filter(({ kind }) => ADJUSTING.has(kind))
   const refunds = lines.filter(({ kind }) => kind !== 'payment' && !ADJUSTING.has(kind))
   const sign = ({ kind }: PayoutLine) => (kind === 'refund_failed' || kind === 'dispute_won' ? -1n : 1n)
-  const direction = ({ kind }: PayoutLine) => (kind === 'adjustment_down' ? -1n : 1n)
+  const direction = ({ kind }: PayoutLine) => (ADJUSTING_DOWN.has(kind) ? -1n : 1n)
+  const repays = ({ kind }: PayoutLine) => (ADVANCING.has(kind) ? -1n : 1n)
   const sums = {
     paymentCount: payments.length,
     paymentPaise: totalOf(payments, (line) => line.amountPaise),
@@ -284,7 +285,7 @@ export function sumsOf(lines: readonly PayoutLine[]) {
     adjustmentPaise: totalOf(adjustments, (line) => direction(line) * line.amountPaise),
     refundCount: refunds.length,
     refundPaise: totalOf(refunds, (line) => sign(line) * line.amountPaise),
-    advancePaise: totalOf([...refunds, ...adjustments], (line) => sign(line) * line.advancePaise),
+    advancePaise: totalOf(lines, (line) => repays(line) * line.advancePaise),
     feePaise: totalOf(lines, (line) => line.feePaise),
     cgstPaise: totalOf(lines, (line) => line.cgstPaise),
     sgstPaise: totalOf(lines, (line) => line.sgstPaise),

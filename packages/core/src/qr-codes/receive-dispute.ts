@@ -21,6 +21,7 @@ import {
   openedJournal,
 } from './dispute.ts'
 import { lostByDeadline } from './lost-by-deadline.ts'
+import { storeWonNotices } from './outcome-notice.ts'
 import { type Payment, payments } from './payment.ts'
 
 interface DirectoryRow {
@@ -118,6 +119,12 @@ export const receiveDispute = command({
         changed.flatMap(({ payment }) => payment ?? []),
         (payment) => payment.merchantId,
         (payment) => payment.paymentId,
+      ),
+    )
+    storeWonNotices(
+      tx,
+      ended.flatMap(({ dispute, command: { notice } }) =>
+        dispute.status === 'WON' ? [{ merchantId: dispute.merchantId, id: dispute.disputeId, notice }] : [],
       ),
     )
     saveJournals(

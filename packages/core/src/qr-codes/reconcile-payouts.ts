@@ -2,10 +2,17 @@ import { type Check, check, OPENING_BALANCES, subjects } from '../ledger/reconci
 
 const PAYOUTS = subjects('payouts', 'payouts')
 const LINES = subjects('payout lines', 'payout_lines')
+const ADVANCES = subjects('merchant advance accounts', `ledger_accounts where kind = 'merchant_advances'`)
 const MERCHANTS = subjects('merchants with payouts', 'payout_positions')
 
-const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down')`
+const ADJUSTS = `l.kind in ('opening_balance', 'adjustment_up', 'adjustment_down', 'advance_settled', 'advance_reopened')`
+const SETTLED = `j.kind in ('advance_repaid', 'advance_written_off')`
 const STANDS = `y.status not in ('FAILED', 'CANCELLED')`
+
+/** Whether something is in a payout that stands; as a number. */
+const lined = (kind: string) =>
+  `exists (select from payout_lines l where l.merchant_id = a.tenant_id and l.object_id = e.id and l.kind = ${kind}
+     and not l.released)::integer`
 
 const moved = (kind: string, condition = 'true') =>
   `coalesce((select sum(t.amount) from ledger_transfers t
@@ -28,7 +35,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
          select coalesce(sum(l.amount_paise) filter (where l.kind = 'payment'), 0) as payments,
            count(*) filter (where l.kind = 'payment') as payment_count,
            count(*) filter (where l.kind <> 'payment' and not ${ADJUSTS}) as refund_count,
-           coalesce(sum(case when l.kind = 'adjustment_down' then -l.amount_paise else l.amount_paise end)
+           coalesce(sum(case when l.kind in ('adjustment_down', 'advance_reopened') then -l.amount_paise else l.amount_paise end)
              filter (where ${ADJUSTS}), 0) as adjustments,
            count(*) filter (where ${ADJUSTS}) as adjustment_count,
            coalesce(sum(case when l.kind in ('refund', 'dispute') then l.amount_paise
@@ -45,7 +52,7 @@ export const PAYOUT_CHECKS: readonly Check[] = [
   check(
     'payout_lines',
     LINES,
-    'A line of a payout is a payment, refund, dispute, correction or opening balance of its amount, and is released if and only if the payout failed or was cancelled',
+    'A line of a payout is a payment, refund, dispute, correction, opening balance or settled advance of its amount, and is released if and only if the payout failed or was cancelled',
     (
       chosen,
     ) => `select l.object_id as subject, l.kind || ' of ' || l.amount_paise || ', released: ' || l.released as detail
@@ -60,9 +67,12 @@ export const PAYOUT_CHECKS: readonly Check[] = [
            and l.kind = case when a.change_paise > 0 then 'adjustment_up' else 'adjustment_down' end
          left join opening_balances o
            on l.kind = 'opening_balance' and o.tenant_id = l.merchant_id and o.journal_id = l.object_id
+         left join journals j on l.kind in ('advance_settled', 'advance_reopened') and j.tenant_id = l.merchant_id
+           and j.journal_id = l.object_id and ${SETTLED}
+         left join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
        where ${chosen('l.object_id')} and (l.released = (${STANDS})
          or l.amount_paise is distinct from coalesce(p.amount_paise, r.amount_paise, d.amount_paise, o.amount_paise,
-           abs(a.change_paise))) limit 100`,
+           abs(a.change_paise), t.amount)) limit 100`,
   ),
   check(
     'payout_journals',
@@ -88,6 +98,31 @@ export const PAYOUT_CHECKS: readonly Check[] = [
        from opening_balances o left join payout_lines l on l.merchant_id = o.tenant_id and l.object_id = o.journal_id
          and l.kind = 'opening_balance' and not l.released
        where ${chosen('o.journal_id')} and o.payout_id is distinct from l.payout_id limit 100`,
+  ),
+  check(
+    'advances',
+    ADVANCES,
+    'What a merchant owes of advances is what its refunds, disputes and corrections say that no payout has deducted, less what was settled otherwise',
+    (chosen) => `select a.account_id as subject, 'balance ' || a.balance || ', owed ' || o.owed as detail
+       from ledger_accounts a cross join lateral (
+         select coalesce(sum(e.advanced * (e.stands::integer - ${lined('e.taken')} + ${lined('e.given')})), 0) as owed
+         from (
+           select r.advanced_paise as advanced, r.status <> 'FAILED' as stands, r.refund_id as id, 'refund' as taken,
+             'refund_failed' as given
+           from merchant_refunds r where r.merchant_id = a.tenant_id
+           union all
+           select d.advanced_paise, d.status <> 'WON', d.dispute_id, 'dispute', 'dispute_won'
+           from disputes d where d.merchant_id = a.tenant_id
+           union all
+           select c.advanced_paise, true, c.adjustment_id, 'adjustment_down', ''
+           from payment_adjustments c where c.merchant_id = a.tenant_id
+           union all
+           select -t.amount, not exists (
+               select from journals v where v.tenant_id = j.tenant_id and v.reverses = j.journal_id),
+             j.journal_id, 'advance_settled', 'advance_reopened'
+           from journals j join ledger_transfers t on t.tenant_id = j.tenant_id and t.journal_id = j.journal_id
+           where j.tenant_id = a.tenant_id and ${SETTLED}) e) o
+       where a.kind = 'merchant_advances' and ${chosen('a.account_id')} and a.balance <> -o.owed limit 100`,
   ),
   check(
     'payouts_complete',

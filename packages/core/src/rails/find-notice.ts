@@ -28,15 +28,21 @@ export const APPLIED_DISPUTE_NOTICES = statement<{ body: Buffer }>(
 export const findNotice = async (tx: Tx, noticeId: string): Promise<RailNotice | undefined> =>
   (await tx.query(FIND, [noticeId]))[0]
 
+/** A notice in quarantine that an operator follows, as the bank signed it. */
+export interface FollowedNotice extends Omit<Assignment, 'paymentId' | 'cardAccountId'> {
+  readonly body: Buffer
+}
+
 /** The notice in quarantine that an operator follows: what it is about says its flag. */
 export async function followedNotice(
   tx: Tx,
   noticeId: string,
   actor: string,
   about: Extract<NoticeFlag, `${string}_notice`>,
-): Promise<Omit<Assignment, 'paymentId' | 'cardAccountId'>> {
+): Promise<FollowedNotice> {
   const {
     tenantId: noticeTenantId,
+    body,
     status,
     flags,
   } = (await findNotice(tx, noticeId)) ?? fail('notice_not_found')
@@ -44,5 +50,5 @@ export async function followedNotice(
     fail('notice_not_in_quarantine', {
       description: 'The notice is not in quarantine, or is of something else',
     })
-  return { noticeTenantId, noticeId, actor }
+  return { noticeTenantId, noticeId, actor, body }
 }

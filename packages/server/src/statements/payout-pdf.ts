@@ -24,9 +24,16 @@ const KINDS: Readonly<Record<PayoutLine['kind'], string>> = {
   opening_balance: 'Opening',
   adjustment_up: 'Correction',
   adjustment_down: 'Correction',
+  advance_settled: 'Advance repaid',
+  advance_reopened: 'Advance reopened',
 }
 /** What the merchant gives back. */
-const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set(['refund', 'dispute', 'adjustment_down'])
+const TAKEN: ReadonlySet<PayoutLine['kind']> = new Set([
+  'refund',
+  'dispute',
+  'adjustment_down',
+  'advance_reopened',
+])
 
 const PAID_OUT = 'Paid out'
 const sumsOf = (payout: Payout): (readonly [what: string, amount: bigint])[] =>

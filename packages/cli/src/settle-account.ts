@@ -1,0 +1,88 @@
+import { askApproval, settlementPosting } from '@svc/console-api/postings'
+import { FUNDING_MAX_PAISE } from '@svc/core/cards/card-account'
+import { isEntered } from '@svc/core/ledger/bank-entries'
+import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
+import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { settlementEntry } from '@svc/core/ledger/settlement'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { formatRupees, parseRupees } from '@svc/kernel/money'
+import type { Command } from 'commander'
+import { printWaiting } from './approval-commands.ts'
+import { withInstallation } from './context.ts'
+import { moneyActor, postingTools } from './money-actor.ts'
+import { printRecord } from './print.ts'
+import { readReason } from './read-reason.ts'
+import { UsageError } from './usage-error.ts'
+
+interface Options {
+  readonly amount: string
+  readonly reference: string
+  readonly reason: string
+  readonly writeOff?: boolean
+  readonly json?: boolean
+}
+
+export function addSettleCommand(books: Command): void {
+  books
+    .command('settle <accountId>')
+    .description('enter that what is open on card exceptions or advances ended outside, at most what is open')
+    .requiredOption('--amount <rupees>', 'rupees, at most two decimals')
+    .requiredOption('--reference <reference>', 'of the bank or network, or of the decision: entered once')
+    .requiredOption('--reason <text>', 'why; it is in the journal', readReason)
+    .option('--write-off', 'nothing was paid: the amount is given up')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+What the network settled, or a merchant repaid to the bank, is entered by its reference.
+
+Examples:
+  svc admin books settle merchant_advances:mer_… --amount 1500.00 --reference AXISN0000000042 --reason "repaid"
+  svc admin books settle card_exceptions:par_… --amount 35.00 --reference MEMO20261031 --reason "given up" --write-off`,
+    )
+    .action(settle)
+}
+
+async function settle(accountId: string, { json = false, ...options }: Options): Promise<void> {
+  const { reference, reason } = options
+  const amountPaise = parseRupees(options.amount)
+  if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
+    throw new UsageError(
+      `--amount must be rupees with at most two decimals, 0.01 to ${formatRupees(FUNDING_MAX_PAISE)}`,
+    )
+  if (!/^[A-Z0-9]{6,64}$/.test(canonicalReference(reference)))
+    throw new UsageError('--reference must have 6 to 64 letters and digits')
+  const outcome = options.writeOff ? 'WRITTEN_OFF' : 'SETTLED'
+  const { settled, waiting } = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
+    const open = await database.operate((tx) => findOpenBalance(tx, accountId))
+    if (!open)
+      throw new UsageError(
+        `There is no ledger account ${accountId}. Ids: svc admin tenant closing <tenantId>`,
+      )
+    const { kind, side, tenantId } = open
+    const settlement = { tenantId, kind, outcome, side, amountPaise, reference, reason } as const
+    const isRepeat = await database.operate((tx) => isEntered(tx, settlementEntry(settlement)))
+    const waits = isRepeat
+      ? undefined
+      : await askApproval(postingTools(context), settlementPosting(settlement), { actor })
+    if (waits) return { waiting: waits, settled: undefined }
+    const details = { amount: formatRupees(amountPaise), outcome, reference, reason }
+    const audit = { actor, action: 'ledger_account.settled', target: accountId, tenantId, details }
+    return { waiting: undefined, settled: await commands.open(settleBalance).run(settlement, audit) }
+  })
+  if (waiting) printWaiting(waiting, json)
+  else
+    printRecord(
+      {
+        accountId,
+        journalId: settled.journalId,
+        amount: formatRupees(amountPaise),
+        outcome,
+        open: formatRupees(settled.openPaise),
+        isRepeat: settled.journal === undefined,
+      },
+      json,
+    )
+}

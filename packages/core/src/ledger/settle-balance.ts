@@ -1,0 +1,154 @@
+import { fail } from '@svc/contract/errors'
+import { canonicalReference } from '@svc/kernel/bank-reference'
+import { ByTenant } from '@svc/kernel/by-tenant'
+import { formatRupees, type Paise } from '@svc/kernel/money'
+import { command } from '@svc/platform/command'
+import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
+import { type Account, account, accountId, lockAccounts } from './accounts.ts'
+import { useApprovals } from './approvals.ts'
+import { BankEntries, nextEntry } from './bank-entries.ts'
+import { type Journal, journalOf, saveJournals } from './journals.ts'
+import {
+  isFitting,
+  openOf,
+  SETTLEMENTS,
+  type Settlement,
+  settlementAccounts,
+  settlementEntry,
+} from './settlement.ts'
+
+export interface SettleBalance extends Settlement {
+  readonly amountPaise: Paise
+  /** The reference of the bank or network, or of the decision to write it off: it is entered once, however it is written. */
+  readonly reference: string
+  readonly reason: string
+  /** Of a second person, above the limit. */
+  readonly approvalId?: string | undefined
+}
+
+interface Prepared extends SettleBalance, PreparedCommand {
+  readonly transferId: string
+  readonly timeZone: string
+}
+
+interface State {
+  readonly balances: Map<string, bigint>
+  /** Of the tenant, whatever its outcome was. */
+  readonly entered: BankEntries
+  /** Money that came in, for whichever tenant. */
+  readonly incoming: BankEntries
+}
+
+export interface Settled {
+  readonly journalId: string
+  readonly journal: Journal | undefined
+  /** What is open of the account afterwards. */
+  readonly openPaise: bigint
+  readonly opens: readonly Account[]
+  readonly command: Prepared
+}
+
+/**
+ * Ends what is open on an account because its money was settled outside, or is written off (decision R17): at most what is
+ * open, on the side that was seen. A repeat of its reference enters nothing (decision R2).
+ */
+export const settleBalance = command({
+  name: 'settleBalance',
+
+  prepare:
+    ({ config, newId }) =>
+    (ask: SettleBalance): Prepared => ({
+      ...ask,
+      reference: canonicalReference(ask.reference),
+      transferId: newId('trf'),
+      timeZone: config.BUSINESS_TIME_ZONE,
+    }),
+
+  lock,
+  decide,
+
+  apply({ balances, entered, incoming }, { journal, opens, command }) {
+    if (!journal) return
+    for (const { accountId } of opens) balances.set(accountId, 0n)
+    const [transfer] = journal.transfers
+    for (const [id, sign] of [
+      [transfer!.creditAccountId, 1n],
+      [transfer!.debitAccountId, -1n],
+    ] as const)
+      balances.set(id, (balances.get(id) ?? 0n) + sign * command.amountPaise)
+    const entry = { ...command, ...transfer!, journalId: journal.journalId, isReversed: false }
+    entered.add(entry)
+    if (comesIn(command)) incoming.add(entry)
+  },
+
+  save(tx, decisions) {
+    const made = decisions.flatMap(({ journal, ...rest }) => (journal ? [{ journal, ...rest }] : []))
+    useApprovals(
+      tx,
+      made.map(({ journal, command: { approvalId } }) => ({ ...journal, approvalId })),
+    )
+    saveJournals(
+      tx,
+      decisions[0]!.command.timeZone,
+      made.map(({ journal }) => journal),
+      made.flatMap(({ opens }) => opens),
+    )
+  },
+})
+
+/** Whether it is a transfer to our bank, whose reference names one among all tenants. */
+const comesIn = ({ kind, outcome }: Settlement): boolean =>
+  SETTLEMENTS[kind].kinds[outcome] === 'advance_repaid'
+
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  // In this order: a transaction that holds the ledger accounts sees what others have entered.
+  const [balances, entered, incoming] = await Promise.all([
+    lockAccounts(tx, asked.flatMap(settlementAccounts)),
+    BankEntries.read(tx, asked.map(settlementEntry)),
+    BankEntries.readIncoming(
+      tx,
+      asked.filter(comesIn).map(({ reference }) => reference),
+    ),
+  ])
+  return new ByTenant((tenantId) => ({ balances: balances.of(tenantId), entered, incoming }))
+}
+
+function decide({ balances, entered, incoming }: State, command: Prepared, now: Date): Settled {
+  const { tenantId, kind, outcome, side, amountPaise, reference, reason, transferId } = command
+  const settled = accountId(kind, tenantId)
+  const balance = balances.get(settled) ?? fail('ledger_account_not_found')
+  const { kinds, against } = SETTLEMENTS[kind]
+  const journalKind = kinds[outcome]
+  const open = openOf(kind, balance)
+  const earlier = entered.of(tenantId, reference)
+  const { standing: before } = earlier
+  if (before) {
+    if (before.kind !== journalKind || before.amountPaise !== amountPaise) fail('settlement_reference_used')
+    return { journalId: before.journalId, journal: undefined, openPaise: open.paise, opens: [], command }
+  }
+  if (comesIn(command) && incoming.everywhere(reference).length > 0) fail('settlement_reference_used')
+  const entry = nextEntry(reference, earlier) ?? fail('settlement_reference_used')
+  if (!isFitting(open, { side, amountPaise }))
+    fail('balance_not_open', {
+      description: `${settled} has ${formatRupees(open.paise)} rupees open on the ${open.side} side`,
+    })
+  const other = account(outcome === 'SETTLED' ? against : 'write_offs', tenantId)
+  const transfer = {
+    transferId,
+    tenantId,
+    kind: journalKind,
+    debitAccountId: side === 'debit' ? other.accountId : settled,
+    creditAccountId: side === 'debit' ? settled : other.accountId,
+    amountPaise,
+    objectId: tenantId,
+    createdAt: now,
+  }
+  const journal: Journal = { ...journalOf(transfer, entry), reason }
+  return {
+    journalId: journal.journalId,
+    journal,
+    openPaise: open.paise - amountPaise,
+    opens: balances.has(other.accountId) ? [] : [other],
+    command,
+  }
+}

@@ -1,0 +1,40 @@
+/** What a line of a payout is of. */
+export const PAYOUT_LINE_KINDS = [
+  'payment',
+  'refund',
+  'refund_failed',
+  'dispute',
+  'dispute_won',
+  'opening_balance',
+  'adjustment_up',
+  'adjustment_down',
+  'advance_settled',
+  'advance_reopened',
+] as const
+export type PayoutLineKind = (typeof PAYOUT_LINE_KINDS)[number]
+
+/** Kinds that are neither payments nor refunds. */
+export const ADJUSTING: ReadonlySet<PayoutLineKind> = new Set([
+  'opening_balance',
+  'adjustment_up',
+  'adjustment_down',
+  'advance_settled',
+  'advance_reopened',
+])
+
+/** Adjustments that take from what the merchant gets. */
+export const ADJUSTING_DOWN: ReadonlySet<PayoutLineKind> = new Set(['adjustment_down', 'advance_reopened'])
+
+/** Kinds that give back what an earlier line repaid of an advance, or that was repaid outside. */
+export const ADVANCING: ReadonlySet<PayoutLineKind> = new Set([
+  'refund_failed',
+  'dispute_won',
+  'advance_settled',
+])
+
+/** Lines that name a journal. */
+export const OF_JOURNALS: ReadonlySet<PayoutLineKind> = new Set([
+  'opening_balance',
+  'advance_settled',
+  'advance_reopened',
+])

@@ -1,0 +1,393 @@
+import { continueClosings } from '@svc/console-api/tenant-closing'
+import { fundAccount } from '@svc/core/cards/fund-account'
+import { trialBalance } from '@svc/core/ledger/books'
+import { settleBalance } from '@svc/core/ledger/settle-balance'
+import { changePayout } from '@svc/core/qr-codes/change-payout'
+import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
+import { paise } from '@svc/kernel/money'
+import { calendarDay } from '@svc/kernel/time'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { approve, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
+import { notifyTransfer, numberOf, quarantined, transferTo } from '../harness/bank-rail.ts'
+import { Terminal } from '../harness/card-rail.ts'
+import { runHere } from '../harness/cli.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
+import { type Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
+import { newDispute } from '../harness/disputes.ts'
+import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
+import { giveAccount } from '../harness/payouts.ts'
+import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
+import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
+import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+
+let service: TestService
+let other: TestService
+let asha: Browser
+let ravi: Browser
+beforeAll(async () => {
+  ;({ service, other, asha, ravi } = await openApprovers())
+})
+afterAll(async () => {
+  expect(await brokenIn(service)).toEqual([])
+  await other?.close()
+  await service?.close()
+})
+
+const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
+const advances = ({ merchantId }: Pick<Shop, 'merchantId'>) => `merchant_advances:${merchantId}`
+const exceptions = ({ partnerId }: Pick<TestPartner, 'partnerId'>) => `card_exceptions:${partnerId}`
+const balanceOf = async (accountId: string): Promise<string | undefined> =>
+  (
+    await sql<{ balance: string }>('select balance::text from ledger_accounts where account_id = $1', [
+      accountId,
+    ])
+  )[0]?.balance
+interface Entry {
+  readonly amount: string
+  readonly outcome?: 'SETTLED' | 'WRITTEN_OFF'
+  readonly reference?: string
+}
+const settle = (
+  by: Browser,
+  accountId: string,
+  { amount, outcome = 'SETTLED', reference = newReference() }: Entry,
+) => by.post(`/ledger/accounts/${accountId}/settle`, { amount, outcome, reference, reason: 'by letter' })
+
+async function payOut({ merchantId }: Pick<Shop, 'merchantId'>) {
+  const { commands } = service.app.services
+  const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
+  const asked = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
+  const { payout } = await commands.open(preparePayout).run({ ...asked, requiresSettlement: false })
+  for (const step of [
+    { to: 'APPROVED', by: 'operator ravi' },
+    { to: 'SENT', runId: 'pyr_settled' },
+    { to: 'PAID', utr: newReference() },
+  ] as const)
+    if (payout) await commands.open(changePayout).run({ merchantId, payoutId: payout.payoutId, step })
+  return payout
+}
+
+/** A merchant that was paid out, and then owes the amount of a dispute. */
+async function indebted(amount: number): Promise<Shop & { readonly disputeId: string }> {
+  const shop = await shopWith(service, amount)
+  await giveAccount(service, shop.merchantId)
+  await payOut(shop)
+  const disputeId = await newDispute(service, shop.paymentId, { amount })
+  expect(await balanceOf(advances(shop))).toBe(String(-amount * 100))
+  return { ...shop, disputeId }
+}
+
+const pay = async ({ client }: Shop, amount: number): Promise<void> => {
+  const { tr } = await newCode(service, client, { multipleUse: true })
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
+}
+
+/** A partner for whose card the network took this beyond its balance, or gave back without a capture. */
+async function excepted(message: 'taken' | 'given', amount: number): Promise<TestPartner> {
+  const partner = await newPartner(service, { fundsPaise: 1_000_00n })
+  const client = await asPartner(service.client, partner)
+  const { token } = payloadOf(await createCard(client, partner))
+  const terminal = new Terminal(service.client, token)
+  if (message === 'taken') await terminal.advise('forced_post', 500 + amount)
+  else await terminal.refund(amount)
+  expect(await balanceOf(exceptions(partner))).toBe(String((message === 'taken' ? -100 : 100) * amount))
+  return partner
+}
+
+test('what the network settled leaves the exceptions against the card settlement, on whichever side it was', async () => {
+  const taken = await excepted('taken', 80)
+  const before = await balanceOf(`card_settlement:${taken.partnerId}`)
+  const first = await settle(asha, exceptions(taken), { amount: '30.00' })
+  expect(first).toMatchObject({ status: 200, json: { amount: '30.00', open: '50.00', isRepeat: false } })
+  expect(Number(await balanceOf(`card_settlement:${taken.partnerId}`))).toBe(Number(before) - 30_00)
+  const over = await settle(asha, exceptions(taken), { amount: '50.01' })
+  expect([over.status, over.error]).toEqual([422, 'balance_not_open'])
+  expect(over.text).toContain('50.00 rupees open on the debit side')
+  expect((await settle(asha, exceptions(taken), { amount: '50.00' })).json.open).toBe('0.00')
+  const journal = (await asha.get(`/ledger/journals/${first.json.journalId}`)).json
+  expect(journal).toMatchObject({ kind: 'exception_settled', reason: 'by letter' })
+  const given = await excepted('given', 12.5)
+  expect((await settle(asha, exceptions(given), { amount: '12.50' })).json.open).toBe('0.00')
+  expect(await balanceOf(`card_settlement:${given.partnerId}`)).toBe('0')
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('an advance that the merchant repaid to the bank is deducted from no payout any more', async () => {
+  const shop = await indebted(900)
+  const bank = await balanceOf(`bank:${shop.merchantId}`)
+  const over = await settle(asha, advances(shop), { amount: '900.01' })
+  expect(over.error).toBe('balance_not_open')
+  expect((await settle(asha, advances(shop), { amount: '600.00' })).json.open).toBe('300.00')
+  expect(Number(await balanceOf(`bank:${shop.merchantId}`))).toBe(Number(bank) - 600_00)
+  await pay(shop, 1_000)
+  const payout = await payOut(shop)
+  expect(payout).toMatchObject({
+    paymentPaise: 1_000_00n,
+    refundPaise: 900_00n,
+    adjustmentPaise: 600_00n,
+    advancePaise: 300_00n,
+    amountPaise: 700_00n,
+  })
+  const { data } = payloadOf(await shop.client.get(`/api/v0/payouts/${payout!.payoutId}/lines`))
+  expect(data).toContainEqual(
+    expect.objectContaining({ kind: 'advance_settled', amount: 600, journalId: expect.any(String) }),
+  )
+  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('merchant_advances')
+  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('payable')
+  expect(await brokenIn(service)).toEqual([])
+})
+
+test('a repayment that was entered wrongly is reversed, and a payout that had it counts it back', async () => {
+  const shop = await indebted(500)
+  const reference = newReference()
+  const { journalId } = (await settle(asha, advances(shop), { amount: '500.00', reference })).json
+  await pay(shop, 800)
+  expect(await payOut(shop)).toMatchObject({ amountPaise: 800_00n, advancePaise: 0n })
+  const reversed = await asha.post(`/ledger/journals/${journalId}/reverse`, { reason: 'of another merchant' })
+  expect(reversed.json).toMatchObject({ kind: 'journal_reversal', reverses: journalId })
+  expect(await balanceOf(advances(shop))).toBe('-50000')
+  expect(await brokenIn(service)).toEqual([])
+  await pay(shop, 600)
+  expect(await payOut(shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 500_00n })
+  expect(await balanceOf(advances(shop))).toBe('0')
+  // Reversed before a payout has it, it is in none.
+  const other = await indebted(100)
+  const again = (await settle(asha, advances(other), { amount: '100.00' })).json.journalId
+  await asha.post(`/ledger/journals/${again}/reverse`, { reason: 'twice' })
+  await pay(other, 300)
+  expect(await payOut(other)).toMatchObject({ amountPaise: 200_00n, adjustmentCount: 0 })
+  expect((await settle(asha, advances(shop), { amount: '1.00', reference })).error).toBe('balance_not_open')
+})
+
+test('what is written off goes to the account of what was given up, not to the bank or the network', async () => {
+  const shop = await indebted(70)
+  const partner = await excepted('taken', 35)
+  for (const [accountId, amount, tenantId] of [
+    [advances(shop), '70.00', shop.merchantId],
+    [exceptions(partner), '35.00', partner.partnerId],
+  ] as const) {
+    const { json } = await settle(asha, accountId, { amount, outcome: 'WRITTEN_OFF' })
+    expect(json).toMatchObject({ open: '0.00' })
+    expect(await balanceOf(`write_offs:${tenantId}`)).toBe(String(-Number(amount) * 100))
+  }
+  await pay(shop, 100)
+  expect(await payOut(shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 0n })
+})
+
+test('a reference is entered once, however it is written; another amount, outcome or account under it is refused', async () => {
+  const partner = await excepted('taken', 90)
+  const reference = newReference()
+  const spelled = `${reference.slice(0, 4).toLowerCase()}-${reference.slice(4)}`
+  const first = await settle(asha, exceptions(partner), { amount: '20.00', reference })
+  const again = await settle(ravi, exceptions(partner), { amount: '20.00', reference: spelled })
+  expect(again.json).toEqual({ ...first.json, isRepeat: true })
+  for (const entry of [{ amount: '21.00' }, { amount: '20.00', outcome: 'WRITTEN_OFF' as const }])
+    expect((await settle(asha, exceptions(partner), { ...entry, reference })).error).toBe(
+      'settlement_reference_used',
+    )
+  expect(await balanceOf(exceptions(partner))).toBe('-7000')
+  await asha.post(`/ledger/journals/${first.json.journalId}/reverse`, { reason: 'typed wrongly' })
+  expect((await settle(asha, exceptions(partner), { amount: '21.00', reference })).status).toBe(200)
+  expect(await balanceOf(exceptions(partner))).toBe('-6900')
+})
+
+test('one transfer to the bank repays one advance or funds one card account, whichever is entered first', async () => {
+  const [one, two, partner] = [
+    await indebted(50),
+    await indebted(50),
+    await newPartner(service, { fundsPaise: 1_000_00n }),
+  ]
+  const reference = newReference()
+  const { partnerId, cardAccountId } = partner
+  const fund = (on: TestService, under: string) =>
+    on.app.services.commands
+      .open(fundAccount)
+      .run(
+        { partnerId, cardAccountId, amountPaise: paise(50_00n), reference: under, reason: 'float' },
+        { actor: 'asha', target: cardAccountId },
+      )
+  await settle(asha, advances(one), { amount: '50.00', reference })
+  expect((await settle(asha, advances(two), { amount: '50.00', reference })).error).toBe(
+    'settlement_reference_used',
+  )
+  await expect(fund(service, reference)).rejects.toMatchObject({ word: 'funding_reference_used' })
+  const notice = transferTo(await numberOf(service, partner), { utr: reference, amount: 50 })
+  expect(quarantined(await notifyTransfer(service.client, notice))).toBe('contradicts_entry')
+  for (let round = 0; round < 10; round++) {
+    const under = newReference()
+    const ask = {
+      tenantId: two.merchantId,
+      kind: 'merchant_advances',
+      outcome: 'SETTLED',
+      side: 'debit',
+    } as const
+    const both = await Promise.allSettled([
+      fund(round % 2 ? service : other, under),
+      other.app.services.commands
+        .open(settleBalance)
+        .run(
+          { ...ask, amountPaise: paise(1_00n), reference: under, reason: 'repaid' },
+          { actor: 'ravi', target: two.merchantId },
+        ),
+    ])
+    expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  }
+})
+
+test('two processes that settle the last of it at once settle it once', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { partnerId } = await excepted('taken', 10)
+    const ask = { tenantId: partnerId, kind: 'card_exceptions', outcome: 'SETTLED', side: 'debit' } as const
+    const all = await Promise.allSettled(
+      [service, other, service, other].map((on) =>
+        on.app.services.commands
+          .open(settleBalance)
+          .run(
+            { ...ask, amountPaise: paise(10_00n), reference: newReference(), reason: 'file of the network' },
+            { actor: 'asha', target: partnerId },
+          ),
+      ),
+    )
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(await balanceOf(exceptions({ partnerId }))).toBe('0')
+  }
+})
+
+test('above the limit it waits for a second person, and the database takes none without', async () => {
+  const shop = await indebted(2_500)
+  const alone = service.app.services.commands.open(settleBalance).run(
+    {
+      tenantId: shop.merchantId,
+      kind: 'merchant_advances',
+      outcome: 'WRITTEN_OFF',
+      side: 'debit',
+      amountPaise: paise(1_000_01n),
+      reference: newReference(),
+      reason: 'alone',
+    },
+    { actor: 'operator asha', target: shop.merchantId },
+  )
+  await expect(alone).rejects.toThrow('needs the approval of a second person')
+  for (const [outcome, kind] of [
+    ['SETTLED', 'advance_repaid'],
+    ['WRITTEN_OFF', 'advance_written_off'],
+  ] as const) {
+    const entry = { amount: '1000.01', outcome, reference: newReference() }
+    const waiting = await settle(asha, advances(shop), entry)
+    const request = { ledgerAccountId: advances(shop), outcome, side: 'debit' }
+    expect(waiting).toMatchObject({ status: 202, json: { kind, amount: '1000.01', request } })
+    const { approvalId } = waiting.json
+    expect((await approve(asha, approvalId)).error).toBe('approval_same_person')
+    expect((await approve(ravi, approvalId)).json.status).toBe('POSTED')
+    expect((await settle(asha, advances(shop), entry)).json).toMatchObject({ isRepeat: true })
+  }
+  expect(await balanceOf(advances(shop))).toBe('-49998')
+})
+
+test('what was approved is not posted once the account has it open on the other side', async () => {
+  const partner = await excepted('taken', 1_200)
+  const waiting = await settle(asha, exceptions(partner), { amount: '1100.00' })
+  expect(waiting.status).toBe(202)
+  const client = await asPartner(service.client, partner)
+  const { token } = payloadOf(await createCard(client, partner))
+  await new Terminal(service.client, token).refund(9_000)
+  const refused = await approve(ravi, waiting.json.approvalId)
+  expect(refused.error).toBe('balance_not_open')
+  expect(refused.text).toContain('7800.00 rupees open on the credit side')
+})
+
+test('only those who may move money settle, and only exceptions and advances', async () => {
+  const shop = await indebted(10)
+  const viewer = await signedIn(service, 'viewer')
+  expect((await settle(viewer, advances(shop), { amount: '1.00' })).status).toBe(403)
+  const payable = await settle(asha, `payable:${shop.merchantId}`, { amount: '1.00' })
+  expect(payable.error).toBe('account_not_settled')
+  expect((await settle(asha, 'merchant_advances:mer_none', { amount: '1.00' })).error).toBe(
+    'ledger_account_not_found',
+  )
+  const [entry] = await sql<{ action: string }>(
+    `select action from audit_log where target = $1 and action = 'ledger_account.settled'`,
+    [advances(shop)],
+  )
+  expect(entry).toBeUndefined()
+  await settle(asha, advances(shop), { amount: '1.00' })
+  const [audited] = await sql<{ actor: string; details: Json }>(
+    `select actor, content::jsonb -> 'details' as details from audit_log where target = $1 and action = 'ledger_account.settled'`,
+    [advances(shop)],
+  )
+  expect(audited).toMatchObject({
+    actor: expect.stringMatching(/^operator /),
+    details: { amount: '1.00', outcome: 'SETTLED', reason: 'by letter' },
+  })
+})
+
+test('books of an instant before it show what was open then', async () => {
+  const shop = await indebted(40)
+  const [{ now }] = (await sql<{ now: Date }>('select clock_timestamp() as now')) as [{ now: Date }]
+  await settle(asha, advances(shop), { amount: '40.00' })
+  const owed = async (asOf?: Date) =>
+    (
+      await service.app.services.database.operate((tx) =>
+        trialBalance(tx, { tenantId: shop.merchantId, asOf }),
+      )
+    ).find(({ kind }) => kind === 'merchant_advances')?.debit
+  expect([await owed(now), await owed()]).toEqual([40_00n, 0n])
+})
+
+test('a merchant and a partner that leave with such balances are closed after the commands that the list names', async () => {
+  const { name } = await newOperator(service, 'finance')
+  const env = {
+    DATABASE_URL: service.db.url,
+    SVC_MASTER_KEY: MASTER_KEY,
+    SVC_OPERATOR: name,
+    SVC_OPERATOR_PASSWORD: PASSWORD,
+    APPROVAL_ABOVE_RUPEES: '1000',
+  }
+  const cli = (...args: string[]) => runHere(['admin', ...args], env)
+  const { merchantId } = await indebted(150)
+  const partner = await excepted('taken', 25)
+  const { cardAccountId, partnerId } = partner
+  const [funds] = await sql<{ balance: string }>(
+    `select to_char(balance / 100.0, 'FM999999990.00') as balance from ledger_accounts where account_id = $1`,
+    [`card_funding:${cardAccountId}`],
+  )
+  await cli('tenant', 'close', merchantId, '--reason', 'contract ended')
+  await cli('tenant', 'close', partnerId, '--reason', 'contract ended')
+  const open = await cli('tenant', 'closing', merchantId)
+  expect(open.stdout).toMatch(/advances.*150\.00.*svc admin books settle merchant_advances/)
+  expect((await cli('tenant', 'closing', partnerId)).stdout).toMatch(
+    /card_exceptions.*25\.00.*svc admin books settle card_exceptions/,
+  )
+  const given = (amount: string) => ['--amount', amount, '--reference', newReference(), '--reason', 'leaves']
+  const [{ id: disputeId }] = (await sql<{ id: string }>(
+    'select dispute_id as id from disputes where merchant_id = $1',
+    [merchantId],
+  )) as [{ id: string }]
+  expect((await cli('dispute', 'close', disputeId, '--outcome', 'LOST')).code).toBe(0)
+  const repaid = await cli('books', 'settle', `merchant_advances:${merchantId}`, ...given('150'), '--json')
+  expect(repaid.code, repaid.stderr).toBe(0)
+  expect(JSON.parse(repaid.stdout)).toMatchObject({ amount: '150.00', open: '0.00', isRepeat: false })
+  const account = `card_exceptions:${partnerId}`
+  const over = await cli('books', 'settle', account, ...given('25.01'), '--write-off')
+  expect(over.stderr).toContain('25.00 rupees open on the debit side')
+  expect((await cli('books', 'settle', account, ...given('25'), '--write-off')).code).toBe(0)
+  const paidBack = await cli('card-account', 'withdraw', cardAccountId, ...given(funds!.balance))
+  expect(paidBack.code, paidBack.stderr).toBe(0)
+  // Events are numbered in the background.
+  const running = await openService({ db: service.db, env: { APPROVAL_ABOVE_RUPEES: '1000' } })
+  try {
+    for (const tenantId of [merchantId, partnerId])
+      await expect
+        .poll(
+          async () => {
+            await continueClosings(running.app.services)
+            const text = 'select closed_at is not null as closed from tenants where tenant_id = $1'
+            return (await sql<{ closed: boolean }>(text, [tenantId]))[0]!.closed
+          },
+          { timeout: 20_000 },
+        )
+        .toBe(true)
+  } finally {
+    await running.close()
+  }
+})
