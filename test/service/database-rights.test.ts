@@ -4,10 +4,9 @@ import { migrate } from '@svc/platform/db/migrate'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import type { Client } from '../harness/client.ts'
+import { DEFINER_CALLERS, type Login } from '../harness/definer-callers.ts'
 import { newCode } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
-
-type Login = 'svc_service' | 'svc_operator'
 
 let service: TestService
 let merchant: TestMerchant
@@ -71,73 +70,9 @@ test('every SECURITY DEFINER function looks in temporary schemas last', async ()
     expect([name, owner, settings]).toEqual([name, 'svc_owner', ['search_path=svc, pg_temp']])
 })
 
-/** Each SECURITY DEFINER function with the roles that execute it; all others execute none. */
-const CALLERS: Record<string, readonly Login[]> = {
-  // Called by triggers and by functions of the owner.
-  append_entry: [],
-  append_member_audit: ['svc_service'],
-  audit_change: [],
-  require_approved_assignment: [],
-  require_whole_journals: [],
-  retained_since: [],
-  // Lookups before a tenant is known, by exact secret or reference (decision X4).
-  directory_bank_credits: ['svc_service'],
-  directory_fundings: ['svc_service'],
-  directory_virtual_accounts: ['svc_service'],
-  directory_access_keys: ['svc_service', 'svc_operator'],
-  directory_api_keys: ['svc_service'],
-  directory_bulk_jobs: ['svc_service'],
-  directory_card_holds_expired: ['svc_service'],
-  directory_card_messages: ['svc_service'],
-  directory_card_numbers: ['svc_service'],
-  directory_cards: ['svc_service'],
-  directory_cards_due: ['svc_service'],
-  directory_clients: ['svc_service'],
-  directory_coins_due: ['svc_service'],
-  directory_coins_expiring: ['svc_service'],
-  directory_credential_changes: ['svc_service'],
-  directory_credits: ['svc_service'],
-  directory_event_counters: ['svc_service'],
-  directory_members: ['svc_service'],
-  directory_key_holders: ['svc_service', 'svc_operator'],
-  directory_disputes: ['svc_service'],
-  directory_disputes_overdue: ['svc_service'],
-  directory_merchant_refunds: ['svc_service'],
-  directory_merchant_refunds_open: ['svc_service'],
-  directory_oauth_clients: ['svc_service', 'svc_operator'],
-  directory_payees: ['svc_service'],
-  directory_payments: ['svc_service'],
-  directory_payouts: ['svc_service'],
-  directory_users_forgotten: ['svc_service'],
-  // Refuses the cards of users who are not erased.
-  erase_coin_reasons: ['svc_service'],
-  erase_holders: ['svc_service'],
-  directory_qr_codes: ['svc_service'],
-  directory_qr_codes_expired: ['svc_service'],
-  directory_qr_codes_to_close: ['svc_service'],
-  directory_refunds_pending: ['svc_service'],
-  directory_revoked: ['svc_service'],
-  directory_test_clocks: ['svc_service'],
-  // Work of every process beside requests.
-  anchor_audit: ['svc_service'],
-  count_requests: ['svc_service'],
-  forget_events: ['svc_service'],
-  forget_minutes: ['svc_service'],
-  forget_old_rows: ['svc_service'],
-  forget_requests: ['svc_service'],
-  forget_webhook_attempts: ['svc_service'],
-  lease_webhook_endpoints: ['svc_service'],
-  maintain_partitions: ['svc_service'],
-  number_events: ['svc_service'],
-  partition_state: ['svc_service'],
-  require_room: ['svc_service'],
-  // Batches of operators' commands run as the service, on the operator's login; all others are refused.
-  append_audit: ['svc_service', 'svc_operator'],
-}
-
 test('each SECURITY DEFINER function is executed by the roles that call it, and by no other', async () => {
   const found = (await rowsOf<Definer>(DEFINERS)).map(({ name, callers }) => [name, callers])
-  expect(Object.fromEntries(found)).toEqual(CALLERS)
+  expect(Object.fromEntries(found)).toEqual(DEFINER_CALLERS)
 })
 
 test('a temporary table of the service’s login takes the place of no table in a function of the owner', async () => {

@@ -12,6 +12,10 @@ const ENTER = 'Read the body, ask the bank if necessary, then enter the payment 
 /** Why a notice is in quarantine, and what to do about it (decision Q11). */
 export const NOTICE_REASONS: Readonly<Record<NonNullable<Notice['reason']>, Meaning>> = {
   not_json: { title: 'Not JSON, or a field twice', toDo: ENTER },
+  wrong_route: {
+    title: 'Sent to the wrong address',
+    toDo: 'A notice of another kind, or one that came to another address before. If the bank sent it there too, dismiss it here. Otherwise ask the bank to send it to the address of its kind, and find out who sent it here: its signature is right.',
+  },
   not_a_credit: {
     title: 'Not a credit',
     toDo: 'The bank sent something else here. Read it; if it reports no payment, dismiss it, and ask the bank not to send such notices to this address.',

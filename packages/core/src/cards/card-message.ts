@@ -106,8 +106,9 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
 })
 export type StoredMessage = RowOf<typeof cardMessages>
 
-export const identityKey = ({ type, acquirerId, stan, transmissionAt }: MessageIdentity): string =>
-  JSON.stringify([type, acquirerId, stan, transmissionAt.getTime()])
+/** Without the type: a network gives each message its own STAN, so that a second type contradicts the first. */
+export const identityKey = ({ acquirerId, stan, transmissionAt }: Omit<MessageIdentity, 'type'>): string =>
+  JSON.stringify([acquirerId, stan, transmissionAt.getTime()])
 
 /** SHA-256 of what a message asks for; texts for people do not count. `card`: our id of it, or how it was named. */
 export function contentDigest(message: CardMessage, card: string): Buffer {

@@ -1,4 +1,5 @@
 import { ByTenant } from '@svc/kernel/by-tenant'
+import { groupBy } from '@svc/kernel/group-by'
 import { required } from '@svc/kernel/invariant'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -9,6 +10,7 @@ import {
   type CardMessage,
   cardMessages,
   identityKey,
+  type MessageIdentity,
   type MessageType,
   type StoredMessage,
 } from './card-message.ts'
@@ -44,24 +46,22 @@ export interface RecordMessage extends PreparedCommand, RecordMessageAsk {
 }
 
 export interface KnownMessage {
+  readonly type: MessageType
   readonly digest: Buffer
   readonly response: string
 }
 
 export interface CardRailState {
   readonly cards: Map<string, CardState>
-  /** By identity, and the same for all tenants. */
-  readonly known: Map<string, KnownMessage>
+  /** By identity, and the same for all tenants; before an identity had one type, it could have several. */
+  readonly known: Map<string, readonly KnownMessage[]>
 }
 
-const KNOWN = statement<{
-  acquirer_id: string
-  stan: string
-  transmission_at: Date
-  type: MessageType
-  content_digest: Buffer
-  response: string
-}>('directory_card_messages', 'select * from directory_card_messages($1, $2, $3, $4)')
+const KNOWN = statement<Omit<MessageIdentity, 'type'> & KnownMessage>(
+  'directory_card_identities',
+  `select acquirer_id as "acquirerId", stan, transmission_at as "transmissionAt", type, content_digest as digest, response
+   from directory_card_identities($1, $2, $3)`,
+)
 const AUTHORIZATIONS = statement<CardAuthorization>(
   'card_authorizations_of_cards',
   `select ${cardAuthorizations.columns} from card_authorizations a
@@ -108,18 +108,12 @@ export async function lockCardRail(
         (m) => m.acquirerId,
         (m) => m.stan,
         (m) => m.transmissionAt,
-        (m) => m.type,
       ),
     ),
     tx.query(AUTHORIZATIONS, keys),
     tx.query(MESSAGES, keys),
   ])
-  const known = new Map(
-    knownRows.map(({ acquirer_id: acquirerId, stan, transmission_at, type, content_digest, response }) => [
-      identityKey({ acquirerId, stan, transmissionAt: transmission_at, type }),
-      { digest: content_digest, response },
-    ]),
-  )
+  const known: CardRailState['known'] = groupBy(knownRows, identityKey)
   const state = new ByTenant((): CardRailState => ({ cards: new Map(), known }))
   for (const { partnerId, svcCardId } of locked) {
     const view = required(views.of(partnerId).get(svcCardId), 'a locked card is read')

@@ -39,11 +39,13 @@ export function decideRecording(
 ): RecordedMessage {
   const { message, read } = command
   if (!message) return quarantined(command, (read as { unreadable: UnreadableReason }).unreadable, now)
-  const first = known.get(identityKey(message))
-  if (first)
-    return first.digest.equals(command.digest)
+  const earlier = known.get(identityKey(message))
+  if (earlier) {
+    const first = earlier.find(({ type }) => type === message.type)
+    return first?.digest.equals(command.digest)
       ? { ...NOT_RECORDED, status: 200, response: first.response, exception: undefined, command }
       : contradicting(command, message, now)
+  }
   const card = cards.get(command.svcCardId)
   if (!card)
     return isDecided(message)

@@ -27,7 +27,10 @@ export const recordCardMessage = command({
   decide: decideRecording,
   apply({ cards, known }, { stored, card, command }) {
     if (card) cards.set(card.view.card.svcCardId, card)
-    if (stored) known.set(identityKey(stored), { digest: command.digest, response: stored.response })
+    if (stored)
+      known.set(identityKey(stored), [
+        { type: stored.type, digest: command.digest, response: stored.response },
+      ])
   },
   save,
 })

@@ -27,7 +27,7 @@ export const DECLINES = {
   contradicts_earlier_message: {
     code: '94',
     meaning:
-      'An earlier message of the same type, acquirer, STAN and transmission time asked for something else',
+      'An earlier message of the same acquirer, STAN and transmission time was of another type, or asked for something else',
   },
 } as const satisfies Readonly<Record<string, Decline>>
 

@@ -21,7 +21,7 @@ export function readTransferNotice(
   isFresh: boolean,
   adapter?: RailAdapter,
 ): ReadTransferNotice {
-  const read = readReceivedMoney(body, now, isFresh, adapter)
+  const read = readReceivedMoney(body, now, isFresh, adapter, 'transfer')
   if ('unreadable' in read) return read
   const { money, textAt } = read
   return {

@@ -16,9 +16,11 @@ import {
   noticeDigest,
   notNew,
   type RailNotice,
+  receivedElsewhere,
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
+import { credited, eventsOf, transferOf } from './credit-effects.ts'
 import { type Credit, contradicts, type ReadNotice, utrOf } from './credit-notice.ts'
 import { creditedDirectory } from './credited-directory.ts'
 import { NEW_PAYMENT } from './new-payment.ts'
@@ -59,6 +61,8 @@ interface State {
   readonly codes: Map<string, Payable>
   /** By UTR, and the same for all tenants: a UTR names one credit, whichever tenant it is for (decision Q11). */
   readonly known: Map<string, Known>
+  /** Notices that the route of another kind has received. */
+  readonly elsewhere: ReadonlySet<Buffer>
 }
 
 interface Recorded {
@@ -185,10 +189,18 @@ async function lock(tx: BatchTx, commands: readonly AcceptPayment[]): Promise<By
       return kinds.map((kind) => account(kind, tenantId))
     }),
   )
+  const uncertain = commands.flatMap(({ ask: { notice, read } }) =>
+    'credit' in read && !read.isCertain ? [notice] : [],
+  )
   // They travel together; the server takes them in this order, codes before accounts.
-  const [ofTenants, rows] = await Promise.all([locking, knowing, accounts])
+  const [ofTenants, rows, elsewhere] = await Promise.all([
+    locking,
+    knowing,
+    receivedElsewhere(tx, uncertain, 'credit'),
+    accounts,
+  ])
   const known = new Map(rows.map((payment) => [payment.utr, payment]))
-  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known }))
+  return new ByTenant((tenantId): State => ({ codes: ofTenants.of(tenantId), known, elsewhere }))
 }
 
 const NO_CODE: CodeFacts = { referenceNumber: null, customParams: null }
@@ -212,7 +224,7 @@ const keptAs = (
     now,
   )
 
-function decide({ codes, known }: State, command: AcceptPayment, now: Date): Recorded {
+function decide({ codes, known, elsewhere }: State, command: AcceptPayment, now: Date): Recorded {
   const { ask, credit, digest, ids } = command
   const nothingNew = { facts: NO_CODE, isNew: false, code: undefined, transfer: undefined, command }
   if (!credit) {
@@ -220,6 +232,8 @@ function decide({ codes, known }: State, command: AcceptPayment, now: Date): Rec
     return { ...nothingNew, payment: undefined, kept: keptAs(command, undefined, reason, now) }
   }
   const first = known.get(credit.utr)
+  if (!first && elsewhere.has(ask.notice))
+    return { ...nothingNew, payment: undefined, kept: keptAs(command, undefined, 'wrong_route', now) }
   if (first) {
     if (ask.assigns) fail('utr_conflict')
     if (contradicts(first, credit)) {
@@ -257,52 +271,4 @@ function decide({ codes, known }: State, command: AcceptPayment, now: Date): Rec
     transfer: transferOf(payment, ids.transfer),
     command,
   }
-}
-
-/** A single-use code is used up by its one payment, and says so by its status (decision Q5). */
-const credited = <C extends QrCode>(code: C, { amountPaise, utr, createdAt: now }: Payment): C => ({
-  ...code,
-  acceptedCount: code.acceptedCount + 1,
-  acceptedPaise: paise(code.acceptedPaise + amountPaise),
-  lastUtr: utr,
-  revision: code.revision + 1,
-  ...(code.multipleUse ? {} : { status: 'CANCELLED', closeReason: 'paid', closedAt: now, modifiedAt: now }),
-})
-
-const CREDIT_TO = { ACCEPTED: 'payable', REFUND_PENDING: 'upi_refunds', SUSPENSE: 'suspense' } as const
-
-function transferOf(payment: Payment, transferId: string): Transfer {
-  const { merchantId: tenantId, amountPaise, createdAt } = payment
-  return {
-    transferId,
-    tenantId,
-    kind: 'upi_credit',
-    debitAccountId: accountId('upi_clearing', tenantId),
-    creditAccountId: accountId(CREDIT_TO[payment.status as keyof typeof CREDIT_TO], tenantId),
-    amountPaise,
-    objectId: payment.paymentId,
-    createdAt,
-  }
-}
-
-function eventsOf({ payment, facts, code, command: { ids, timeZone } }: Recorded): OutboxEvent[] {
-  if (!payment) return []
-  const { referenceNumber, customParams } = facts
-  const record = { ...payment, referenceNumber, customParams }
-  // A merchant learns of a late credit when it arrives, not when the bank confirms its refund.
-  if (!code)
-    return [
-      paymentEvent(payment.qrCodeId === null ? 'suspended' : 'refund_pending', record, ids.event, timeZone),
-    ]
-  const event: OutboxEvent = {
-    eventId: ids.event,
-    tenantId: payment.merchantId,
-    type: 'qr_code.credited',
-    objectId: code.qrCodeId,
-    payload: paymentRecordToWire(record, timeZone),
-    createdAt: payment.createdAt,
-  }
-  return code.status === 'CANCELLED'
-    ? [event, closedEvent(code, 'payment', ids.cancelled, timeZone)]
-    : [event]
 }

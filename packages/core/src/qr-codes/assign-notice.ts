@@ -60,5 +60,5 @@ export function assignmentOf(notice: RailNotice, reading: Reading, actor: string
     transactionAt: null,
     flags,
   }
-  return { notice: body, read: { credit }, assigns: { noticeTenantId, noticeId, actor } }
+  return { notice: body, read: { credit, isCertain: true }, assigns: { noticeTenantId, noticeId, actor } }
 }

@@ -12,7 +12,7 @@ import { useApprovals } from '../ledger/approvals.ts'
 import { type Journal, saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
-import type { QuarantineReason } from '../rails/read-notice.ts'
+import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { LOCK_PAYMENT, type Refundable, saveRefunding } from './create-refund.ts'
 import {
@@ -29,7 +29,7 @@ import { payments } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 
 interface CompleteRefundAsk {
-  readonly read: { readonly outcome: RefundOutcome } | { readonly unreadable: QuarantineReason }
+  readonly read: { readonly outcome: RefundOutcome } | UnreadableNotice
   /** The notice as the bank signed it; without one an operator reports what the bank says. */
   readonly notice?: Buffer
   /** The notice in quarantine that an operator follows. */
@@ -195,8 +195,7 @@ async function lock(tx: BatchTx, asked: readonly CompleteRefund[]): Promise<ByTe
 function decide(state: State, command: CompleteRefund, now: Date): Outcome {
   const { outcome, read } = command
   const nothing = { refund: undefined, changed: undefined, kept: undefined, at: now, command }
-  if (!outcome)
-    return { ...nothing, kept: keptAs(command, (read as { unreadable: QuarantineReason }).unreadable, now) }
+  if (!outcome) return { ...nothing, kept: keptAs(command, (read as UnreadableNotice).unreadable, now) }
   const refund = state.refunds.get(outcome.refundId)
   if (!refund) {
     if (!command.notice) fail('refund_not_found')
@@ -243,7 +242,7 @@ const keptAs = (command: CompleteRefund, reason: QuarantineReason, now: Date): R
       tenantId: command.tenantId,
       body: command.notice ?? fail('refund_not_found'),
       reason,
-      utr: command.outcome?.utr,
+      utr: 'outcome' in command.read ? command.read.outcome.utr : command.read.utr,
       paymentId: command.paymentId,
       flags: ['refund_notice'],
     },

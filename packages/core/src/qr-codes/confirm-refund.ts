@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { byTenant, lastOfEach } from '@svc/kernel/by-tenant'
+import { ByTenant, byTenant, lastOfEach } from '@svc/kernel/by-tenant'
 import { command } from '@svc/platform/command'
 import type { PreparedCommand } from '@svc/platform/db/batch'
 import { BatchedLookup } from '@svc/platform/db/batched-lookup'
@@ -9,7 +9,15 @@ import { account, accountId, lockAccounts } from '../ledger/accounts.ts'
 import type { AccountKind } from '../ledger/chart-of-accounts.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
-import { type Assignment, assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
+import {
+  type Assignment,
+  assignNotices,
+  keepNotices,
+  noticeDigest,
+  notNew,
+  type RailNotice,
+  receivedElsewhere,
+} from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import {
@@ -36,7 +44,14 @@ interface ConfirmRefund extends PreparedCommand, ConfirmRefundAsk {
   readonly timeZone: string
 }
 
-type Refundable = Payment & CodeFacts
+/** With the SHA-256 of the notice of its credit, where it has one. */
+type Refundable = Payment & CodeFacts & { readonly noticeDigest: Buffer | null }
+
+interface State {
+  readonly payments: Map<string, Refundable>
+  /** Notices that the route of another kind has received. */
+  readonly elsewhere: ReadonlySet<Buffer>
+}
 
 interface Confirmed {
   /** Absent where the notice went to quarantine. */
@@ -52,8 +67,8 @@ const OF_UTRS = statement<Payment>(
   `select ${payments.columns} from directory_payments($1) p`,
 )
 
-const LOCK = payments.lock<CodeFacts>('to_refund', {
-  select: CODE_FACTS,
+const LOCK = payments.lock<Omit<Refundable, keyof Payment>>('to_refund', {
+  select: `${CODE_FACTS}, sha256(p.notice) as "noticeDigest"`,
   joins: 'left join qr_codes q on q.merchant_id = p.merchant_id and q.qr_code_id = p.qr_code_id',
   where: '(p.merchant_id, p.utr) in (select * from unnest($1::text[], $2::text[]))',
 })
@@ -94,22 +109,34 @@ export const confirmRefund = command({
     const kinds = ['upi_clearing', 'upi_refunds', 'suspense'] as const
     const accounts = refunds.flatMap(({ tenantId }) => kinds.map((kind) => account(kind, tenantId)))
     // They travel together; the server takes them in this order, payments before accounts.
-    const [rows] = await Promise.all([locking, lockAccounts(tx, accounts)])
-    return byTenant<Refundable, Refundable>(
+    const [rows, elsewhere] = await Promise.all([
+      locking,
+      receivedElsewhere(
+        tx,
+        refunds.flatMap(({ notice }) => notice ?? []),
+        'refund',
+      ),
+      lockAccounts(tx, accounts),
+    ])
+    const ofTenant = byTenant<Refundable, Refundable>(
       rows,
       ({ merchantId }) => merchantId,
       ({ utr }) => utr,
       (payment) => payment,
     )
+    return new ByTenant((tenantId): State => ({ payments: ofTenant.of(tenantId), elsewhere }))
   },
 
-  decide(ofTenant, refund, now): Confirmed {
-    const payment = ofTenant.get(refund.utr)
+  decide({ payments, elsewhere }, refund, now): Confirmed {
+    const payment = payments.get(refund.utr)
     const nothing = { payment: undefined, done: undefined, kept: undefined, at: now, command: refund }
     if (!payment) return { ...nothing, kept: keptAs(refund, 'unknown_payment', payment, now) }
     const reason = contradiction(payment, refund)
     if (reason) return { ...nothing, kept: keptAs(refund, reason, payment, now) }
     if (payment.status === 'REFUNDED') return { ...nothing, payment }
+    const { notice } = refund
+    if (notice && (elsewhere.has(notice) || payment.noticeDigest?.equals(noticeDigest(notice))))
+      return { ...nothing, kept: keptAs(refund, 'wrong_route', payment, now) }
     const from: AccountKind = payment.status === 'SUSPENSE' ? 'suspense' : 'upi_refunds'
     const refunded: Refundable = { ...payment, status: 'REFUNDED', refundedAt: now }
     return {
@@ -131,7 +158,7 @@ export const confirmRefund = command({
     }
   },
 
-  apply: (ofTenant, { done }) => void (done && ofTenant.set(done.payment.utr, done.payment)),
+  apply: ({ payments }, { done }) => void (done && payments.set(done.payment.utr, done.payment)),
 
   save(tx, decisions) {
     keepNotices(

@@ -12,7 +12,13 @@ export interface Credit extends ReceivedMoney {
   readonly payeeVpa: string | null
 }
 
-export type ReadNotice = { readonly credit: Credit } | UnreadableNotice
+export type ReadNotice =
+  | {
+      readonly credit: Credit
+      /** It has fields that only a notice of a credit has. */
+      readonly isCertain: boolean
+    }
+  | UnreadableNotice
 
 /** The bank's reference, where it can be read. */
 export const utrOf = (read: ReadNotice): string | undefined => ('credit' in read ? read.credit.utr : read.utr)
@@ -24,12 +30,13 @@ export function readCreditNotice(
   isFresh: boolean,
   adapter: RailAdapter | undefined,
 ): ReadNotice {
-  const read = readReceivedMoney(body, now, isFresh, adapter)
+  const read = readReceivedMoney(body, now, isFresh, adapter, 'credit')
   if ('unreadable' in read) return read
-  const { money, textAt } = read
+  const { money, stated, textAt } = read
   const payerVpa = textAt('payerVpa') || null
   const isUnknown = payerVpa === null || isMasked(payerVpa)
   return {
+    isCertain: stated !== undefined,
     credit: {
       ...money,
       flags: isUnknown ? [...money.flags, 'payer_unknown'] : money.flags,

@@ -1,7 +1,14 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
 import { parseRfc3339 } from '@svc/kernel/time'
-import { parseObject, type QuarantineReason, readRupees, textOf } from '../rails/read-notice.ts'
+import {
+  parseObject,
+  type QuarantineReason,
+  readRupees,
+  statedKind,
+  statusOf,
+  textOf,
+} from '../rails/read-notice.ts'
 
 /** What a bank reports of a dispute. */
 export interface DisputeReport {
@@ -32,9 +39,11 @@ const OUTCOMES: Readonly<Record<string, DisputeReport['outcome']>> = {
 export function readDisputeNotice(body: Uint8Array): ReadDisputeNotice {
   const notice = parseObject(body)
   if (!notice) return { unreadable: 'not_json' }
+  const stated = statedKind(notice)
+  if (stated && stated !== 'dispute') return { unreadable: 'wrong_route' }
   const caseReference = canonicalReference(textOf(notice['caseReference']) ?? '')
   if (caseReference.length < 6 || caseReference.length > 64) return { unreadable: 'reference_unreadable' }
-  const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
+  const status = statusOf(notice)
   const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
   if (outcome === undefined) return { unreadable: 'status_unreadable' }
   const amount = notice['amount']

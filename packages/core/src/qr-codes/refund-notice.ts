@@ -1,6 +1,14 @@
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import type { Paise } from '@svc/kernel/money'
-import { parseObject, type QuarantineReason, readRupees, textOf } from '../rails/read-notice.ts'
+import {
+  isStated,
+  parseObject,
+  readRupees,
+  statedKind,
+  statusOf,
+  textOf,
+  type UnreadableNotice,
+} from '../rails/read-notice.ts'
 import { refundIdOf } from './merchant-refund.ts'
 
 /** What a bank reports of a merchant's refund. */
@@ -21,9 +29,7 @@ export interface ReturnedCredit {
 
 export type ReadRefundNotice =
   /** A credit that was not accepted went back: named by its own reference. */
-  | { readonly credit: ReturnedCredit }
-  | { readonly outcome: RefundOutcome }
-  | { readonly unreadable: QuarantineReason }
+  { readonly credit: ReturnedCredit } | { readonly outcome: RefundOutcome } | UnreadableNotice
 
 const TEXT_MAX = 255
 const MADE = new Set(['REFUNDED', 'SUCCESS', 'PROCESSED', 'COMPLETED'])
@@ -31,15 +37,15 @@ const NOT_MADE = new Set(['FAILED', 'FAILURE', 'REJECTED', 'RETURNED'])
 /** Of a credit: that it went back is what such a notice is for. */
 const WENT_BACK = new Set([...MADE, 'RETURNED'])
 
-const isStated = (field: unknown): boolean => field !== undefined && field !== null && field !== ''
-
 /** Reads the body of a signed notice of a refund. Total: whatever the bytes are, it returns what they say. */
 export function readRefundNotice(body: Uint8Array): ReadRefundNotice {
   const notice = parseObject(body)
   if (!notice) return { unreadable: 'not_json' }
   const utr = canonicalReference(textOf(notice['utr']) ?? '').slice(0, TEXT_MAX)
+  const stated = statedKind(notice)
+  if (stated && stated !== 'refund') return { unreadable: 'wrong_route', utr }
   const named = textOf(notice['refundId'])
-  const status = (textOf(notice['status']) ?? '').trim().toUpperCase()
+  const status = statusOf(notice)
   const { amount } = notice
   const amountPaise = amount === undefined ? undefined : readRupees(amount)
   const isAmountRead = amount === undefined || amountPaise !== undefined

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { base32 } from '@svc/kernel/ids'
 import { rfc3339 } from '@svc/kernel/time'
+import type { BatchTx } from '@svc/platform/db/batch'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import { bytes, instant, nullable, type RowOf, table, text, textOf, texts } from '@svc/platform/db/table'
 import { Type } from 'typebox'
-import type { NoticeFlag, QuarantineReason } from './read-notice.ts'
+import type { NoticeFlag, NoticeKind, QuarantineReason } from './read-notice.ts'
 
 /** Signed notices that are no payment by themselves (decision Q11). */
 export const railNotices = table('rail_notices', 'n', ['tenantId', 'noticeId'], {
@@ -30,8 +31,56 @@ export type RailNotice = RowOf<typeof railNotices>
 
 export const noticeDigest = (body: Uint8Array): Buffer => createHash('sha256').update(body).digest()
 
-/** The same bytes are the same notice, however often the bank sends them. */
-const noticeIdOf = (digest: Buffer): string => `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+/** The same bytes are the same notice, however often the bank sends them; over two rails they are two notices. */
+function noticeIdOf(body: Buffer, scope: string): string {
+  const digest = noticeDigest(scope === '' ? body : Buffer.concat([Buffer.from(`${scope}\n`), body]))
+  return `rnt_${base32(digest.subarray(0, 16)).toLowerCase()}`
+}
+
+const KIND_FLAGS = {
+  refund_notice: 'refund',
+  dispute_notice: 'dispute',
+  transfer_notice: 'transfer',
+} as const
+
+/** The route that a notice was sent to. */
+const kindOf = (flags: readonly string[]): NoticeKind =>
+  Object.entries(KIND_FLAGS).find(([flag]) => flags.includes(flag))?.[1] ?? 'credit'
+
+const KEPT = statement<Pick<RailNotice, 'noticeId' | 'flags' | 'reason'>>(
+  'directory_notices',
+  'select notice_id as "noticeId", flags, reason from directory_notices($1)',
+)
+
+/** A notice that was kept for these reasons is not of the kind that its route is for. */
+const NOT_OF_ROUTE = new Set<QuarantineReason | null>([
+  'wrong_route',
+  'not_json',
+  'not_a_credit',
+  'reference_unreadable',
+  'amount_unreadable',
+  'status_unreadable',
+])
+
+/**
+ * Which of these bodies the route of another kind has received and could read. A notice that does not state its kind is
+ * of the route that received it first (decision Q11).
+ */
+export async function receivedElsewhere(
+  tx: BatchTx,
+  bodies: readonly Buffer[],
+  kind: NoticeKind,
+): Promise<ReadonlySet<Buffer>> {
+  if (bodies.length === 0) return new Set()
+  const idsOf = (body: Buffer) => [noticeIdOf(body, ''), noticeIdOf(body, 'bank')]
+  const kept = await tx.query(KEPT, [bodies.flatMap(idsOf)])
+  const elsewhere = new Set(
+    kept.flatMap(({ noticeId, flags, reason }) =>
+      !NOT_OF_ROUTE.has(reason) && kindOf(flags) !== kind ? [noticeId] : [],
+    ),
+  )
+  return new Set(bodies.filter((body) => idsOf(body).some((id) => elsewhere.has(id))))
+}
 
 interface NotNew {
   readonly tenantId: string
@@ -52,7 +101,8 @@ export const notNew = (
   receivedAt: Date,
 ): RailNotice => ({
   tenantId,
-  noticeId: noticeIdOf(noticeDigest(rail === '' ? body : Buffer.concat([Buffer.from(`${rail}\n`), body]))),
+  // On the route that it is for, the same bytes are a notice of their own.
+  noticeId: noticeIdOf(body, reason === 'wrong_route' ? `${rail} ${kindOf(flags)} ${reason}` : rail),
   body,
   status: reason === null ? 'DUPLICATE' : 'QUARANTINED',
   reason,
@@ -146,6 +196,7 @@ export const KeptNotice = Type.Object(
     reason: Type.Optional(
       Type.Enum([
         'not_json',
+        'wrong_route',
         'not_a_credit',
         'unknown_bank',
         'reference_unreadable',

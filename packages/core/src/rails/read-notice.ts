@@ -1,4 +1,4 @@
-import type { RailAdapter } from '@svc/contract/rail-adapters'
+import { OWN_ADAPTER, type RailAdapter } from '@svc/contract/rail-adapters'
 import { canonicalReference } from '@svc/kernel/bank-reference'
 import { type Paise, paise, paiseFromWire, parseRupees } from '@svc/kernel/money'
 import { repeatsKey } from '@svc/kernel/strict-json'
@@ -20,6 +20,8 @@ export type NoticeFlag =
 /** Why a notice is kept in quarantine. */
 export type QuarantineReason =
   | 'not_json'
+  /** It is of a kind that another route of the rails is for. */
+  | 'wrong_route'
   | 'not_a_credit'
   | 'unknown_bank'
   | 'reference_unreadable'
@@ -41,6 +43,9 @@ export interface UnreadableNotice {
   /** The bank's reference, where it can be read. */
   readonly utr?: string
 }
+
+/** What a signed notice is about. Each kind has a route. */
+export type NoticeKind = 'credit' | 'refund' | 'dispute' | 'transfer'
 
 /** What every notice of received money says, in our terms. */
 export interface ReceivedMoney {
@@ -70,7 +75,10 @@ export function readReceivedMoney(
   now: Date,
   isFresh: boolean,
   adapter: RailAdapter | undefined,
-): { readonly money: ReceivedMoney; readonly textAt: TextField } | UnreadableNotice {
+  kind: NoticeKind,
+):
+  | { readonly money: ReceivedMoney; readonly textAt: TextField; readonly stated?: NoticeKind }
+  | UnreadableNotice {
   const notice = parseObject(body)
   if (!notice) return { unreadable: 'not_json' }
   if (!adapter) return { unreadable: 'unknown_bank' }
@@ -78,6 +86,8 @@ export function readReceivedMoney(
   const at = (path: string | undefined) => (path === undefined ? undefined : valueAt(notice, path))
   if (only && textOf(at(only.field)) !== only.equals) return { unreadable: 'not_a_credit' }
   const utr = canonicalReference(textOf(at(fields.utr)) ?? '')
+  const stated = statedKind(notice, adapter)
+  if (stated && stated !== kind) return { unreadable: 'wrong_route', utr: utr.slice(0, TEXT_MAX) }
   if (utr.length < 6 || utr.length > 35) return { unreadable: 'reference_unreadable' }
   const amountPaise = readAmount(at(fields.amount), amountUnit)
   if (amountPaise === undefined) return { unreadable: 'amount_unreadable', utr }
@@ -91,8 +101,36 @@ export function readReceivedMoney(
   return {
     money: { utr, amountPaise, transactionAt, flags },
     textAt: (name) => textOf(at(fields[name]))?.slice(0, TEXT_MAX),
+    ...(stated && { stated }),
   }
 }
+
+export const isStated = (field: unknown): boolean => field !== undefined && field !== null && field !== ''
+
+/** Of a credit: that it was returned. A credit that arrived may have any other status. */
+const RETURNED = new Set(['REFUNDED', 'RETURNED'])
+
+/**
+ * The kind of a notice, by fields that no other kind has (decision Q11): a signature holds on every route of its rail, so
+ * that a notice sent to another one must not be read as what that one is for. `undefined`: it has none of these fields, as
+ * the shortest notices of a credit and of its return.
+ */
+export function statedKind(
+  notice: Readonly<Record<string, unknown>>,
+  { fields }: RailAdapter = OWN_ADAPTER,
+): NoticeKind | undefined {
+  const has = (name: 'virtualAccount' | 'tr' | 'payerVpa' | 'payeeVpa') =>
+    isStated(notice[name]) || isStated(fields[name] && valueAt(notice, fields[name]))
+  if (isStated(notice['caseReference'])) return 'dispute'
+  if (isStated(notice['refundId'])) return 'refund'
+  if (has('virtualAccount')) return 'transfer'
+  if (RETURNED.has(statusOf(notice))) return 'refund'
+  return has('tr') || has('payerVpa') || has('payeeVpa') ? 'credit' : undefined
+}
+
+/** What a notice in our own form says of the outcome; empty where it says nothing. */
+export const statusOf = (notice: Readonly<Record<string, unknown>>): string =>
+  (textOf(notice['status']) ?? '').trim().toUpperCase()
 
 /**
  * The object of a signed message, whatever its form otherwise: after a byte order mark, with bytes that are no UTF-8, with

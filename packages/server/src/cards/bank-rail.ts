@@ -37,7 +37,7 @@ export const receiveBankCreditOperation = operation({
   tag: BANK_RAIL_TAG,
   summary: 'Notify a bank transfer to a card account',
   description:
-    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A transfer that an operator entered before under its reference is not credited again: `ENTERED_BEFORE`. A notice that cannot be read, names no card account, or contradicts what is recorded under its `utr` goes to quarantine: 202.',
+    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A transfer that an operator entered before under its reference is not credited again: `ENTERED_BEFORE`. A notice that cannot be read, is of another kind, names no card account, or contradicts what is recorded under its `utr` goes to quarantine: 202.',
   auth: 'bankRail',
   envelope: 'response_code',
   headers: SIGNATURE,

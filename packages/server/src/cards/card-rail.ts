@@ -46,7 +46,7 @@ interface Plan {
 }
 
 const EVERY =
-  'Sent by the card network, signed. A message is identified by its type, acquirer, STAN and transmission time: a repeat gets the first response. A signed message is never rejected for its form: what cannot be read goes to quarantine, 202. The message may be encrypted: a compact JWE to a key published at `/.well-known/jwks.json`.'
+  'Sent by the card network, signed. A message is identified by its acquirer, STAN and transmission time, which no other message may have, also of another type: a repeat gets the first response. A signed message is never rejected for its form: what cannot be read goes to quarantine, 202. The message may be encrypted: a compact JWE to a key published at `/.well-known/jwks.json`.'
 
 /** Decision R1: one command for all messages of the card network. */
 const railOperation = ({ id, type, path, summary, description, fields }: Plan) =>

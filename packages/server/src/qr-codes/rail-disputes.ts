@@ -38,7 +38,7 @@ export const receiveDisputeOperation = operation({
   tag: 'UPI rail',
   summary: 'Notify a dispute of a UPI credit, or its end',
   description:
-    'Sent by the bank, signed. The first notice of a case takes the amount from the merchant until the dispute is decided; a later one with `status` ends it; one that was lost only because no evidence came in time can still be `WON`. A repeat changes nothing. A notice that cannot be read, fits no accepted payment, exceeds what is left of it, or contradicts what is recorded goes to quarantine: 202.',
+    'Sent by the bank, signed. The first notice of a case takes the amount from the merchant until the dispute is decided; a later one with `status` ends it; one that was lost only because no evidence came in time can still be `WON`. A repeat changes nothing. A notice that cannot be read, is of another kind, fits no accepted payment, exceeds what is left of it, or contradicts what is recorded goes to quarantine: 202.',
   auth: 'rail',
   envelope: 'response_code',
   headers: SIGNATURE,

@@ -33,7 +33,7 @@ const contract = {
   tag: 'UPI rail',
   summary: 'Notify that a UPI credit was returned',
   description:
-    'Sent by the bank, signed. With `utr` alone: a credit that was not accepted went back to its payer. With `refundId`: a refund by a merchant was made, or failed. A repeat changes nothing. A notice that cannot be read, names no such credit or refund, or contradicts what is recorded goes to quarantine: 202.',
+    'Sent by the bank, signed. With `utr` alone: a credit that was not accepted went back to its payer. With `refundId`: a refund by a merchant was made, or failed. A repeat changes nothing. A notice that cannot be read, is of another kind, names no such credit or refund, or contradicts what is recorded goes to quarantine: 202.',
   auth: 'rail',
   envelope: 'response_code',
   headers: SIGNATURE,

@@ -37,7 +37,7 @@ export const acceptPaymentOperation = operation({
   tag: 'UPI rail',
   summary: 'Notify a UPI credit',
   description:
-    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A credit that its code cannot accept is recorded as `REFUND_PENDING` with a reason, for the bank to return; one whose `tr` fits no code is kept as `SUSPENSE`. A notice that cannot be read, or that contradicts an earlier one of its `utr`, goes to quarantine: 202.',
+    'Sent by the bank, signed. A signed notice is never rejected for its form or its age: it is stored as it is, then read. Idempotent by `utr`: a repeated notice gets the first response. A credit that its code cannot accept is recorded as `REFUND_PENDING` with a reason, for the bank to return; one whose `tr` fits no code is kept as `SUSPENSE`. A notice that cannot be read, is of another kind, or contradicts an earlier one of its `utr`, goes to quarantine: 202.',
   auth: 'rail',
   envelope: 'response_code',
   headers: SIGNATURE,

@@ -8,11 +8,12 @@ const OF_BANK = new Set(['acceptPayment', 'confirmRefund', 'receiveDispute'])
 
 /** Requests of the card network for a card, each with an identity of its own. */
 export function cardMessages(token: string, nowMs: number): Record<string, Request> {
-  const stan = String(nowMs % 1_000_000).padStart(6, '0')
   const transmissionTime = new Date(nowMs).toISOString()
-  const message = (fields: object): Request => ({
-    body: { token, acquirerId: '400123', stan, transmissionTime, ...fields },
-  })
+  let last = nowMs
+  const message = (fields: object): Request => {
+    const stan = String(last++ % 1_000_000).padStart(6, '0')
+    return { body: { token, acquirerId: '400123', stan, transmissionTime, ...fields } }
+  }
   return {
     authorizeCard: message({ amount: 1, channel: 'pos', merchantName: 'Corner Shop' }),
     captureCard: message({ amount: 1 }),
