@@ -1,6 +1,6 @@
 import { inBrowser } from './bed.ts'
 import { coinConfigs } from './coin-configs.ts'
-import { dialogs } from './dialogs.ts'
+import { dialogs, oneProof } from './dialogs.ts'
 import { exceptions } from './exceptions.ts'
 import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
@@ -25,5 +25,6 @@ inBrowser('money in the console', {
     coinVoids,
     coinConfigs,
     dialogs,
+    oneProof,
   ],
 })

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { newOperator, PASSWORD } from '../harness/console.ts'
+import { newCodes } from '../harness/qr-codes.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { type Bed, goTo } from './bed.ts'
 
@@ -81,6 +82,50 @@ export function dialogs(bed: Bed): void {
     // The keys work again.
     await page.keyboard.press('/')
     await page.getByRole('dialog', { name: 'Find' }).waitFor()
+  })
+}
+
+/** Several requests that all need a recent sign-in. */
+export function oneProof(bed: Bed): void {
+  test('codes that are cancelled together after a long time ask once who it is, and Cancel ends it for all of them', async () => {
+    const { name, operatorId } = await newOperator(bed.service, 'support')
+    const merchant = await bed.service.newMerchant()
+    await newCodes(bed.service, await bed.service.as(merchant), 9)
+    const page = await bed.visit({
+      as: { name, password: PASSWORD },
+      at: `/qr-codes?merchantId=${merchant.merchantId}`,
+      expected: [/403 \(Forbidden\).*\/cancel/],
+    })
+    await asSuperuser(bed.service.db.database, (admin) =>
+      admin.query(
+        `update operator_sessions set authenticated_at = authenticated_at - interval '1 hour' where operator_id = $1`,
+        [operatorId],
+      ),
+    )
+    let proofs = 0
+    page.on('request', (request) => void (request.url().endsWith('/step-up') && proofs++))
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).check()
+    await page
+      .getByRole('region', { name: 'Selected rows' })
+      .getByRole('button', { name: 'Cancel', exact: true })
+      .click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel: 9' })
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await dialog.getByRole('button', { name: 'Cancel codes' }).click()
+    await proof.getByLabel('Your password').waitFor()
+    await proof.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.getByText('0 done, 9 failed.').waitFor()
+    expect(await proof.count()).toBe(0)
+
+    await dialog.getByRole('button', { name: 'Try the failed ones again' }).click()
+    await proof.getByLabel('Your password').fill(PASSWORD)
+    await proof.getByRole('button', { name: 'Confirm' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(proofs).toBe(1)
+    await page
+      .getByRole('row', { name: /Cancelled/ })
+      .nth(8)
+      .waitFor()
   })
 }
 

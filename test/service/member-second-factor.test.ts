@@ -1,9 +1,10 @@
 import { PORTAL_OPERATIONS } from '@svc/console-api/portal/portal-operations'
 import { Secret } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Json } from '../harness/client.ts'
+import { type Json, payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
 import { codeOf } from '../harness/one-time-codes.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { ageMember, invite, memberBrowser } from '../harness/portal.ts'
 import { asSuperuser, openService, type TestService } from '../harness/service.ts'
 
@@ -207,8 +208,10 @@ test('what moves money, cannot be undone, or changes members, keys, webhooks and
       .sort(),
   ).toEqual([
     'acceptDispute',
+    'cancelQrCode',
     'createRefund',
     'createWebhookEndpoint',
+    'deleteWebhookEndpoint',
     'eraseUser',
     'portal.changeMember',
     'portal.inviteMember',
@@ -218,6 +221,7 @@ test('what moves money, cannot be undone, or changes members, keys, webhooks and
     'portal.renewMemberLink',
     'portal.renewRecoveryCodes',
     'portal.resetSecondFactor',
+    'portal.revokeCredential',
     'portal.rollCredential',
     'portal.startSecondFactor',
     'replaceCard',
@@ -226,4 +230,18 @@ test('what moves money, cannot be undone, or changes members, keys, webhooks and
     'updateWebhookEndpoint',
     'voidCoinAllocation',
   ])
+})
+
+test('a member blocks a card after a recent sign-in only; locking needs none', async () => {
+  const partner = await newPartner(service, { fundsPaise: 500_00n })
+  const client = await asPartner(service.client, partner)
+  const { svcCardId } = payloadOf(await createCard(client, partner, { loadAmount: 500 }))
+  const browser = await memberBrowser(service, partner.partnerId)
+  await ageMember(service, browser.memberId)
+  const path = `/partner/svcCard/${svcCardId}/status`
+  const change = (status: string) => browser.send('PATCH', path, { status, reason: 'lost' })
+  expect((await change('L')).status).toBe(200)
+  expect((await change('BL')).error).toBe('step_up_required')
+  await browser.post('/session/step-up', { password: PASSWORD })
+  expect((await change('BL')).status).toBe(200)
 })

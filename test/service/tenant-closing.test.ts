@@ -138,6 +138,23 @@ test('a closing tenant gets no credentials; enabling it ends the closing, and ne
   expect(await tokenOf(service.client, issued.secret)).toEqual(expect.any(String))
 })
 
+test('only an administrator enables a tenant that is closing', async () => {
+  const { merchantId } = await service.newMerchant()
+  const { partnerId } = await newPartner(service)
+  const [admin, operator] = [await signedIn(service, 'admin'), await signedIn(service, 'operator')]
+  for (const [tenantId, path] of [
+    [merchantId, `/merchants/${merchantId}`],
+    [partnerId, `/partners/${partnerId}`],
+  ]) {
+    await admin.post(`/tenants/${tenantId}/closing`, { reason: 'moves away' })
+    expect((await operator.send('PATCH', path!, { disabled: false })).error).toBe('role_too_low')
+    expect(['closing', 'closed']).toContain(await stateOf(tenantId!))
+    expect((await admin.send('PATCH', path!, { disabled: false })).status).toBe(200)
+    expect((await operator.send('PATCH', path!, { disabled: true })).status).toBe(200)
+    expect((await operator.send('PATCH', path!, { disabled: false })).status).toBe(200)
+  }
+})
+
 test('codes that are created and paid while the merchant closes: none is payable afterwards, and no money is lost', async () => {
   const { merchantId, client } = await newShop(service)
   const { tr } = await newCode(service, client, { multipleUse: true })

@@ -28,18 +28,36 @@ export const api = createClient<Api>({
 /** Asks the person to prove again who they are; resolves with whether they did. The shell provides it. */
 export const stepUp = { ask: (): Promise<boolean> => Promise.resolve(false) }
 
-const copies = new WeakMap<Request, Request>()
+interface Sent {
+  readonly copy: Request
+  readonly atMs: number
+}
+const sent = new WeakMap<Request, Sent>()
+let asked: Promise<boolean> | undefined
+let provedAtMs = Number.NEGATIVE_INFINITY
+
+/** One question for all requests that need it at once, and none for those that were sent before the person confirmed. */
+async function proveOnce({ atMs }: Sent): Promise<boolean> {
+  if (provedAtMs >= atMs) return true
+  asked ??= stepUp.ask().finally(() => {
+    asked = undefined
+  })
+  if (!(await asked)) return false
+  provedAtMs = performance.now()
+  return true
+}
+
 /** Of console and portal. */
 export const afterStepUp: Middleware = {
   onRequest({ request }) {
-    if (request.method !== 'GET') copies.set(request, request.clone())
+    if (request.method !== 'GET') sent.set(request, { copy: request.clone(), atMs: performance.now() })
   },
   /** A change that needs a recent sign-in is sent again after one. */
   async onResponse({ request, response }) {
-    const copy = copies.get(request)
-    if (response.status !== 403 || !copy) return undefined
+    const of = sent.get(request)
+    if (response.status !== 403 || !of) return undefined
     const { error } = (await response.clone().json()) as { error?: string }
-    return error === 'step_up_required' && (await stepUp.ask()) ? fetch(copy) : undefined
+    return error === 'step_up_required' && (await proveOnce(of)) ? fetch(of.copy) : undefined
   },
 }
 api.use(sinceLastAct, afterStepUp)

@@ -41,8 +41,8 @@ export const itemsOf = <Row>(rows: readonly Row[]): BulkItem<Row>[] =>
 const AT_ONCE = 4
 
 /**
- * Runs the items that are not done, some at a time; `report` gets each change. A failure is the item's own: the others
- * go on. An item that is run again has the same key, so a response that was lost does nothing twice.
+ * Runs the items that are not done, some at a time; `report` gets each change. A failure is the item's own, and the
+ * others go on, unless it is for want of a recent sign-in. An item that is run again has the same key, so a response that was lost does nothing twice.
  */
 export async function runItems<Row>(
   items: readonly BulkItem<Row>[],
@@ -57,7 +57,10 @@ export async function runItems<Row>(
         await run(item)
         report(item.key, { state: 'done' })
       } catch (error) {
-        report(item.key, { state: 'failed', reason: asCallFailed(error).message })
+        const { message: reason, word } = asCallFailed(error)
+        // A person who cancels the confirmation is not asked again for each row.
+        const failed = word === 'step_up_required' ? [item, ...waiting.splice(0)] : [item]
+        for (const { key } of failed) report(key, { state: 'failed', reason })
       }
     }
   }

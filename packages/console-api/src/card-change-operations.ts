@@ -11,6 +11,7 @@ import { operation } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
+import { requireRecentProof } from './proof-age.ts'
 
 const TAG = 'Cards'
 const PATH = `${CONSOLE_API}/cards/:svcCardId`
@@ -37,6 +38,7 @@ export const changeCardStatusInConsole = operation({
   path: `${PATH}/status`,
   tag: TAG,
   summary: 'Lock, unlock or block card',
+  description: 'Blocking is final and needs a recent sign-in.',
   permission: 'support',
   params,
   body: closed({
@@ -44,15 +46,18 @@ export const changeCardStatusInConsole = operation({
     reason: Reason,
   }),
   result: CardRecord,
-  errors: ['card_not_found', 'invalid_transition'],
+  errors: ['card_not_found', 'invalid_transition', 'step_up_required'],
   run: changeCardStatus,
-  ask: async ({ body: { status, reason }, params: { svcCardId } }, { database }) => ({
-    partnerId: await requireCardPartner(database, svcCardId),
-    svcCardId,
-    status: status as WantedStatus,
-    actor: 'operator' as const,
-    reason,
-  }),
+  ask: async ({ body: { status, reason }, caller, params: { svcCardId } }, { database }) => {
+    if (status === 'BL') requireRecentProof(caller)
+    return {
+      partnerId: await requireCardPartner(database, svcCardId),
+      svcCardId,
+      status: status as WantedStatus,
+      actor: 'operator' as const,
+      reason,
+    }
+  },
   audit: ({ partnerId, svcCardId, status, reason }, input) =>
     auditOf(partnerId, input, {
       action: 'card.status_changed',

@@ -138,6 +138,7 @@ export const rollCredentialInConsole = query({
 export const revokeCredentialInConsole = query({
   ...consoleOperation,
   id: 'console.revokeCredential',
+  stepUp: true,
   method: 'DELETE',
   path: `${PATH}/:credentialId`,
   tag: TAG,

@@ -34,6 +34,7 @@ import {
   text,
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
+import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
 
 const TAG = 'Merchants'
@@ -165,6 +166,7 @@ function vpaTaken(error: unknown): never {
 export const createMerchantInConsole = query({
   ...consoleOperation,
   id: 'console.createMerchant',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
@@ -228,17 +230,19 @@ export const changeMerchant = query({
   path: `${PATH}/:merchantId`,
   tag: TAG,
   summary: 'Disable or enable merchant',
+  description: ENABLING,
   permission: 'operations',
   params,
   body: closed({ disabled: Type.Boolean() }),
   result: MerchantRecord,
-  errors: ['merchant_not_found'],
+  errors: ['merchant_not_found', 'step_up_required'],
   mount(services) {
     return async (input) => {
       const { params, body } = input
-      const merchant = await asOperator(services, input, (tx) =>
-        setMerchantDisabled(tx, params.merchantId, body.disabled),
-      )
+      const merchant = await asOperator(services, input, async (tx) => {
+        if (!body.disabled) await checkEnabling(tx, input.caller, params.merchantId)
+        return setMerchantDisabled(tx, params.merchantId, body.disabled)
+      })
       return {
         body: JSON.stringify(
           toWire(merchant ?? fail('merchant_not_found'), services.config.BUSINESS_TIME_ZONE),

@@ -32,6 +32,7 @@ import {
   text,
 } from './console-schema.ts'
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
+import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
 
 const TAG = 'Partners'
@@ -167,6 +168,7 @@ export const showPartner = query({
 export const createPartnerInConsole = query({
   ...consoleOperation,
   id: 'console.createPartner',
+  stepUp: true,
   method: 'POST',
   path: PATH,
   tag: TAG,
@@ -215,15 +217,17 @@ export const changePartner = query({
   path: `${PATH}/:partnerId`,
   tag: TAG,
   summary: 'Disable or enable partner',
+  description: ENABLING,
   permission: 'operations',
   params,
   body: closed({ disabled: Type.Boolean() }),
   result: PartnerRecord,
-  errors: ['partner_not_found'],
+  errors: ['partner_not_found', 'step_up_required'],
   mount(services) {
     return async (input) => {
       const { params, body } = input
       const partner = await asOperator(services, input, async (tx) => {
+        if (!body.disabled) await checkEnabling(tx, input.caller, params.partnerId)
         await setTenantDisabled(tx, params.partnerId, 'partner', body.disabled)
         return requirePartner(tx, params.partnerId)
       })
@@ -265,6 +269,7 @@ export const issueJweKey = query({
 export const retireJweKeyInConsole = query({
   ...consoleOperation,
   id: 'console.retireEncryptionKey',
+  stepUp: true,
   method: 'DELETE',
   path: `${PATH}/:partnerId/encryption-keys/:kid`,
   tag: TAG,

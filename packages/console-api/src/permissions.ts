@@ -1,3 +1,5 @@
+import { fail } from '@svc/contract/errors'
+
 /** What an operation of the console may need, and what it is for (decision O2). */
 export const PERMISSIONS = {
   view: 'see everything, with personal data masked; manage the own account',
@@ -40,3 +42,11 @@ export const covers = (role: Role, other: Role): boolean =>
 /** For people whose role does not permit something: which ones do. */
 export const rolesWith = (permission: Permission): readonly Role[] =>
   ROLES.filter((role) => permits(role, permission))
+
+/** Throws `role_too_low`. */
+export function requirePermission(role: Role, needed: Permission): void {
+  if (!permits(role, needed))
+    fail('role_too_low', {
+      description: `This needs one of the roles ${rolesWith(needed).join(', ')}; yours is ${role}`,
+    })
+}

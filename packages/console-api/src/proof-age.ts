@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import type { Services } from '@svc/server/http/operation'
+import type { Caller, Services } from '@svc/server/http/operation'
 
 /** With what a person proves who they are; `none` for the sandbox's click. A passkey counts as two. */
 export type Factor = 'password' | 'totp' | 'recovery' | 'passkey' | 'oidc' | 'none'
@@ -48,4 +48,9 @@ export function isProofStale(
   const { CONSOLE_STEP_UP_MINUTES: minutes } = config
   if (minutes === 0 || factors.includes('none')) return false
   return authenticatedAt.getTime() < clock.now() - minutes * 60_000
+}
+
+/** Where only some requests of an operation need a recent sign-in. Throws `step_up_required`. */
+export function requireRecentProof({ isProofStale: isStale }: Caller): void {
+  if (isStale) fail('step_up_required')
 }

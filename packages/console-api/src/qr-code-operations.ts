@@ -246,6 +246,7 @@ export const createQrCodeInConsole = query({
 export const cancelQrCodeInConsole = query({
   ...consoleOperation,
   id: 'console.cancelQrCode',
+  stepUp: true,
   method: 'POST',
   path: `${PATH}/:qrCodeId/cancel`,
   tag: TAG,

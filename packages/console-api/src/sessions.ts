@@ -9,7 +9,7 @@ import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 import { lastActMs } from './last-act.ts'
 import { hasSecondFactor, type OperatorAccount } from './operator-store.ts'
-import { type Permission, permits, type Role, rolesWith } from './permissions.ts'
+import { type Permission, permits, type Role, requirePermission } from './permissions.ts'
 import { type Factor, isFactorMissing, isProofStale } from './proof-age.ts'
 
 /** `seen_at` moves this seldom, so that not every request writes. */
@@ -206,14 +206,10 @@ export class Sessions {
   readonly authenticate = async (request: FastifyRequest): Promise<Caller> => {
     const session = await this.current(request)
     const { permission, stepUp, beforeSecondFactor } = request.routeOptions.config
-    const { role } = session.operator
-    const needed = permission as Permission
-    if (!permits(role, needed))
-      fail('role_too_low', {
-        description: `This needs one of the roles ${rolesWith(needed).join(', ')}; yours is ${role}`,
-      })
+    requirePermission(session.operator.role, permission as Permission)
     if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
-    if (stepUp && isProofStale(this.#services, session)) fail('step_up_required')
-    return { tenantId: PLATFORM_TENANT, actor: session.operator }
+    const isStale = isProofStale(this.#services, session)
+    if (stepUp && isStale) fail('step_up_required')
+    return { tenantId: PLATFORM_TENANT, actor: session.operator, isProofStale: isStale }
   }
 }

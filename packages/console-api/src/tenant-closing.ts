@@ -81,6 +81,10 @@ const START = statement<{ newly: boolean }>(
    update tenants t set closing_at = coalesce(t.closing_at, clock_timestamp()) from previous p where t.tenant_id = $1
    returning p.closing_at is null as newly`,
 )
+const LOCK = statement<{ isClosing: boolean }>(
+  'tenant_lock_closing',
+  'select closing_at is not null as "isClosing" from tenants where tenant_id = $1 for no key update',
+)
 const LEFT = statement<{ what: LeftOpen['what']; amount: bigint }>(
   'tenant_left_open',
   OPEN.map(({ what, sql }) => `select '${what}' as what, (${sql}) as amount`).join('\nunion all '),
@@ -123,6 +127,10 @@ export const listClosings = (tx: Tx, withClosed: boolean): Promise<Closing[]> =>
 
 export const findClosing = async (tx: Tx, tenantId: string): Promise<Closing | undefined> =>
   (await tx.query(CLOSINGS, [tenantId, true]))[0]
+
+/** Whether a tenant is closing or closed, with its row locked. */
+export const lockClosing = async (tx: Tx, tenantId: string): Promise<boolean> =>
+  (await tx.query(LOCK, [tenantId]))[0]?.isClosing ?? false
 
 /** What of a tenant is still open. */
 export async function leftOpen(tx: Tx, tenantId: string): Promise<LeftOpen[]> {

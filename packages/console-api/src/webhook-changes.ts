@@ -149,6 +149,7 @@ export const changeWebhook = onBehalf({
 
 export const deleteWebhook = onBehalf({
   id: 'console.deleteWebhook',
+  stepUp: true,
   method: 'DELETE',
   path: '',
   summary: 'Delete webhook endpoint',

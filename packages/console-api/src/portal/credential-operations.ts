@@ -125,6 +125,7 @@ export const rollOwnCredential = query({
 export const revokeOwnCredential = query({
   ...memberOperation,
   id: 'portal.revokeCredential',
+  stepUp: true,
   method: 'DELETE',
   path: `${PATH}/:credentialId`,
   tag: TAG,

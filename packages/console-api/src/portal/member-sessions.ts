@@ -210,8 +210,9 @@ export class MemberSessions {
       if (MEMBER_ROLES.indexOf(role) < MEMBER_ROLES.indexOf(least))
         fail('role_too_low', { description: `This needs the role ${least}; yours is ${role}` })
       if (!beforeSecondFactor && this.needsSecondFactor(session)) fail('second_factor_needed')
-      if (stepUp && isProofStale(this.#services, session)) fail('step_up_required')
-      return { tenantId, actor: { actorId, name, role }, member: name }
+      const isStale = isProofStale(this.#services, session)
+      if (stepUp && isStale) fail('step_up_required')
+      return { tenantId, actor: { actorId, name, role }, member: name, isProofStale: isStale }
     }
   }
 }

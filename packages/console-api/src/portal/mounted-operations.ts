@@ -1,5 +1,6 @@
 import { mayChange, type Operation } from '@svc/server/http/operation'
 import { type ApiServices, OPERATIONS } from '@svc/server/operations'
+import { requireRecentProof } from '../proof-age.ts'
 import type { MemberRole } from './member-roles.ts'
 
 /** Where the portal has the operations of tenants, and its own. */
@@ -14,6 +15,7 @@ const FOR_PROGRAMS = new Set(['createGiftCard', 'bulkIssueGiftCards', 'streamEve
  * are a few minutes ago.
  */
 const STEP_UP = new Set([
+  'cancelQrCode',
   'createRefund',
   'acceptDispute',
   'returnCard',
@@ -21,9 +23,15 @@ const STEP_UP = new Set([
   'voidCoinAllocation',
   'eraseUser',
   'createWebhookEndpoint',
+  'deleteWebhookEndpoint',
   'updateWebhookEndpoint',
   'rotateWebhookSecret',
 ])
+
+/** The same of some requests only: blocking a card is final, locking it is not. */
+const STEP_UP_IF: Readonly<Record<string, (body: unknown) => boolean>> = {
+  changeCardStatus: (body) => (body as { status: string }).status === 'BL',
+}
 
 const IRREVERSIBLE = new Set(['acceptDispute', 'eraseUser'])
 
@@ -33,6 +41,20 @@ function leastRole(operation: Operation<ApiServices>): MemberRole {
   return operation.tag === 'Webhooks' || IRREVERSIBLE.has(operation.id) ? 'admin' : 'operator'
 }
 
+const withProof = (
+  { errors, mount }: Operation<ApiServices>,
+  needs: (body: unknown) => boolean,
+): Pick<Operation<ApiServices>, 'errors' | 'mount'> => ({
+  errors: [...errors, 'step_up_required'],
+  mount(services) {
+    const handle = mount(services)
+    return (input) => {
+      if (needs(input.body)) requireRecentProof(input.caller)
+      return handle(input)
+    }
+  },
+})
+
 /**
  * The operations of tenants once more, behind a member's session: the same commands and reads, with the tenant of the
  * member, by the service's own role (decision O6).
@@ -41,8 +63,10 @@ export const MOUNTED: readonly Operation<ApiServices>[] = OPERATIONS.filter(
   ({ auth, id, sandboxOnly }) => OF_TENANTS.has(auth) && !sandboxOnly && !FOR_PROGRAMS.has(id),
 ).map((operation) => {
   const { encrypted: _, samples: __, headers: ___, scope: ____, ...rest } = operation
+  const stepsUp = STEP_UP_IF[operation.id]
   return {
     ...rest,
+    ...(stepsUp && withProof(operation, stepsUp)),
     path: `${PORTAL}${operation.path}`,
     role: leastRole(operation),
     ...(STEP_UP.has(operation.id) && { stepUp: true }),

@@ -51,6 +51,8 @@ export interface Caller {
   readonly actor?: Actor
   /** Name of the tenant's member who calls, whom the audit names. */
   readonly member?: string
+  /** Of operators and members: whether they proved long ago who they are. */
+  readonly isProofStale?: boolean
   /** Of a signed notice. */
   readonly signedAtMs?: number
   /** Of callers who may read a stream for long: whether their credential still holds. */
