@@ -3,7 +3,7 @@ import { ROLES } from '@svc/console-api/permissions'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
-import { API, Browser, signedIn } from '../harness/console.ts'
+import { API, Browser, newOperator, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { creditOf, notifyCredit, trsOf } from '../harness/qr-codes.ts'
 import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -206,6 +206,20 @@ test('what is revealed with a reason is revealed to that operator alone, for 15 
   expect(data.map(({ target, details }: Json) => [target, details])).toEqual(
     opens.map(([objectId]) => [objectId, reasons]).reverse(),
   )
+})
+
+test('a reveal ends when the role of the operator no longer permits it', async () => {
+  const admin = await signedIn(service, 'admin')
+  const svcCardId = (await idsFor(admin))['svcCardId']![0]!
+  const { name, operatorId } = await newOperator(service, 'support')
+  const browser = new Browser(service)
+  const isShown = async () => CANARY.test((await browser.get(`/cards/${svcCardId}`)).text)
+  await browser.signIn(name)
+  await browser.post('/personal-data/reveals', { objectId: svcCardId, reason: 'the holder called' })
+  expect(await isShown()).toBe(true)
+  await admin.send('PATCH', `/operators/${operatorId}`, { role: 'finance' })
+  await browser.signIn(name)
+  expect(await isShown()).toBe(false)
 })
 
 test('a reveal needs a reason, an object that can be revealed, and a role that permits it', async () => {

@@ -7,6 +7,7 @@ import { type Caller, query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, reasonText, record, text } from './console-schema.ts'
+import { permits, type Role } from './permissions.ts'
 
 const REVEALED_MINUTES = 15
 const REVEALED_MS = REVEALED_MINUTES * 60_000
@@ -29,13 +30,14 @@ const FORGET = statement(
 
 const actorIdOf = ({ actor }: Caller): string => required(actor, 'operators call').actorId
 
-/** Whether the operator who asks has revealed the personal data of what the path names. */
+/** Whether the operator who asks has revealed the personal data of what the path names, and still may. */
 export async function isRevealed(
   { clock, database }: Services,
   { caller, params }: { readonly caller: Caller; readonly params: unknown },
 ): Promise<boolean> {
   const ids = Object.values((params ?? {}) as Record<string, string>)
-  if (ids.length === 0) return false
+  if (ids.length === 0 || !permits(required(caller.actor, 'operators call').role as Role, 'reveal'))
+    return false
   const since = new Date(clock.now() - REVEALED_MS)
   const found = await database.operate((tx) => tx.query(FIND, [actorIdOf(caller), ids, since]))
   return found.length > 0
