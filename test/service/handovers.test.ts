@@ -108,6 +108,20 @@ test('the link issues credentials when it is opened, which work, and shows them 
   }
 })
 
+test('the link of a disabled tenant issues nothing and is kept; it works once the tenant is enabled', async () => {
+  const { merchantId } = await service.newMerchant()
+  const before = await credentialsOf(merchantId)
+  const { token } = await handOver(merchantId)
+  const set = (disabled: boolean) => admin.send('PATCH', `/merchants/${merchantId}`, { disabled })
+  await set(true)
+  expect((await stranger().post('/link', { token })).error).toBe('invitation_not_found')
+  expect((await open(token)).error).toBe('invitation_not_found')
+  expect(await credentialsOf(merchantId)).toEqual(before)
+  expect(await listOf(merchantId)).toMatchObject([{ state: 'waiting' }])
+  await set(false)
+  expect((await open(token)).json.handover.tenantId).toBe(merchantId)
+})
+
 test('a merchant gets an API key the same way, and no shared key', async () => {
   const { merchantId } = await service.newMerchant()
   const refused = await admin.post(`/tenants/${merchantId}/handovers`, { name: 'x.y', sharedKey: true })

@@ -46,7 +46,8 @@ const LOCK = statement<Member>(
 )
 const OF_LINK = statement<Member>(
   'member_of_link',
-  `select ${COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2`,
+  `select ${COLUMNS} from members m where m.tenant_id = $1 and m.link_digest = $2
+     and exists (select from tenants t where t.tenant_id = m.tenant_id and t.disabled_at is null)`,
 )
 const LOCK_OF_LINK = statement<Member>('member_lock_of_link', `${OF_LINK.text} for no key update`)
 const COUNT = statement<{ count: number }>(
@@ -254,7 +255,10 @@ export async function resetMemberFactor(
   return { member: { ...member, hasSecondFactor: false }, removed }
 }
 
-/** The member whom a link invites; fails with what became of the link otherwise. */
+/**
+ * The member whom a link invites; fails with what became of the link otherwise. While the tenant is disabled the link
+ * is not used up: the session could not begin, and credentials that it issues would be lost.
+ */
 export async function memberOfLink(
   tx: Tx,
   { keyring, now }: LinkTools,
