@@ -88,7 +88,7 @@ test('wrong passwords of a member are in the audit of the tenant with their addr
   expect(failed[0]).toMatchObject({ actor: `member ${memberName}`, target: memberId })
 })
 
-test('a person of two tenants is in one at a time, and chooses which', async () => {
+test('a person of two tenants is in one at a time, and chooses which; the session of the other one ends', async () => {
   const first = await memberBrowser(service, merchant.merchantId)
   const { app } = service
   const { clock, database, keyring, random } = app.services
@@ -103,7 +103,17 @@ test('a person of two tenants is in one at a time, and chooses which', async () 
   const entered = async (tenantId: string) =>
     (await browser.post('/session', { name: first.memberName, password: PASSWORD, tenantId })).json.tenant
   expect(await entered(merchant.merchantId)).toMatchObject({ kind: 'merchant' })
+  const of = stranger()
+  of.cookie = browser.cookie
   expect(await entered(partner.partnerId)).toMatchObject({ kind: 'partner' })
+  expect((await of.get('/session')).error).toBe('not_signed_in')
+  // By a link too.
+  of.cookie = browser.cookie
+  const { token } = await invite(service, merchant.merchantId)
+  await browser.post('/link/password', { token, password: PASSWORD })
+  expect((await browser.get('/session')).json.tenant.tenantId).toBe(merchant.merchantId)
+  expect((await of.get('/session')).error).toBe('not_signed_in')
+  expect((await first.get('/session')).status).toBe(200)
 })
 
 test('roles: a viewer changes nothing, an operator no keys, webhooks or members', async () => {

@@ -97,7 +97,7 @@ export const useMemberLink = query({
           return { handed, cookie: await enterAsMember(services, tx, invited, asked, proved) }
         },
       )
-      const { headers: set, body } = await sessionReply(services, cookie)
+      const { headers: set, body } = await sessionReply(services, cookie, asked)
       if (!handed) return { headers: set, body }
       const handover = handoverSheet(services.publicUrl(), tenantId, handed)
       return { headers: set, body: JSON.stringify({ ...JSON.parse(body), handover }) }

@@ -160,6 +160,15 @@ export class MemberSessions {
     return this.#cookie(`${tenantId}.${token}`, lifeMs / 1_000)
   }
 
+  /** After a sign-in: what the browser had before of another tenant, which no transaction of this tenant sees. */
+  async endElsewhere(tenantId: string, request: Headers): Promise<void> {
+    const before = this.#named(request)
+    if (!before || before.tenantId === tenantId) return
+    await this.#services.database.write([before.tenantId], (tx) =>
+      tx.query(END, [before.tenantId, before.digest]),
+    )
+  }
+
   async end(tx: Tx, { tenantId, digest }: MemberSession): Promise<string> {
     await tx.query(END, [tenantId, digest])
     return this.#cookie('', 0)

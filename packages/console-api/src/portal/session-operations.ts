@@ -90,9 +90,14 @@ export async function enterAsMember(
   return cookie
 }
 
-/** The response that sets the cookie of a new session. */
-export async function sessionReply(services: PortalServices, cookie: string) {
+/** The response that sets the cookie of a new session; the one that the browser had before ends, whatever its tenant. */
+export async function sessionReply(
+  services: PortalServices,
+  cookie: string,
+  request: Pick<Asked, 'headers'>,
+) {
   const session = await services.members.current({ headers: { cookie: cookie.split(';')[0] } })
+  await services.members.endElsewhere(session.tenantId, request)
   return { headers: { 'set-cookie': cookie }, body: await memberSessionToWire(session, services) }
 }
 
@@ -107,7 +112,7 @@ export async function beginMemberSession(
   const cookie = await writeAsMember(services.database, who.tenantId, by, (tx) =>
     enterAsMember(services, tx, who, asked, factors),
   )
-  return sessionReply(services, cookie)
+  return sessionReply(services, cookie, asked)
 }
 
 export const showPortal = query({
