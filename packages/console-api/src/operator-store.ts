@@ -48,6 +48,9 @@ const toOperator = (row: OperatorRow): OperatorAccount => ({
 const NAME = /^[a-z0-9][a-z0-9._@-]{1,63}$/
 export const isOperatorName = (text: string): boolean => NAME.test(text)
 
+/** Who signs in with one click, in the sandbox alone. */
+export const SANDBOX_OPERATOR = 'sandbox'
+
 const INSERT = statement<OperatorRow>(
   'operator_insert',
   `insert into operators (operator_id, name, role, password_hash, created_at)
@@ -62,11 +65,14 @@ const CREDENTIALS = statement<OperatorRow & { password_hash: string | null }>(
   'operator_credentials',
   `select ${COLUMNS}, password_hash from operators where name = $1 and disabled_at is null`,
 )
-// Administrators lock each other, so that the last two cannot step down at once.
+// Those who can sign in anywhere. They lock each other, so that the last two cannot step down at once.
 const LOCK_ADMINS = statement<{ operator_id: string }>(
   'operators_lock_admins',
-  `select operator_id from operators where role = 'admin' and disabled_at is null and password_hash is not null
-   order by operator_id for no key update`,
+  `select o.operator_id from operators o where o.role = 'admin' and o.disabled_at is null and o.name <> '${SANDBOX_OPERATOR}'
+     and (o.password_hash is not null
+       or exists (select from operator_identities i where i.operator_id = o.operator_id)
+       or exists (select from operator_passkeys p where p.operator_id = o.operator_id))
+   order by o.operator_id for no key update`,
 )
 const CHANGE = statement<OperatorRow>(
   'operator_change',
