@@ -115,7 +115,7 @@ async function openSession(
     ...claims,
   }
   forger.idToken = await (token ?? ((each) => forger.signed(each)))(whole)
-  return { sent, ...(await finish(browser, `code=any&state=${sent.get('state')}`)) }
+  return { browser, sent, ...(await finish(browser, `code=any&state=${sent.get('state')}`)) }
 }
 
 test('strangers, unverified addresses and disabled operators get no session, and the response says which name has no access', async () => {
@@ -234,6 +234,22 @@ test('a forged id token is refused: unsigned, of another key, by the client secr
     expect([what, error]).toEqual([what, 'single_sign_on_failed'])
   }
   expect((await openSession(person)).json.operator.name).toBe(name)
+})
+
+test('a sign-in at the provider counts from its own time, also where the provider’s clock is ahead', async () => {
+  const { name } = await newOperator(service, 'admin')
+  const now = Math.floor(Date.now() / 1_000)
+  const person = { sub: 'remembered', email: name, email_verified: true }
+  const invited = async (browser: Browser) =>
+    (await browser.post('/operators/invitations', { name: `guest.${people++}`, role: 'viewer' })).error
+  const remembered = await openSession({ ...person, auth_time: now - 290 })
+  expect(await invited(remembered.browser)).toBeUndefined()
+  deceived.clock.advance(20_000)
+  expect(await invited(remembered.browser)).toBe('step_up_required')
+  const ahead = await openSession({ ...person, auth_time: now + 120 })
+  expect(await invited(ahead.browser)).toBeUndefined()
+  deceived.clock.advance(301_000)
+  expect(await invited(ahead.browser)).toBe('step_up_required')
 })
 
 test('the request to the provider has PKCE, state, nonce and this console’s own address, whatever the Host header says', async () => {

@@ -33,6 +33,8 @@ export interface Person {
   readonly subject: string
   /** Lower case; `undefined` when the claim is missing, no possible name of an operator, or an e-mail address that is not verified. */
   readonly name: string | undefined
+  /** When the person signed in at the provider (`auth_time`), where it says so. */
+  readonly authenticatedAt: Date | undefined
 }
 
 type ProviderTools = Pick<Services, 'config' | 'keyring' | 'log' | 'publicUrl'>
@@ -104,14 +106,15 @@ export class IdentityProvider {
     try {
       const tokens = await authorizationCodeGrant(configuration, currentUrl, checks)
       const claims = required(tokens.claims(), 'a nonce is expected, so there is an id token')
-      const { iss: issuer, sub: subject } = claims
+      const { iss: issuer, sub: subject, auth_time: authTime } = claims
+      const authenticatedAt = authTime === undefined ? undefined : new Date(authTime * 1_000)
       // Providers may send claims of scopes in the id token or from here (OpenID Connect Core section 5.4).
       const person =
         claims[this.#tools.config.OIDC_NAME_CLAIM] === undefined &&
         configuration.serverMetadata().userinfo_endpoint !== undefined
           ? await fetchUserInfo(configuration, tokens.access_token, subject)
           : claims
-      return { issuer, subject, name: this.#nameIn(person) }
+      return { issuer, subject, name: this.#nameIn(person), authenticatedAt }
     } catch (error) {
       if (!wasReached(error)) return fail('identity_provider_unavailable', { cause: error })
       this.#tools.log.warn({ err: error }, 'the response of the identity provider was refused')

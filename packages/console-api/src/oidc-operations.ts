@@ -163,7 +163,8 @@ export const finishSingleSignOn = query({
       const attempt = { address, requestId }
       const person = await authenticated(services, attempt, challenge, response)
       const operator = await operatorOf(services, attempt, person)
-      return beginSession(services, operator, { address, headers, requestId }, ['oidc'])
+      const { authenticatedAt } = person
+      return beginSession(services, operator, { address, headers, requestId }, ['oidc'], authenticatedAt)
     }
   },
 })

@@ -8,7 +8,13 @@ import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, maybe, record, text } from './console-schema.ts'
 import type { ConsoleServices } from './console-services.ts'
-import { findOperator, insertOperator, type OperatorAccount, setPasswordHash } from './operator-store.ts'
+import {
+  findOperator,
+  insertOperator,
+  type OperatorAccount,
+  SANDBOX_OPERATOR,
+  setPasswordHash,
+} from './operator-store.ts'
 import { hashPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from './password.ts'
 import { PERMISSIONS, permissionsOf, ROLES } from './permissions.ts'
 import { type Factor, requireProved } from './proof-age.ts'
@@ -60,12 +66,13 @@ interface Asked {
   readonly requestId: string
 }
 
-/** Signs an operator in. */
+/** Signs an operator in, who has proved it just now or, at an identity provider, some time ago. */
 export async function beginSession(
   services: ConsoleServices,
   operator: OperatorAccount,
   { address, headers, requestId }: Asked,
   factors: readonly Factor[],
+  authenticatedAt?: Date,
 ) {
   const { sessions } = services
   const by = { actor: `operator ${operator.name}`, requestId }
@@ -77,7 +84,7 @@ export async function beginSession(
         tx,
         operator,
         sessions.digestOf({ headers }),
-        factors,
+        { factors, authenticatedAt },
         place,
       )
       const details = { address, factors: factors.join(' ') }
@@ -156,9 +163,6 @@ export const signIn = query({
     }
   },
 })
-
-/** Who signs in with one click. */
-const SANDBOX_OPERATOR = 'sandbox'
 
 /** One click, without a password: in sandbox mode only, and from this machine only. */
 export const signInToSandbox = query({

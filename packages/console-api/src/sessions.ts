@@ -45,7 +45,7 @@ const INSERT = statement(
   'operator_session_insert',
   `insert into operator_sessions
      (digest, operator_id, created_at, seen_at, authenticated_at, expires_at, factors, session_id, address, user_agent)
-   values ($1, $2, $3, $3, $3, $4, $5, $6, $7, $8)`,
+   values ($1, $2, $3, $3, $9, $4, $5, $6, $7, $8)`,
 )
 const SIGNED_IN = statement(
   'operator_signed_in',
@@ -67,6 +67,12 @@ export interface SignInPlace {
   readonly address: string
   /** As the browser sent it; empty for none. */
   readonly userAgent: string
+}
+
+/** With what a person signs in, and when they proved it: now, unless it says otherwise. */
+interface SignInProof {
+  readonly factors: readonly Factor[]
+  readonly authenticatedAt: Date | undefined
 }
 
 /** Whose session it is, and until when. */
@@ -127,7 +133,7 @@ export class Sessions {
     tx: Tx,
     { operatorId, name, role, hasSecondFactor }: OperatorAccount,
     former: Buffer | undefined,
-    factors: readonly Factor[],
+    { factors, authenticatedAt }: SignInProof,
     { address, userAgent }: SignInPlace,
   ): Promise<{ session: Session; cookie: string }> {
     const { clock, config, random } = this.#services
@@ -136,6 +142,8 @@ export class Sessions {
     const digest = this.#digest(token)
     const lifeMs = config.CONSOLE_SESSION_HOURS * 3_600_000
     const expiresAt = new Date(now.getTime() + lifeMs)
+    // The clock of an identity provider may be ahead.
+    const provedAt = authenticatedAt && authenticatedAt < now ? authenticatedAt : now
     if (former) await tx.query(END, [former])
     await tx.query(INSERT, [
       digest,
@@ -146,11 +154,12 @@ export class Sessions {
       newId('ses', now.getTime(), random),
       address,
       userAgent.slice(0, USER_AGENT_MAX),
+      provedAt,
     ])
     await tx.query(SIGNED_IN, [operatorId, now])
     await tx.query(FORGET, [now, operatorId, SESSIONS_MAX])
     const operator = { actorId: operatorId, name, role }
-    const session = { operator, expiresAt, authenticatedAt: now, factors, hasSecondFactor, digest }
+    const session = { operator, expiresAt, authenticatedAt: provedAt, factors, hasSecondFactor, digest }
     return { session, cookie: this.#cookie(token, lifeMs / 1_000) }
   }
 
