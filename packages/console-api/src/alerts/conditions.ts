@@ -3,7 +3,10 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import type { Services } from '@svc/server/http/operation'
 
-/** Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. */
+/**
+ * Conditions of one kind that open alerts; the first ones, so that a broken bank does not open thousands. Those that have
+ * an alert come before all others: it stays open while they last.
+ */
 const OBJECTS_MAX = 100
 /** Rows that are counted of a queue. */
 const COUNTED_MAX = 10_000
@@ -169,7 +172,9 @@ const READ = statement<Found>(
     .map(
       ([kind, { sql }]) =>
         `(select '${kind}' as kind, c.object, c.page, c.value::bigint as value, c.about from (${sql}) c
-          order by c.object limit ${OBJECTS_MAX})`,
+          order by not exists (
+            select from alerts a where a.kind = '${kind}' and a.object_id = c.object and a.closed_at is null), c.object
+          limit ${OBJECTS_MAX})`,
     )
     .join('\nunion all\n'),
 )
