@@ -2,7 +2,7 @@ import { OPERATIONS } from '@svc/server/operations'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { Browser, PASSWORD, PORTAL_API, signedIn } from '../harness/console.ts'
-import { newPartner, type TestPartner } from '../harness/partner.ts'
+import { asPartner, newPartner, type TestPartner } from '../harness/partner.ts'
 import { ageMember, invite, memberBrowser } from '../harness/portal.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
@@ -159,6 +159,40 @@ test('what a member does is what the API does, and is in the audit under the mem
       )
     ).text,
   ).toContain('portal.createRefund')
+})
+
+test('users that a member creates, changes and erases are in the audit under the member’s name, with the request', async () => {
+  const mine = await newPartner(service)
+  const browser = await memberBrowser(service, mine.partnerId)
+  const asked = { companyId: mine.companyId, email: 'holder@example.com' }
+  const made = await browser.post('/partner/users', asked)
+  const { userId } = made.json.payload
+  const at = `/partner/users/${userId}`
+  const responses = [
+    made,
+    await browser.send('PATCH', at, { firstName: 'Asha' }),
+    await browser.post(`${at}/erase`),
+  ]
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+  const { rows } = await asSuperuser(service.db.database, (db) =>
+    db.query<{ content: string }>('select content from svc.audit_log where target = $1 order by sequence', [
+      userId,
+    ]),
+  )
+  expect(rows.map(({ content }) => JSON.parse(content))).toMatchObject(
+    ['user.created', 'user.changed', 'user.erased'].map((action, i) => ({
+      action,
+      actor: `member ${browser.memberName}`,
+      requestId: responses[i]!.headers['x-request-id'],
+      tenantId: mine.partnerId,
+    })),
+  )
+  const client = await asPartner(service.client, mine)
+  await client.post('/api/v0/partner/users', { ...asked, email: 'another@example.com' })
+  expect((await auditOf(mine.partnerId)).at(-1)).toMatchObject({
+    action: 'user.created',
+    actor: `tenant ${mine.partnerId}`,
+  })
 })
 
 test('keys: issued with a recent sign-in, shown once, used, revoked; never those of another tenant', async () => {

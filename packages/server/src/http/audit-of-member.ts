@@ -10,6 +10,16 @@ interface Request {
 
 const ID = /"([a-z]+_[0-9a-z]{26})"/
 
+/** An operation's entry in the audit: of a member's request it names the member, not the tenant (decision O6). */
+export function namingMember<D>(
+  entry: CommandAudit<D>,
+  { caller: { member }, requestId }: Pick<Request, 'caller' | 'requestId'>,
+): CommandAudit<D> {
+  if (member === undefined) return entry
+  const { actor: _, ...others } = entry
+  return { ...others, member, requestId }
+}
+
 /** What the audit says of a command of a member (decision O6): the object is in the path, or the command makes it. */
 export function auditOfMember<D>(
   operationId: string,

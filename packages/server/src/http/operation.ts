@@ -8,7 +8,7 @@ import type { Keyring } from '@svc/platform/crypto/keyring'
 import type { HttpResponse } from '@svc/platform/db/idempotency-store'
 import type { CoreServices } from '@svc/platform/services'
 import { type Static, type TSchema, Type } from 'typebox'
-import { auditOfMember } from './audit-of-member.ts'
+import { auditOfMember, namingMember } from './audit-of-member.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Envelope } from './failure-body.ts'
 import { retryKey } from './retry-key.ts'
@@ -267,7 +267,7 @@ export function operation<P extends TSchema, Q extends TSchema, B extends TSchem
           reply: replyTo,
           retry: isRail(contract) ? undefined : retryKey(contract, input),
           audit: audit
-            ? (asked) => audit(asked, input)
+            ? (asked) => namingMember(audit(asked, input), input)
             : input.caller.member === undefined
               ? undefined
               : () => auditOfMember(contract.id, input, replyTo),
