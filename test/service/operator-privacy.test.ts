@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { ROLES } from '@svc/console-api/permissions'
+import { recordAudit } from '@svc/platform/audit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { asCoinPartner, COINS, newConfig } from '../harness/coins.ts'
 import { API, Browser, newOperator, signedIn } from '../harness/console.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { creditOf, notifyCredit, trsOf } from '../harness/qr-codes.ts'
-import { openService, type TestMerchant, type TestService } from '../harness/service.ts'
+import { asSuperuser, openService, type TestMerchant, type TestService } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 
 const { paths } = JSON.parse(
@@ -65,6 +66,7 @@ beforeAll(async () => {
   const locked = { status: 'L', reason: 'asked by Canary Rao' }
   payloadOf(await cards.patch(`/api/v0/partner/svcCard/${card.svcCardId}/status`, locked))
   await voidCoins(card.userId)
+  await changeInConsole(card.svcCardId)
   await new Browser(service).signIn('canary.kumari', 'canary-as-password')
   await receiver.until(() => new Set(receiver.received.map(({ path }) => path)).size === 2)
   await receiver.until(() => receiver.received.some(({ event }) => event.type === 'qr_code.credited'))
@@ -85,14 +87,56 @@ async function payTwice(tr: string): Promise<void> {
   expect(json.payload.reason).toBe('contradicts_earlier_notice')
 }
 
+/** One by the partner, one by an operator. */
 async function voidCoins(userId: string): Promise<void> {
   const coins = await asCoinPartner(service.client, partner)
   const { event } = await newConfig(coins)
-  const asked = { requestId: 'a-1', event, userId, companyId: partner.companyId }
-  const { allocationId } = payloadOf(await coins.post(`${COINS}/allocate`, asked))
+  const award = async (requestId: string): Promise<string> => {
+    const asked = { requestId, event, userId, companyId: partner.companyId }
+    return payloadOf(await coins.post(`${COINS}/allocate`, asked)).allocationId
+  }
   const reason = 'returned by Canary Rao'
-  payloadOf(await coins.post(`${COINS}/allocations/${allocationId}/void`, { requestId: 'v-1', reason }))
+  const byPartner = { requestId: 'v-1', reason }
+  payloadOf(await coins.post(`${COINS}/allocations/${await award('a-1')}/void`, byPartner))
+  const admin = await signedIn(service, 'admin')
+  const voided = await admin.post(`/coin-allocations/${await award('a-2')}/void`, { reason })
+  expect(voided.status, voided.text).toBe(200)
 }
+
+const ASKED = 'asked by Canary Rao'
+
+/** What operators change of a card, with reasons, and an entry of the audit as it was once written. */
+async function changeInConsole(svcCardId: string): Promise<void> {
+  const admin = await signedIn(service, 'admin')
+  for (const [path, body] of [
+    ['status', { status: 'UL' }],
+    ['kyc', { kycStatus: 'UPLOADED' }],
+    ['flags', { flags: { posAllowed: false } }],
+  ] as const) {
+    const { status, text } = await admin.post(`/cards/${svcCardId}/${path}`, { ...body, reason: ASKED })
+    expect([path, status, text]).toEqual([path, 200, expect.any(String)])
+  }
+  expect(await auditWith('Canary')).toEqual([])
+  await service.app.services.database.operate(
+    async (tx) =>
+      recordAudit(tx, [
+        {
+          action: 'card.status_changed',
+          target: svcCardId,
+          tenantId: partner.partnerId,
+          details: { status: 'L', reason: ASKED },
+        },
+      ]),
+    'read committed',
+    { actor: 'operator asha' },
+  )
+}
+
+const auditWith = (text: string): Promise<unknown[]> =>
+  asSuperuser(service.db.database, async (db) => {
+    const found = 'select content from svc.audit_log where position($1 in content) > 0'
+    return (await db.query(found, [text])).rows
+  })
 
 /** Every id of the world, by the name of the path parameter that it is for. */
 async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]>> {
@@ -184,7 +228,7 @@ test('what is revealed with a reason is revealed to that operator alone, for 15 
   const of = (name: string) => ids[name]![0]!
   const opens: readonly (readonly [objectId: string, operations: readonly string[]])[] = [
     [of('userId'), ['console.showUser', 'console.showUserCoins']],
-    [of('svcCardId'), ['console.showCard']],
+    [of('svcCardId'), ['console.showCard', 'console.showHistory']],
     [of('qrCodeId'), ['console.showQrCode']],
     [of('paymentId'), ['console.showPayment']],
     [

@@ -95,7 +95,6 @@ async function replace(svcCardId: string, { reason, json = false }: Json & { rea
         action: 'card.replaced',
         target: svcCardId,
         tenantId: partnerId,
-        details: { reason },
       },
     )
   })

@@ -4,6 +4,7 @@ import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { latestVerification } from './audit-checks.ts'
+import { withoutReason } from './audit-details.ts'
 import {
   CONSOLE_API,
   consoleOperation,
@@ -97,8 +98,9 @@ export const listAudit = query({
       }
       const page = await database.report((tx) =>
         readList(tx, plan, query, ({ content, hash }: AuditRow) => {
-          const { at, details = {}, ...entry } = JSON.parse(content) as Content
-          return { ...entry, at: rfc3339(new Date(at), timeZone), details, hash: hash.toString('hex') }
+          const { at, details, ...entry } = JSON.parse(content) as Content
+          const shown = withoutReason(entry.action, details)
+          return { ...entry, at: rfc3339(new Date(at), timeZone), details: shown, hash: hash.toString('hex') }
         }),
       )
       return { body: JSON.stringify(page) }

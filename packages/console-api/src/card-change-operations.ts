@@ -22,7 +22,7 @@ const params = idParam('svcCardId')
 const requireCardPartner = async (database: Database, svcCardId: string): Promise<string> =>
   (await cardPartnerLookup(database)(svcCardId)) ?? fail('card_not_found')
 
-/** For changes by hand: kept in the history. */
+/** For changes by hand: kept in the history of the card, and not in the audit, since it may name a person (decision O7). */
 const Reason = Type.String({
   minLength: 1,
   maxLength: REASON_CHARS_MAX,
@@ -58,11 +58,11 @@ export const changeCardStatusInConsole = operation({
       reason,
     }
   },
-  audit: ({ partnerId, svcCardId, status, reason }, input) =>
+  audit: ({ partnerId, svcCardId, status }, input) =>
     auditOf(partnerId, input, {
       action: 'card.status_changed',
       target: svcCardId,
-      details: { status, reason },
+      details: { status },
     }),
   reply: ({ view }, { timeZone }) => ({
     status: 200,
@@ -91,11 +91,11 @@ export const setCardKycInConsole = operation({
     actor: 'operator' as const,
     reason,
   }),
-  audit: ({ partnerId, svcCardId, kycStatus, reason }, input) =>
+  audit: ({ partnerId, svcCardId, kycStatus }, input) =>
     auditOf(partnerId, input, {
       action: 'card.kyc_changed',
       target: svcCardId,
-      details: { kycStatus, reason },
+      details: { kycStatus },
     }),
   reply: ({ view }, { timeZone }) => ({ status: 200, body: JSON.stringify(toCardRecord(view, timeZone)) }),
 })
@@ -128,11 +128,11 @@ export const setCardFlagsInConsole = operation({
     actor: 'operator' as const,
     reason,
   }),
-  audit: ({ partnerId, svcCardId, flags, reason }, input) =>
+  audit: ({ partnerId, svcCardId, flags }, input) =>
     auditOf(partnerId, input, {
       action: 'card.flags_changed',
       target: svcCardId,
-      details: { ...flags, reason },
+      details: { ...(flags as Record<string, boolean>) },
     }),
   reply: ({ view }, { timeZone }) => ({ status: 200, body: JSON.stringify(toCardRecord(view, timeZone)) }),
 })

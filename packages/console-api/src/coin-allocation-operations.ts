@@ -42,12 +42,9 @@ export const voidCoinAllocationInConsole = operation({
     const requestId = `console/${allocationId}`
     return { ...readVoid(partnerId, allocationId, { requestId, reason }), actor: 'operator' as const }
   },
-  audit: ({ partnerId, allocationId, reason }, input) =>
-    auditOf(partnerId, input, {
-      action: 'coins.voided',
-      target: allocationId,
-      details: { reason },
-    }),
+  // The void has the reason: it may name a person (decision O7).
+  audit: ({ partnerId, allocationId }, input) =>
+    auditOf(partnerId, input, { action: 'coins.voided', target: allocationId }),
   reply: ({ done }, { timeZone }) => ({ status: 200, body: JSON.stringify(voidToWire(done, timeZone)) }),
 })
 

@@ -6,6 +6,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { isTaken } from '@svc/server/webhooks/list-attempts'
 import { Type } from 'typebox'
+import { withoutReason } from './audit-details.ts'
 import { closed, instant, maybe, record, rupeesText, text } from './console-schema.ts'
 
 const SOURCES = [
@@ -77,6 +78,8 @@ export interface HistorySubject {
   readonly objectIds: readonly string[]
   /** Journals besides those whose transfers name one of the objects. */
   readonly journalIds?: readonly string[]
+  /** Whether the caller has revealed the object: older entries of the audit have reasons of card changes. */
+  readonly isRevealed?: boolean
   /** What is known already: its instants are where events are looked for. */
   readonly known: readonly Happening[]
 }
@@ -143,7 +146,7 @@ interface AuditContent {
 
 /** Everything recorded about an object, oldest first: ledger, events, deliveries and audit, with what is known of it. */
 export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happening[]> {
-  const { tenantId, objectIds, journalIds = [], known } = subject
+  const { tenantId, objectIds, journalIds = [], isRevealed = false, known } = subject
   const journals = journalsOf(await tx.query(JOURNALS, [tenantId, objectIds, journalIds]))
   const [low, high] = rangesAround([...known, ...journals].map(({ at }) => at))
   const events = await tx.query(EVENTS, [tenantId, low, high, objectIds])
@@ -156,7 +159,7 @@ export async function readHistory(tx: Tx, subject: HistorySubject): Promise<Happ
       return { at: created_at, source: 'event', what: type, id: event_id }
     }),
     ...deliveries.map(deliveryOf),
-    ...audit.map(actionOf),
+    ...audit.map((entry) => actionOf(entry, isRevealed)),
   ])
 }
 
@@ -223,9 +226,13 @@ function deliveryOf(attempt: Attempt): Happening {
   }
 }
 
-function actionOf({ content, sequence }: { content: string; sequence: bigint }): Happening {
+function actionOf(
+  { content, sequence }: { content: string; sequence: bigint },
+  isRevealed: boolean,
+): Happening {
   const { action, actor, at, details = {} } = JSON.parse(content) as AuditContent
-  const detail = Object.entries(details).map(([name, value]) => `${name}: ${String(value)}`)
+  const shown = isRevealed ? details : withoutReason(action, details)
+  const detail = Object.entries(shown).map(([name, value]) => `${name}: ${String(value)}`)
   return {
     at: new Date(at),
     source: 'audit',

@@ -9,6 +9,7 @@ import { Type } from 'typebox'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
 import { type Happening, HistoryEntry, type HistorySubject, happeningToWire, readHistory } from './history.ts'
 import { recorded } from './payment-history.ts'
+import { isRevealed } from './reveals.ts'
 
 const PAYMENTS_SHOWN = 100
 const CODE = statement<QrCode>(
@@ -118,12 +119,18 @@ export const showHistory = query({
   params: idParam('objectId'),
   result: closed({ history: Type.Array(HistoryEntry, { description: 'Oldest first' }) }),
   errors: ['qr_code_not_found', 'card_not_found', 'card_account_not_found'],
-  mount({ config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
-    return async ({ params: { objectId } }) => {
+  mount(services) {
+    const { config, database } = services
+    const timeZone = config.BUSINESS_TIME_ZONE
+    return async (input) => {
+      const { objectId } = input.params
       const [, read] =
         SUBJECTS.find(([prefix]) => objectId.startsWith(prefix)) ??
         failField('objectId', 'format', 'must be the id of a QR code, a card or a card account', 'path')
-      const history = await database.operate(async (tx) => readHistory(tx, await read(tx, objectId)))
+      const shown = { isRevealed: await isRevealed(services, input) }
+      const history = await database.operate(async (tx) =>
+        readHistory(tx, { ...(await read(tx, objectId)), ...shown }),
+      )
       return { body: JSON.stringify({ history: history.map((each) => happeningToWire(each, timeZone)) }) }
     }
   },
