@@ -17,4 +17,11 @@ if (!existsSync(`${root}/lab/bench/node_modules/oidc-provider`)) {
   run('npm', 'ci', '--prefix', 'lab/bench', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
 }
 await import('./build.mjs')
-run(process.execPath, '--experimental-websocket', '--import', 'tsx', 'lab/bench/run.ts', ...process.argv.slice(2))
+run(
+  process.execPath,
+  '--experimental-websocket',
+  '--import',
+  'tsx',
+  'lab/bench/run.ts',
+  ...process.argv.slice(2),
+)

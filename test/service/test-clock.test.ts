@@ -148,7 +148,7 @@ test('an event that is sent again goes out at once, also where the clock is ahea
   await newCode(service, tenant)
   const received = (count: number) => receiver.until(() => receiver.at('/again').length === count)
   await received(1)
-  const [{ event }] = receiver.at('/again') as [{ event: Json }]
+  const { event } = receiver.at('/again')[0]!
   const path = `/api/v0/webhook-endpoints/${endpointId}`
   payloadOf(await tenant.post(`${path}/resend`, { eventId: event.id }))
   await received(2)

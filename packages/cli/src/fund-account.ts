@@ -1,6 +1,6 @@
 import { askApproval, fundingPosting, withdrawalPosting } from '@svc/console-api/postings'
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
-import { isEntered } from '@svc/core/cards/entered-fundings'
+import { isEntered } from '@svc/core/ledger/bank-entries'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
