@@ -1,10 +1,10 @@
 import { inBrowser } from './bed.ts'
 import { coinConfigs } from './coin-configs.ts'
 import { dialogs, oneProof } from './dialogs.ts'
-import { exceptions } from './exceptions.ts'
+import { exceptions, settledAccounts } from './exceptions.ts'
 import { journals } from './journals.ts'
 import { cardAccountMoney, cards, coinVoids, payments } from './money.ts'
-import { approvals, outcomes } from './outcomes.ts'
+import { approvals, outcomeApprovals, outcomes } from './outcomes.ts'
 import { payoutApproval, payoutOutcomes, payouts } from './payouts.ts'
 import { returnedCredits, suspense } from './suspense.ts'
 
@@ -16,8 +16,10 @@ inBrowser('money in the console', {
     suspense,
     returnedCredits,
     approvals,
+    outcomeApprovals,
     outcomes,
     exceptions,
+    settledAccounts,
     journals,
     payments,
     cardAccountMoney,

@@ -53,6 +53,7 @@ test('the guide to the card rail runs as it is printed: an authorisation, captur
     expect(printed).toContain(`"status":"${status}"`)
   expect(printed).toContain('"reason":"insufficient_funds"')
   expect(printed).toContain('unmatched_refund')
+  expect(printed).toMatch(/outcome +WRITTEN_OFF\nopen +0\.00/)
 })
 
 test('the guide to the bank rail runs as it is printed: a transfer, one entered before, one in quarantine, a withdrawal', async () => {

@@ -2,10 +2,7 @@ import { continueClosings } from '@svc/console-api/tenant-closing'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { trialBalance } from '@svc/core/ledger/books'
 import { settleBalance } from '@svc/core/ledger/settle-balance'
-import { changePayout } from '@svc/core/qr-codes/change-payout'
-import { preparePayout } from '@svc/core/qr-codes/prepare-payout'
 import { paise } from '@svc/kernel/money'
-import { calendarDay } from '@svc/kernel/time'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { approve, newReference, openApprovers, sqlOn } from '../harness/approvals.ts'
 import { notifyTransfer, numberOf, quarantined, transferTo } from '../harness/bank-rail.ts'
@@ -13,12 +10,17 @@ import { Terminal } from '../harness/card-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { type Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
-import { newDispute } from '../harness/disputes.ts'
-import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
-import { giveAccount } from '../harness/payouts.ts'
-import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
-import { balancesOf, brokenIn, type Shop, shopWith } from '../harness/refunds.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { brokenIn } from '../harness/refunds.ts'
 import { MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import {
+  advancesOf,
+  balanceOn,
+  exceptedOn,
+  exceptionsOf,
+  indebtedOn,
+  settle,
+} from '../harness/settled-outside.ts'
 
 let service: TestService
 let other: TestService
@@ -34,65 +36,11 @@ afterAll(async () => {
 })
 
 const sql = <T>(text: string, values: unknown[] = []) => sqlOn<T>(service, text, values)
-const advances = ({ merchantId }: Pick<Shop, 'merchantId'>) => `merchant_advances:${merchantId}`
-const exceptions = ({ partnerId }: Pick<TestPartner, 'partnerId'>) => `card_exceptions:${partnerId}`
-const balanceOf = async (accountId: string): Promise<string | undefined> =>
-  (
-    await sql<{ balance: string }>('select balance::text from ledger_accounts where account_id = $1', [
-      accountId,
-    ])
-  )[0]?.balance
-interface Entry {
-  readonly amount: string
-  readonly outcome?: 'SETTLED' | 'WRITTEN_OFF'
-  readonly reference?: string
-}
-const settle = (
-  by: Browser,
-  accountId: string,
-  { amount, outcome = 'SETTLED', reference = newReference() }: Entry,
-) => by.post(`/ledger/accounts/${accountId}/settle`, { amount, outcome, reference, reason: 'by letter' })
-
-async function payOut({ merchantId }: Pick<Shop, 'merchantId'>) {
-  const { commands } = service.app.services
-  const businessDay = calendarDay(new Date(), 'Asia/Kolkata')
-  const asked = { merchantId, businessDay, preparedBy: 'operator asha', isEarly: true }
-  const { payout } = await commands.open(preparePayout).run({ ...asked, requiresSettlement: false })
-  for (const step of [
-    { to: 'APPROVED', by: 'operator ravi' },
-    { to: 'SENT', runId: 'pyr_settled' },
-    { to: 'PAID', utr: newReference() },
-  ] as const)
-    if (payout) await commands.open(changePayout).run({ merchantId, payoutId: payout.payoutId, step })
-  return payout
-}
-
-/** A merchant that was paid out, and then owes the amount of a dispute. */
-async function indebted(amount: number): Promise<Shop & { readonly disputeId: string }> {
-  const shop = await shopWith(service, amount)
-  await giveAccount(service, shop.merchantId)
-  await payOut(shop)
-  const disputeId = await newDispute(service, shop.paymentId, { amount })
-  expect(await balanceOf(advances(shop))).toBe(String(-amount * 100))
-  return { ...shop, disputeId }
-}
-
-const pay = async ({ client }: Shop, amount: number): Promise<void> => {
-  const { tr } = await newCode(service, client, { multipleUse: true })
-  payloadOf(await notifyCredit(service.client, creditOf(tr, { amount })))
-}
-
-/** A partner for whose card the network took this beyond its balance, or gave back without a capture. */
-async function excepted(message: 'taken' | 'given', amount: number): Promise<TestPartner> {
-  const partner = await newPartner(service, { fundsPaise: 1_000_00n })
-  const client = await asPartner(service.client, partner)
-  const { token } = payloadOf(await createCard(client, partner))
-  const terminal = new Terminal(service.client, token)
-  if (message === 'taken') await terminal.advise('forced_post', 500 + amount)
-  else await terminal.refund(amount)
-  expect(await balanceOf(exceptions(partner))).toBe(String((message === 'taken' ? -100 : 100) * amount))
-  return partner
-}
+const advances = advancesOf
+const exceptions = exceptionsOf
+const balanceOf = (accountId: string) => balanceOn(service, accountId)
+const indebted = (amount: number) => indebtedOn(service, amount)
+const excepted = (message: 'taken' | 'given', amount: number) => exceptedOn(service, message, amount)
 
 test('what the network settled leaves the exceptions against the card settlement, on whichever side it was', async () => {
   const taken = await excepted('taken', 80)
@@ -110,68 +58,6 @@ test('what the network settled leaves the exceptions against the card settlement
   expect((await settle(asha, exceptions(given), { amount: '12.50' })).json.open).toBe('0.00')
   expect(await balanceOf(`card_settlement:${given.partnerId}`)).toBe('0')
   expect(await brokenIn(service)).toEqual([])
-})
-
-test('an advance that the merchant repaid to the bank is deducted from no payout any more', async () => {
-  const shop = await indebted(900)
-  const bank = await balanceOf(`bank:${shop.merchantId}`)
-  const over = await settle(asha, advances(shop), { amount: '900.01' })
-  expect(over.error).toBe('balance_not_open')
-  expect((await settle(asha, advances(shop), { amount: '600.00' })).json.open).toBe('300.00')
-  expect(Number(await balanceOf(`bank:${shop.merchantId}`))).toBe(Number(bank) - 600_00)
-  await pay(shop, 1_000)
-  const payout = await payOut(shop)
-  expect(payout).toMatchObject({
-    paymentPaise: 1_000_00n,
-    refundPaise: 900_00n,
-    adjustmentPaise: 600_00n,
-    advancePaise: 300_00n,
-    amountPaise: 700_00n,
-  })
-  const { data } = payloadOf(await shop.client.get(`/api/v0/payouts/${payout!.payoutId}/lines`))
-  expect(data).toContainEqual(
-    expect.objectContaining({ kind: 'advance_settled', amount: 600, journalId: expect.any(String) }),
-  )
-  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('merchant_advances')
-  expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('payable')
-  expect(await brokenIn(service)).toEqual([])
-})
-
-test('a repayment that was entered wrongly is reversed, and a payout that had it counts it back', async () => {
-  const shop = await indebted(500)
-  const reference = newReference()
-  const { journalId } = (await settle(asha, advances(shop), { amount: '500.00', reference })).json
-  await pay(shop, 800)
-  expect(await payOut(shop)).toMatchObject({ amountPaise: 800_00n, advancePaise: 0n })
-  const reversed = await asha.post(`/ledger/journals/${journalId}/reverse`, { reason: 'of another merchant' })
-  expect(reversed.json).toMatchObject({ kind: 'journal_reversal', reverses: journalId })
-  expect(await balanceOf(advances(shop))).toBe('-50000')
-  expect(await brokenIn(service)).toEqual([])
-  await pay(shop, 600)
-  expect(await payOut(shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 500_00n })
-  expect(await balanceOf(advances(shop))).toBe('0')
-  // Reversed before a payout has it, it is in none.
-  const other = await indebted(100)
-  const again = (await settle(asha, advances(other), { amount: '100.00' })).json.journalId
-  await asha.post(`/ledger/journals/${again}/reverse`, { reason: 'twice' })
-  await pay(other, 300)
-  expect(await payOut(other)).toMatchObject({ amountPaise: 200_00n, adjustmentCount: 0 })
-  expect((await settle(asha, advances(shop), { amount: '1.00', reference })).error).toBe('balance_not_open')
-})
-
-test('what is written off goes to the account of what was given up, not to the bank or the network', async () => {
-  const shop = await indebted(70)
-  const partner = await excepted('taken', 35)
-  for (const [accountId, amount, tenantId] of [
-    [advances(shop), '70.00', shop.merchantId],
-    [exceptions(partner), '35.00', partner.partnerId],
-  ] as const) {
-    const { json } = await settle(asha, accountId, { amount, outcome: 'WRITTEN_OFF' })
-    expect(json).toMatchObject({ open: '0.00' })
-    expect(await balanceOf(`write_offs:${tenantId}`)).toBe(String(-Number(amount) * 100))
-  }
-  await pay(shop, 100)
-  expect(await payOut(shop)).toMatchObject({ amountPaise: 100_00n, advancePaise: 0n })
 })
 
 test('a reference is entered once, however it is written; another amount, outcome or account under it is refused', async () => {
