@@ -107,7 +107,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['card_exceptions', 'delete from card_exceptions'],
   ['card_exceptions', `delete from ledger_transfers where kind = 'exception_settled'`],
   ['advances', `update ledger_transfers set amount = amount + 1 where kind = 'advance_repaid'`],
-  ['advances', 'update disputes set advanced_paise = advanced_paise + 1 where advanced_paise > 0'],
+  ['advances', 'update disputes set advanced_paise = advanced_paise - 1 where advanced_paise > 0'],
   ['card_message_events', `delete from outbox where type = 'card.captured'`],
   ['card_ends', `update cards set unclaimed_at = now() - interval '2 days' where ended_at is not null`],
   ['card_ends', `update cards set replaced_by = 'card_other', due_at = null where ended_at is not null`],
