@@ -107,27 +107,18 @@ test('an alert closes by itself when its condition ends, and a new one opens whe
 test('an alert stays open while its condition lasts, however many more of its kind there are', async () => {
   const endpointId = await endpoint('gone')
   await watch()
-  // They come before it by their ids.
+  // By their ids they come before it.
   await sql(
     `insert into webhook_endpoints
-     select (jsonb_populate_record(e, jsonb_build_object('endpoint_id', 'whe_0_' || n))).*
+     select (jsonb_populate_record(e, jsonb_build_object('endpoint_id', 'whe_00_' || n))).*
      from webhook_endpoints e cross join generate_series(1, 150) n where e.endpoint_id = $1`,
     [endpointId],
   )
   await watch()
-  const [alert] = await alertsOf('webhook_endpoint_disabled', `&q=${endpointId}`)
-  expect(alert).toMatchObject({ status: 'open' })
-  const open = `select count(*)::int as open from alerts
-    where kind = 'webhook_endpoint_disabled' and closed_at is null`
-  expect((await sql(open)).rows).toEqual([{ open: 100 }])
-  await sql(`delete from webhook_endpoints where endpoint_id = $1`, [endpointId])
-  await watch()
-  expect(await alertsOf('webhook_endpoint_disabled', `&q=${endpointId}`)).toMatchObject([
-    { status: 'closed' },
-  ])
-  expect((await sql(open)).rows).toEqual([{ open: 100 }])
-  await sql(`delete from webhook_endpoints where endpoint_id like 'whe_0_%'`)
-  await watch()
+  expect(await alertsOf('webhook_endpoint_disabled', `&q=${endpointId}`)).toMatchObject([{ status: 'open' }])
+  const open = `select from alerts where kind = 'webhook_endpoint_disabled' and closed_at is null`
+  expect((await sql(open)).rowCount).toBe(100)
+  await sql(`delete from webhook_endpoints where endpoint_id like 'whe_00_%'`)
 })
 
 test('an acknowledgement says who and why, is audited once, and ends when the condition gets worse', async () => {
