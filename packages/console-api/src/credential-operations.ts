@@ -72,7 +72,7 @@ export const issueCredentialInConsole = query({
   params,
   body: closed({ name: Name, ...NewLimits }),
   result: IssuedRecord,
-  errors: ['tenant_not_found', 'tenant_closing'],
+  errors: ['tenant_not_found', 'tenant_closing', 'too_many_credentials'],
   mount(services) {
     return async (input) => {
       const { tenantId } = input.params
@@ -123,7 +123,7 @@ export const rollCredentialInConsole = query({
   params: oneOfTenant,
   body: closed({ hours: Hours }),
   result: IssuedRecord,
-  errors: ['credential_not_found', 'credential_ended', 'tenant_closing'],
+  errors: ['credential_not_found', 'credential_ended', 'tenant_closing', 'too_many_credentials'],
   mount(services) {
     return async (input) => {
       const { hours = OVERLAP_HOURS } = input.body

@@ -38,6 +38,12 @@ export const TENANT_FAILURES = {
     'The credential was revoked or replaced',
     'List the credentials: one that was replaced says until when it works.',
   ),
+  too_many_credentials: kind(
+    422,
+    'BUSINESS_ERROR',
+    'The maximum number of credentials is reached',
+    'A tenant has at most 50 API keys or clients in use, and is issued at most 100 in 24 hours; the description says which. Revoke one that no program uses, or wait.',
+  ),
   tenant_closing: kind(
     409,
     'CONFLICT_ERROR',

@@ -57,7 +57,7 @@ export const issueOwnCredential = query({
   role: 'admin',
   body: closed({ name: Name, ...NewLimits }),
   result: IssuedRecord,
-  errors: [],
+  errors: ['too_many_credentials'],
   mount(services: PortalServices) {
     return async (input) => {
       const { name, ...body } = input.body
@@ -109,7 +109,7 @@ export const rollOwnCredential = query({
   params: idParam('credentialId'),
   body: closed({ hours: Hours }),
   result: IssuedRecord,
-  errors: ['credential_not_found', 'credential_ended'],
+  errors: ['credential_not_found', 'credential_ended', 'too_many_credentials'],
   mount(services: PortalServices) {
     return async (input) => {
       const { hours = OVERLAP_HOURS } = input.body

@@ -72,7 +72,13 @@ export const useMemberLink = query({
   body: closed({ token: Token, password: NewPassword, code: OptionalCode }),
   result: OpenedLinkRecord,
   responseHeaders: { 'set-cookie': 'SessionCookie' },
-  errors: ['invitation_not_found', 'invitation_expired', 'tenant_closing', ...PROOF_FAILURES],
+  errors: [
+    'invitation_not_found',
+    'invitation_expired',
+    'tenant_closing',
+    'too_many_credentials',
+    ...PROOF_FAILURES,
+  ],
   mount(services: PortalServices) {
     const { database, memberGate } = services
     return async ({ address, body: { token, password, code }, headers, requestId }) => {

@@ -37,7 +37,7 @@ const LIST = statement<LimitsRow & { credentialId: string }>(
 const SAVE = statement(
   'credential_limits_save',
   `insert into credential_limits as l (tenant_id, credential_id, addresses, scopes, revision, changed_at)
-   values ($1, $2, $3::text[], $4::text[], 1, clock_timestamp())
+   values ($1, $2, $3::text[], $4::text[], 1, case when $5 then '-infinity' else clock_timestamp() end)
    on conflict (tenant_id, credential_id) do update
      set addresses = $3::text[], scopes = $4::text[], revision = l.revision + 1, changed_at = clock_timestamp()
      where (l.addresses, l.scopes) is distinct from ($3::text[], $4::text[])`,
@@ -52,13 +52,18 @@ export async function listLimits(tx: Tx, tenantId: string): Promise<ReadonlyMap<
   return new Map(rows.map((row) => [row.credentialId, limitsOf(row)]))
 }
 
+/**
+ * `isNew`: the credential is issued with them. No token of it names an older revision, so that it is not among the changes
+ * that every process reads.
+ */
 export async function saveLimits(
   tx: Tx,
   { tenantId, credentialId }: { readonly tenantId: string; readonly credentialId: string },
   { addresses, scopes }: CredentialLimits,
+  isNew = false,
 ): Promise<void> {
   const list = (texts: readonly string[]) => (texts.length > 0 ? texts : null)
-  await tx.query(SAVE, [tenantId, credentialId, list(addresses), list(scopes)])
+  await tx.query(SAVE, [tenantId, credentialId, list(addresses), list(scopes), isNew])
 }
 
 const rangesOf = (texts: readonly string[]): readonly IpRange[] =>

@@ -1,4 +1,5 @@
 import { fail } from '@svc/contract/errors'
+import { required } from '@svc/kernel/invariant'
 import type { Secret } from '@svc/kernel/secret'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -12,6 +13,11 @@ import { kindOfTenant } from './tenant.ts'
 /** Hours for which a credential that was replaced goes on working. */
 export const OVERLAP_HOURS = 24
 export const OVERLAP_HOURS_MAX = 720
+
+/** Credentials of a tenant that are neither revoked nor ended. */
+export const CREDENTIALS_MAX = 50
+/** What a tenant can issue in 24 hours, so that those who issue and revoke do not fill the list of revocations. */
+export const ISSUED_A_DAY_MAX = 100
 
 interface Kept {
   readonly credentialId: string
@@ -39,7 +45,15 @@ export interface IssuedCredential {
   readonly secret: Secret
 }
 
+interface Count {
+  readonly live: number
+  readonly issued: number
+  /** When the oldest that counts as issued is a day old. */
+  readonly nextAt: Date | null
+}
+
 interface Kind {
+  readonly count: ReturnType<typeof statement<Count>>
   readonly list: ReturnType<typeof statement<Kept>>
   readonly end: ReturnType<typeof statement<Kept>>
   readonly issue: (tx: Tx, maker: KeyMaker, tenantId: string, name: string) => Promise<IssuedCredential>
@@ -53,6 +67,13 @@ const kind = (table: 'api_keys' | 'oauth_clients', id: string, more: string) => 
     list: statement<Kept>(
       `${table}_kept`,
       `select ${columns} from ${table} where tenant_id = $1 order by ${id}`,
+    ),
+    count: statement<Count>(
+      `${table}_count`,
+      `select count(*) filter (where revoked_at is null and coalesce(expires_at, 'infinity') > clock_timestamp())::integer as live,
+         count(*) filter (where created_at > day_ago)::integer as issued,
+         min(created_at) filter (where created_at > day_ago) + interval '24 hours' as "nextAt"
+       from ${table}, (select clock_timestamp() - interval '24 hours' as day_ago) d where tenant_id = $1`,
     ),
     end: statement<Kept>(
       `${table}_end`,
@@ -111,15 +132,36 @@ export interface NewCredential {
   readonly limits?: CredentialLimits
 }
 
-/** Throws `tenant_closing`. */
+// Of two that are issued at once, by different processes, the second one counts the first.
+const LOCK = statement(
+  'credentials_lock',
+  `select pg_advisory_xact_lock(hashtextextended('svc credentials ' || $1, 0))`,
+)
+
+async function requireRoom(tx: Tx, tenantId: string): Promise<void> {
+  await tx.query(LOCK, [tenantId])
+  const { live, issued, nextAt } = required(
+    (await tx.query(kindOf(tenantId).count, [tenantId]))[0],
+    'a count',
+  )
+  if (live >= CREDENTIALS_MAX)
+    fail('too_many_credentials', { description: `The tenant has ${CREDENTIALS_MAX} credentials in use` })
+  if (issued >= ISSUED_A_DAY_MAX)
+    fail('too_many_credentials', {
+      description: `The tenant was issued ${ISSUED_A_DAY_MAX} credentials in 24 hours; the next can be issued from ${nextAt?.toISOString()}`,
+    })
+}
+
+/** Throws `tenant_closing`, or `too_many_credentials`. */
 export async function issueCredential(
   tx: Tx,
   maker: KeyMaker,
   { tenantId, name, limits = NO_LIMITS }: NewCredential,
 ): Promise<IssuedCredential> {
+  await requireRoom(tx, tenantId)
   const issued = await kindOf(tenantId).issue(tx, maker, tenantId, name)
   if (limits.addresses.length + limits.scopes.length > 0)
-    await saveLimits(tx, { tenantId, credentialId: issued.credentialId }, limits)
+    await saveLimits(tx, { tenantId, credentialId: issued.credentialId }, limits, true)
   return issued
 }
 
@@ -149,7 +191,7 @@ export async function revokeCredential(tx: Tx, tenantId: string, credentialId: s
 /**
  * Issues a credential in the place of another, of the same name and limits; the other one and its tokens go on for some
  * hours.
- * Throws `credential_not_found`, or `credential_ended` for one that was revoked or replaced before.
+ * Throws `credential_not_found`, `too_many_credentials`, or `credential_ended` for one that was revoked or replaced before.
  */
 export async function rollCredential(
   tx: Tx,
