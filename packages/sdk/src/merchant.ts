@@ -37,9 +37,7 @@ export class Merchant {
       const headers = { 'api-key': apiKey }
       const response = await plain.request('/api/v0/merchant/token', { method: 'POST', headers })
       const { token, expiry } = (await response.json()) as { token: string; expiry: number }
-      // The service's clock counts: its response has both instants.
-      const serviceNowMs = Date.parse(response.headers.get('date') ?? '') || Date.now()
-      return { token, lifetimeMs: expiry - serviceNowMs, cookie: undefined }
+      return { token, lifetimeMs: lifetimeMs(expiry, response.headers), cookie: undefined }
     })
     this.api = new Api(new Transport(options, { tokens, headers: {} }))
     this.qrCodes = new QrCodes(this.api)
@@ -50,4 +48,14 @@ export class Merchant {
     this.webhooks = new Webhooks(this.api)
     this.requests = new Requests(this.api)
   }
+}
+
+/** Smaller ones are durations: as instants they would lie in 1970 to 1973, as durations they end after three years. */
+const INSTANT_MS_MIN = 1e11
+
+/** `expiry` is an instant or the time that is left, in milliseconds (decision A1). */
+function lifetimeMs(expiry: number, headers: Headers): number {
+  if (expiry < INSTANT_MS_MIN) return expiry
+  // The service's clock counts: its response has both instants.
+  return expiry - (Date.parse(headers.get('date') ?? '') || Date.now())
 }
