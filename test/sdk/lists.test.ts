@@ -5,6 +5,7 @@ import {
   ConnectionError,
   type Event,
   SvcError,
+  UnexpectedResponseError,
   verifyWebhook,
   WebhookVerificationError,
 } from '../../packages/sdk/src/index.ts'
@@ -179,7 +180,7 @@ test('a redirect is not followed: the token goes nowhere else', async () => {
   const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
   const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { attemptsMax: 1 })
   proxy.decide = ({ path }) => (path === '/api/v0/qr-code' ? { status: 307, headers: { location } } : 'pass')
-  await expect(qrCodes.create({})).rejects.toBeInstanceOf(ConnectionError)
+  await expect(qrCodes.create({})).rejects.toBeInstanceOf(UnexpectedResponseError)
   expect(received).toEqual([])
   await new Promise((resolve) => elsewhere.close(resolve))
 })

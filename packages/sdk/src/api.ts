@@ -2,7 +2,9 @@ import createClient, { type Client } from 'openapi-fetch'
 import { urlOf } from './base-url.ts'
 import type { Deadline } from './deadline.ts'
 import type { Opener } from './encryption.ts'
+import { notInForm, UnexpectedResponseError } from './errors.ts'
 import { KEYED } from './registry.ts'
+import { hasType, withBody } from './response-body.ts'
 import type { components, paths } from './schema.ts'
 import type { CallOptions, ReadOptions, Transport, WriteOptions } from './transport.ts'
 
@@ -25,9 +27,15 @@ export class Api {
     this.http.use({
       onRequest({ request, schemaPath }) {
         const { headers, method } = request
-        if (KEYED.has(`${method} ${schemaPath}`) && !headers.has('idempotency-key'))
-          headers.set('idempotency-key', crypto.randomUUID())
+        const isKeyed = KEYED.has(`${method} ${schemaPath}`)
+        if (isKeyed && !headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID())
+        // The service would ignore it, and what has a key is sent again.
+        if (!isKeyed) headers.delete('idempotency-key')
         return request
+      },
+      async onResponse({ response, request, options: { parseAs } }) {
+        const isEmpty = request.method === 'HEAD' || response.status === 204
+        return parseAs === 'json' && response.ok && !isEmpty ? readJsonText(response) : undefined
       },
     })
   }
@@ -73,26 +81,81 @@ export class Api {
       },
       fetch: async (request: Request): Promise<Response> => {
         const response = await this.#transport.send(request, { timeoutMs, deadline, attemptsMax, onResponse })
-        return opener ? new Response(await opener.open(await response.text()), response) : response
+        return opener ? decrypted(response, opener) : response
       },
     }
   }
 
-  /** The same for a response that is read as it comes. */
-  stream(options: CallOptions = {}, headers: Readonly<Record<string, string>> = {}) {
+  /** The same for a response that is a file of this media type. */
+  file(mediaType: string, options?: CallOptions) {
+    const { fetch: send, ...call } = this.call(options)
+    return {
+      ...call,
+      parseAs: 'arrayBuffer' as const,
+      fetch: async (request: Request) => requireType(await send(request), mediaType),
+    }
+  }
+
+  /** The same for a response of this media type that is read as it comes. */
+  stream(mediaType: string, options: CallOptions = {}, headers: Readonly<Record<string, string>> = {}) {
     const deadline = this.deadline(options)
     const { attemptsMax, onResponse, timeoutMs } = options
-    const sending = { timeoutMs, attemptsMax, onResponse, deadline, streamed: true }
+    const sending = { timeoutMs, attemptsMax, onResponse, deadline, streamed: mediaType }
     return {
       parseAs: 'stream' as const,
       headers: { ...options.headers, ...headers },
-      fetch: (request: Request): Promise<Response> => this.#transport.send(request, sending),
+      fetch: async (request: Request) => requireType(await this.#transport.send(request, sending), mediaType),
     }
   }
 }
 
-/** The payload of a response; what is no success has been thrown. */
-export const payloadOf = <P>({ data }: { readonly data?: { readonly payload: P } }): P => data!.payload
+/** @throws UnexpectedResponseError when the response is of another media type, such as a proxy's page. */
+async function requireType(response: Response, mediaType: string): Promise<Response> {
+  if (hasType(response, mediaType)) return response
+  throw notInForm(response, await response.text())
+}
+
+/** @throws UnexpectedResponseError when the response is not encrypted to this key. */
+async function decrypted(response: Response, opener: Opener): Promise<Response> {
+  const body = await response.text()
+  try {
+    return withBody(response, await opener.open(body))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const what = `${response.url} returned ${response.status}, which cannot be decrypted: ${why}`
+    throw new UnexpectedResponseError(response, what, { cause, body })
+  }
+}
+
+/** A response whose text has been read and is JSON. */
+interface JsonResponse extends Response {
+  readonly raw: string
+}
+
+async function readJsonText(response: Response): Promise<JsonResponse> {
+  const raw = await response.text()
+  try {
+    JSON.parse(raw)
+  } catch (cause) {
+    throw notInForm(response, raw, cause)
+  }
+  return Object.assign(withBody(response, raw), { raw })
+}
+
+interface Parsed<P> {
+  readonly data?: { readonly payload: P }
+  readonly response: Response
+}
+
+/**
+ * The payload of a response; what is no success has been thrown.
+ *
+ * @throws UnexpectedResponseError when there is none, such as in the JSON of a proxy
+ */
+export function payloadOf<P>({ data, response }: Parsed<P>): P {
+  if (data?.payload === undefined) throw notInForm(response, (response as Partial<JsonResponse>).raw ?? '')
+  return data.payload
+}
 
 /** The query of a read of the past; empty for now. */
 export const pastQuery = ({ asOf }: ReadOptions = {}) => (asOf ? { asOf: asOf.toISOString() } : {})

@@ -1,6 +1,6 @@
 import { type Api, pageQuery, pastQuery, payloadOf, type Schemas } from './api.ts'
 import type { Encrypter, Opener } from './encryption.ts'
-import { ConnectionError, SvcError, UnexpectedResponseError } from './errors.ts'
+import { isFailure, SvcError } from './errors.ts'
 import { Paged } from './pages.ts'
 import { recordsOf } from './record-stream.ts'
 import type { operations } from './schema.ts'
@@ -57,7 +57,8 @@ export class Cards {
    */
   async create(order: GiftCardOrder, options: WriteOptions = {}): Promise<Card> {
     const deadline = this.#api.deadline(options)
-    const call = this.#api.call({ idempotencyKey: crypto.randomUUID(), ...options }, this.#opener, deadline)
+    const { idempotencyKey = crypto.randomUUID() } = options
+    const call = this.#api.call({ ...options, idempotencyKey }, this.#opener, deadline)
     const post = async (body: string) =>
       payloadOf(await this.#api.http.POST('/api/v0/partner/svcCard', { body, ...call }))
     const inTime = <T>(encryption: Promise<T>) => deadline.wait(encryption, PUBLISHED_KEYS)
@@ -148,7 +149,7 @@ export class Cards {
     let after: string | undefined
     for (let resumes = 0; ; resumes++) {
       const body = { companyId, cardAccountId, ...(after !== undefined && { after }) }
-      const stream = this.#api.stream(options)
+      const stream = this.#api.stream('application/json', options)
       const { response } = await this.#api.http.POST('/api/v0/partner/svcCard/search', { body, ...stream })
       try {
         for await (const card of recordsOf<RewardsCard>(response)) {
@@ -158,8 +159,7 @@ export class Cards {
         }
         return
       } catch (error) {
-        options?.signal?.throwIfAborted()
-        if (resumes >= RESUMES_MAX) throw brokenOff(error)
+        if (resumes >= RESUMES_MAX || !isFailure(error)) throw error
       }
     }
   }
@@ -264,6 +264,3 @@ export class Cards {
     })
   }
 }
-
-const brokenOff = (error: unknown): Error =>
-  error instanceof UnexpectedResponseError ? error : new ConnectionError('The search', RESUMES_MAX + 1, error)

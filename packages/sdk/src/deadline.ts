@@ -1,4 +1,5 @@
 import { ConnectionError } from './errors.ts'
+import { callAfter } from './timer.ts'
 
 /** When one call ends, with all its requests, tokens and waits: at its deadline, or earlier by its caller's signal. */
 export class Deadline {
@@ -29,32 +30,34 @@ export class Deadline {
   async wait<T>(shared: Promise<T>, what: string, attempts = 0): Promise<T> {
     // A failure that no call waits for any more would end the process.
     shared.catch(() => undefined)
-    let timer: ReturnType<typeof setTimeout> | undefined
     const { signal } = this
     signal?.throwIfAborted()
     let release: (() => void) | undefined
+    let stopTimer: (() => void) | undefined
     const ended = new Promise<never>((_, reject) => {
       if (signal) release = whenAborted(signal, () => reject(signal.reason as Error))
-      timer = setTimeout(() => reject(new ConnectionError(what, attempts, this.timeout())), this.remainingMs)
+      stopTimer = callAfter(this.remainingMs, () =>
+        reject(new ConnectionError(what, attempts, this.timeout())),
+      )
     })
     try {
       return await Promise.race([shared, ended])
     } finally {
-      clearTimeout(timer)
+      stopTimer?.()
       release?.()
     }
   }
 
   /** Resolves after this time, unless the call ends before; see `wait`. */
   async pause(ms: number, what: string, attempts: number): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms)
+      stopTimer = callAfter(ms, resolve)
     })
     try {
       await this.wait(over, what, attempts)
     } finally {
-      clearTimeout(timer)
+      stopTimer?.()
     }
   }
 }
@@ -66,25 +69,24 @@ export class Deadline {
  */
 export class AttemptLimit {
   readonly #ending = new AbortController()
-  readonly #timer: ReturnType<typeof setTimeout>
+  /** From now on only the caller's signal, or `end`, ends the attempt. */
+  readonly stopTimer: () => void
   readonly #ignoreCaller: (() => void) | undefined
 
   constructor(deadline: Deadline, timeoutMs: number) {
     const { remainingMs, signal } = deadline
-    this.#timer = setTimeout(
-      () => this.#ending.abort(remainingMs < timeoutMs ? deadline.timeout() : tooSlow(timeoutMs)),
-      Math.min(timeoutMs, remainingMs),
+    this.stopTimer = callAfter(Math.min(timeoutMs, remainingMs), () =>
+      this.end(remainingMs < timeoutMs ? deadline.timeout() : tooSlow(timeoutMs)),
     )
-    if (signal) this.#ignoreCaller = whenAborted(signal, () => this.#ending.abort(signal.reason))
+    if (signal) this.#ignoreCaller = whenAborted(signal, () => this.end(signal.reason))
   }
 
   get signal(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** From now on only the caller's signal ends the attempt. */
-  stopTimer(): void {
-    clearTimeout(this.#timer)
+  end(reason: unknown): void {
+    this.#ending.abort(reason)
   }
 
   /** From now on nothing ends it. */

@@ -86,15 +86,20 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The response is not the service's, or not in its form: a proxy's error page, a stream that broke off. */
+/**
+ * The response is not the service's, or not in its form: a proxy's page, a redirect, a search that broke off. After a write,
+ * whether the request was carried out is not known.
+ */
 export class UnexpectedResponseError extends Error {
   override readonly name = 'UnexpectedResponseError'
   /** HTTP status. */
   readonly status: number
   /** Header fields of the response. */
   readonly headers: Headers
-  /** The body of a response of 400 or more as it came, otherwise empty. */
+  /** The body of the response as it came; empty of a stream and of a redirect. */
   readonly body: string
+  /** How long the response asked to wait, in milliseconds; `undefined` when it did not ask. */
+  readonly retryAfterMs: number | undefined
 
   constructor(
     { status, headers }: Pick<Response, 'status' | 'headers'>,
@@ -105,40 +110,56 @@ export class UnexpectedResponseError extends Error {
     this.status = status
     this.headers = headers
     this.body = body
+    this.retryAfterMs = retryAfterMs(headers)
   }
 }
+
+/** Whether something that was thrown is a failure of a request, and no error of a hook, of the caller or the signal's. */
+export const isFailure = (thrown: unknown): thrown is SvcError | ConnectionError | UnexpectedResponseError =>
+  thrown instanceof SvcError || thrown instanceof ConnectionError || thrown instanceof UnexpectedResponseError
 
 /** The media type of failures with their fields (RFC 9457), which a client asks for by `Accept`. */
 export const PROBLEM_JSON = 'application/problem+json'
 
 interface Envelope {
   readonly payload: string
-  readonly errorResponse: { readonly requestId: string; readonly errorType: ErrorType }
+  readonly errorResponse: { readonly requestId: unknown; readonly errorType: ErrorType }
 }
 
 interface Problem {
-  readonly error: ErrorCode
+  readonly error: unknown
   readonly detail: string
   readonly errorType: ErrorType
-  readonly requestId: string
+  readonly requestId: unknown
   readonly errors?: readonly FieldError[]
 }
 
 type FailureParts = Pick<SvcErrorParts, 'error' | 'description' | 'errorType' | 'requestId' | 'errors'>
 
-/** Reads problem details, or the specified envelope of a server that has no others. */
+/**
+ * Reads problem details, or the specified envelope of a server that has no others.
+ *
+ * @throws TypeError or SyntaxError when it is neither, such as the JSON of a gateway
+ */
 function readFailure(text: string): FailureParts {
   const body = JSON.parse(text) as Partial<Problem> & Envelope
   if (body.detail !== undefined) {
     const { error, detail, errorType, requestId, errors = [] } = body as Problem
-    return { error, description: detail, errorType, requestId, errors }
+    return { ...identified(error, requestId), description: detail, errorType, errors }
   }
   const { error, error_description: description } = JSON.parse(body.payload) as {
-    error: ErrorCode
+    error: unknown
     error_description: string
   }
   const { requestId, errorType } = body.errorResponse
-  return { error, description, errorType, requestId, errors: [] }
+  return { ...identified(error, requestId), description, errorType, errors: [] }
+}
+
+/** What every failure of the service has. */
+function identified(error: unknown, requestId: unknown): Pick<FailureParts, 'error' | 'requestId'> {
+  if (typeof error !== 'string' || typeof requestId !== 'string')
+    throw new TypeError('the body has no error code and request id')
+  return { error: error as ErrorCode, requestId }
 }
 
 /** The failure that a response of 400 or more reports. */
@@ -160,13 +181,37 @@ export function failureOf(
       body: text,
     })
   } catch (cause) {
-    const start = text.slice(0, 100)
-    return new UnexpectedResponseError(
-      response,
-      `${response.url} answered ${response.status}, and not in the service's form: ${start}`,
-      { cause, body: text },
-    )
+    return notInForm(response, text, cause)
   }
+}
+
+/** Of a response whose body is not what the service sends. */
+export const notInForm = (response: Response, body: string, cause?: unknown): UnexpectedResponseError =>
+  new UnexpectedResponseError(
+    response,
+    `${response.url} returned ${response.status}, and not in the service's form: ${body.slice(0, 100)}`,
+    { cause, body },
+  )
+
+/**
+ * The body of a success, once it is known to be the service's.
+ *
+ * @throws UnexpectedResponseError when it is no JSON, or `isWhole` finds a part of it missing
+ */
+export async function readJson<T>(
+  response: Response,
+  isWhole: (body: { readonly [K in keyof T]?: unknown }) => boolean,
+): Promise<T> {
+  const text = await response.text()
+  let body: T | null
+  try {
+    body = JSON.parse(text) as T | null
+  } catch (cause) {
+    throw notInForm(response, text, cause)
+  }
+  // What has no fields has none that are missing, but for `null`.
+  if (body === null || !isWhole(body)) throw notInForm(response, text)
+  return body
 }
 
 /** RFC 9110 section 10.2.3: seconds, or a date. */

@@ -1,5 +1,5 @@
 /** One message of a stream of server-sent events. */
-interface Message {
+export interface Message {
   readonly id: string
   readonly data: string
 }

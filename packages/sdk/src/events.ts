@@ -1,8 +1,10 @@
 import { type Api, payloadOf, type Schemas } from './api.ts'
 import { Deadline } from './deadline.ts'
-import { ConnectionError, SvcError } from './errors.ts'
-import { messagesOf } from './event-stream.ts'
+import { ConnectionError, isFailure, SvcError, UnexpectedResponseError } from './errors.ts'
+import { type Message, messagesOf } from './event-stream.ts'
 import { Paged } from './pages.ts'
+import { requireNumber } from './required.ts'
+import { askedMs } from './retries.ts'
 import type { CallOptions } from './transport.ts'
 
 /** What each type of event brings along. */
@@ -91,7 +93,7 @@ interface Since<T extends EventType> extends CallOptions {
   readonly type?: T
 }
 
-interface Following<T extends EventType> extends Since<T> {
+interface Following<T extends EventType> extends Omit<Since<T>, 'attemptsMax'> {
   /** How often in a row a connection may fail before this throws; 30 by default, `Infinity` to go on for ever. */
   readonly reconnectsMax?: number
   /** Is given why there is no connection, before each wait for the next one. */
@@ -100,6 +102,8 @@ interface Following<T extends EventType> extends Since<T> {
 
 const RECONNECT_MS = 1_000
 const RECONNECTS_MAX = 30
+/** The longest wait that a response may ask for. */
+const RECONNECT_MS_MAX = 60_000
 
 /** A tenant's events: what happened so far, and what happens next. */
 export class Events {
@@ -137,12 +141,14 @@ export class Events {
 
   /**
    * The events so far and then each as it happens, for as long as you read: `for await (const event of events.follow())`.
-   * A connection that is lost is made again after the last event, so that nothing is missed or delivered twice. End
-   * it with `break` or a signal.
+   * A connection that is lost, or on which nothing arrives for 45 seconds, is made again after the last event, so that
+   * nothing is missed or delivered twice. End it with `break` or a signal.
    *
    * @throws SvcError when the service refuses: `events_forgotten` when events after `after` are no longer kept,
-   * `events_ahead` when the feed ends before it, because the service was restored from a backup; ConnectionError when the
-   * service stays away for half a minute
+   * `events_ahead` when the feed ends before it, because the service was restored from a backup; ConnectionError when
+   * `reconnectsMax` connections in a row have failed, one a second and each tried once: by default after half a minute
+   * when they are refused at once, and later when each takes its `timeoutMs`; UnexpectedResponseError when an event is not
+   * in the service's form
    */
   async *follow<T extends EventType = EventType>({
     after = 0,
@@ -151,32 +157,55 @@ export class Events {
     onReconnect,
     ...options
   }: Following<T> = {}): AsyncGenerator<Extract<Event, { type: T }>, void, undefined> {
+    requireNumber('reconnectsMax', reconnectsMax)
     let last = after
     for (let failures = 0; ; ) {
+      let waitMs = RECONNECT_MS
+      let response: Response | undefined
       try {
-        const query = { after: last, ...(type && { type }) }
-        const stream = this.#api.stream(options)
-        const { response } = await this.#api.http.GET('/api/v0/events/stream', {
-          params: { query },
-          ...stream,
-        })
+        response = await this.#openStream(last, type, options)
         // Proxies cut long responses, with or without an event in them.
-        if (response.ok) failures = 0
-        for await (const { id, data } of messagesOf(response)) {
-          last = Number(id)
-          yield JSON.parse(data) as Extract<Event, { type: T }>
+        failures = 0
+        for await (const message of messagesOf(response)) {
+          const event = eventOf(message, response)
+          last = event.sequence
+          yield event as Extract<Event, { type: T }>
         }
       } catch (error) {
-        options.signal?.throwIfAborted()
-        if (error instanceof SvcError && error.status < 500 && error.status !== 429) throw error
+        if (!mayReconnect(error, response)) throw error
         if (++failures > reconnectsMax) throw new ConnectionError('The stream of events', failures, error)
         onReconnect?.(error)
+        waitMs = Math.max(waitMs, Math.min(RECONNECT_MS_MAX, askedMs(error) ?? 0))
       }
-      await new Deadline(2 * RECONNECT_MS, options.signal).pause(
-        RECONNECT_MS,
-        'The stream of events',
-        failures,
-      )
+      const pause = new Deadline(Number.POSITIVE_INFINITY, options.signal)
+      await pause.pause(waitMs, 'The stream of events', failures)
     }
   }
+
+  /** One connection. Following makes the next one, so the transport does not. */
+  async #openStream(after: number, type: EventType | undefined, options: CallOptions): Promise<Response> {
+    const query = { after, ...(type && { type }) }
+    const stream = this.#api.stream('text/event-stream', { ...options, attemptsMax: 1 })
+    const { response } = await this.#api.http.GET('/api/v0/events/stream', { params: { query }, ...stream })
+    return response
+  }
+}
+
+/** @throws UnexpectedResponseError when it is no event with its sequence. */
+function eventOf({ id, data }: Message, response: Response): Event {
+  try {
+    const event = JSON.parse(data) as Event
+    if (id === String(event.sequence)) return event
+  } catch {
+    // Not JSON either.
+  }
+  throw new UnexpectedResponseError(response, 'The stream of events has a message that is no event', {
+    body: data,
+  })
+}
+
+/** Whether another connection may help: not where the service refuses, and not after an event that cannot be read. */
+function mayReconnect(error: unknown, begun: Response | undefined): error is Error {
+  if (error instanceof SvcError) return error.status >= 500 || error.status === 408 || error.status === 429
+  return isFailure(error) && !(begun && error instanceof UnexpectedResponseError)
 }

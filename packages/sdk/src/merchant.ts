@@ -1,5 +1,6 @@
 import { Api } from './api.ts'
 import { Disputes } from './disputes.ts'
+import { readJson } from './errors.ts'
 import { Events } from './events.ts'
 import { Payments } from './payments.ts'
 import { Payouts } from './payouts.ts'
@@ -36,7 +37,10 @@ export class Merchant {
     const tokens = new TokenKeeper(async () => {
       const headers = { 'api-key': apiKey }
       const response = await plain.request('/api/v0/merchant/token', { method: 'POST', headers })
-      const { token, expiry } = (await response.json()) as { token: string; expiry: number }
+      const { token, expiry } = await readJson<{ token: string; expiry: number }>(
+        response,
+        (body) => typeof body.token === 'string' && typeof body.expiry === 'number',
+      )
       return { token, lifetimeMs: lifetimeMs(expiry, response.headers), cookie: undefined }
     })
     this.api = new Api(new Transport(options, { tokens, headers: {} }))

@@ -4,6 +4,7 @@ import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
 import { CardAccounts, Companies, Users } from './companies.ts'
 import { Encrypter, type EncryptWith, Opener } from './encryption.ts'
+import { readJson } from './errors.ts'
 import { Events } from './events.ts'
 import { Requests } from './requests.ts'
 import { refuseInBrowsers, requireText } from './required.ts'
@@ -54,7 +55,8 @@ export class Partner {
     this.api = new Api(new Transport(options, { tokens, headers: { partnerId } }))
     const encrypter = new Encrypter(encryption, async () => {
       const response = await plain.request('/.well-known/jwks.json')
-      return ((await response.json()) as { keys: JWK[] }).keys
+      const { keys } = await readJson<{ keys: JWK[] }>(response, (body) => Array.isArray(body.keys))
+      return keys
     })
     this.cards = new Cards(this.api, encrypter, decryptResponsesWith && new Opener(decryptResponsesWith))
     this.companies = new Companies(this.api)
@@ -74,10 +76,10 @@ async function askForToken(transport: Transport, { clientId, clientSecret }: Par
     method: 'POST',
     body: new URLSearchParams(form),
   })
-  const { access_token: token, expires_in: seconds } = (await response.json()) as {
+  const { access_token: token, expires_in: seconds } = await readJson<{
     access_token: string
     expires_in: number
-  }
+  }>(response, (body) => typeof body.access_token === 'string' && typeof body.expires_in === 'number')
   const cookie = response.headers
     .getSetCookie()
     .map((line) => line.split(';', 1)[0]!)

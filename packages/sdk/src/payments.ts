@@ -38,9 +38,9 @@ export class Payments {
     return new Paged(async (after) => {
       const params = { query: { ...filter, ...pageQuery(after, limit) } }
       const call = this.#api.call(options)
-      const { data } = await this.#api.http.GET('/api/v0/payments', { params, ...call })
+      const { data, response } = await this.#api.http.GET('/api/v0/payments', { params, ...call })
       // CSV, the other form of this response, is asked for by `csv` alone.
-      return (data as { payload: Page<PaymentRecord> }).payload
+      return payloadOf({ data: data as { payload: Page<PaymentRecord> }, response })
     })
   }
 
@@ -51,7 +51,7 @@ export class Payments {
   ): Promise<ReadableStream<Uint8Array>> {
     const { data } = await this.#api.http.GET('/api/v0/payments', {
       params: { query: filter },
-      ...this.#api.stream(options, { accept: 'text/csv' }),
+      ...this.#api.stream('text/csv', options, { accept: 'text/csv' }),
     })
     return data as unknown as ReadableStream<Uint8Array>
   }
@@ -82,8 +82,7 @@ export class Payments {
   /** Refunds of a payment, newest first. */
   refunds(
     paymentId: string,
-    { limit }: { readonly limit?: number } = {},
-    options?: CallOptions,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
   ): Paged<Refund> {
     return new Paged(async (after) => {
       const params = { path: { paymentId }, query: pageQuery(after, limit) }

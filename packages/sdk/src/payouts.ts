@@ -34,11 +34,7 @@ export class Payouts {
    * @throws SvcError `payout_not_found`, `too_many_streams`
    */
   async statement(payoutId: string, options?: CallOptions): Promise<Uint8Array> {
-    const call = {
-      params: { path: { payoutId } },
-      parseAs: 'arrayBuffer' as const,
-      ...this.#api.call(options),
-    }
+    const call = { params: { path: { payoutId } }, ...this.#api.file('application/pdf', options) }
     const { data } = await this.#api.http.GET('/api/v0/payouts/{payoutId}/statement.pdf', call)
     return new Uint8Array(data!)
   }
@@ -55,8 +51,7 @@ export class Payouts {
   /** Payments and refunds of a payout, oldest first. */
   lines(
     payoutId: string,
-    { limit }: { readonly limit?: number } = {},
-    options?: CallOptions,
+    { limit, ...options }: CallOptions & { readonly limit?: number } = {},
   ): Paged<PayoutLine> {
     return new Paged(async (after) => {
       const params = { path: { payoutId }, query: pageQuery(after, limit) }

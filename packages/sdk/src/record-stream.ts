@@ -9,16 +9,23 @@ interface Ending {
  * The records of a streamed search as they come, in constant memory: only the bytes of one record and of one piece of
  * the network are held. Records are objects in the response's one array.
  *
- * @throws UnexpectedResponseError when the response ends before it is whole.
+ * @throws UnexpectedResponseError when the response ends before it is whole, or is not in the service's form.
  */
 export async function* recordsOf<T>(response: Response): AsyncGenerator<T, void, undefined> {
   const scanner = new RecordScanner()
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let count = 0
+  const recordsIn = (bytes: Uint8Array): T[] => {
+    try {
+      return scanner.push(decoder.decode(bytes, { stream: true })).map((text) => JSON.parse(text) as T)
+    } catch (cause) {
+      throw new UnexpectedResponseError(response, `The search has no record after ${count}`, { cause })
+    }
+  }
   for await (const bytes of response.body ?? []) {
-    for (const text of scanner.push(decoder.decode(bytes as Uint8Array, { stream: true }))) {
+    for (const record of recordsIn(bytes as Uint8Array)) {
       count++
-      yield JSON.parse(text) as T
+      yield record
     }
   }
   const reported = endingOf(scanner.around)

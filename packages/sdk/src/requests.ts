@@ -65,7 +65,7 @@ export class Requests {
         yield request
       }
       for (const [id, atMs] of seen) if (atMs < newestMs - LATE_MS) seen.delete(id)
-      await new Deadline(2 * POLL_MS, options.signal).pause(POLL_MS, 'The request log', 0)
+      await new Deadline(Number.POSITIVE_INFINITY, options.signal).pause(POLL_MS, 'The request log', 0)
     }
   }
 

@@ -20,3 +20,12 @@ export function refuseInBrowsers(name: string): void {
       `${name} must not be used in a browser, where every visitor can read it. Create the client on your server`,
     )
 }
+
+/**
+ * Checks a limit that may have been read from a setting that is not there: `NaN` would be no limit, or one of 1 ms.
+ *
+ * @throws TypeError that names the option
+ */
+export function requireNumber(name: string, value: unknown): void {
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`${name} must be a number`)
+}

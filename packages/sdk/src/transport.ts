@@ -2,6 +2,9 @@ import { type BaseUrl, readBaseUrl, urlOf } from './base-url.ts'
 import { AttemptLimit, Deadline } from './deadline.ts'
 import { ConnectionError, failureOf, PROBLEM_JSON, SvcError, UnexpectedResponseError } from './errors.ts'
 import { type Hooks, type Logger, Observer, type ResponseInfo, responseInfo } from './observe.ts'
+import { requireNumber } from './required.ts'
+import { asStream, hasType, isRedirect, whole } from './response-body.ts'
+import { mayRepeat, waitBefore } from './retries.ts'
 import type { Issued, TokenKeeper } from './tokens.ts'
 import { USER_AGENT } from './version.ts'
 
@@ -9,11 +12,11 @@ import { USER_AGENT } from './version.ts'
 export interface TransportOptions extends Hooks {
   /** Where the service is, such as `https://pay.example.com`, or `https://gateway.example.com/payments` under a path. */
   readonly baseUrl: string
-  /** How long one attempt may take, in milliseconds; 15,000 by default. */
+  /** How long one attempt may take, in milliseconds; 15,000 by default, `Infinity` for no limit. */
   readonly timeoutMs?: number
   /**
-   * How long a call may take with all its attempts, tokens, keys and waits, in milliseconds; 60,000 by default. For
-   * streams: until each connection begins.
+   * How long a call may take with all its attempts, tokens, keys and waits, in milliseconds; 60,000 by default, `Infinity`
+   * for no limit. For streams: until each connection begins.
    */
   readonly deadlineMs?: number
   /** How often a request is sent at most, when it is safe to send it again; 5 by default, 1 for never again. */
@@ -69,8 +72,8 @@ interface Sending {
   readonly timeoutMs?: number | undefined
   /** When the call ends; without one, `deadlineMs` after it begins. */
   readonly deadline?: Deadline
-  /** The response's body is handed on as it comes, instead of when it is whole. */
-  readonly streamed?: boolean
+  /** The response's body is handed on as it comes, instead of when it is whole; only of this media type if one is given. */
+  readonly streamed?: boolean | string
   /** Failures come in the form that the request's own `Accept` asks for, by default the specified envelope. */
   readonly asGiven?: boolean
 }
@@ -82,12 +85,6 @@ interface Attempt {
   readonly attempts: number
 }
 
-/** The first wait before sending again; doubled each time, and shortened by chance so that callers do not march in step. */
-const FIRST_WAIT_MS = 250
-const WAIT_MS_MAX = 8_000
-/** The service did not begin with these, so that anything may be sent again. */
-const NOT_BEGUN = new Set([408, 429])
-const MAY_HAVE_BEGUN = new Set([500, 502, 503, 504])
 const RENEWABLE = ['invalid_token', 'invalid_session'] as const
 
 /** Sends requests: with a token that is good, again where that is safe, and never longer than asked for. */
@@ -107,6 +104,8 @@ export class Transport {
       fetch: send = fetch,
       headers = {},
     } = options
+    for (const [name, value] of Object.entries({ timeoutMs, deadlineMs, attemptsMax }))
+      requireNumber(name, value)
     this.baseUrl = readBaseUrl(options.baseUrl)
     this.#options = { timeoutMs, deadlineMs, attemptsMax, fetch: send, headers }
     this.#identity = identity
@@ -115,6 +114,7 @@ export class Transport {
 
   /** The end of a call that begins now. */
   deadline(signal: AbortSignal | undefined, deadlineMs = this.#options.deadlineMs): Deadline {
+    requireNumber('deadlineMs', deadlineMs)
     return new Deadline(deadlineMs, signal)
   }
 
@@ -129,52 +129,80 @@ export class Transport {
     if (tokens) await deadline.wait(tokens.get(), 'The request for a token')
   }
 
-  /** Resolves with a response below 400; throws `SvcError`, `ConnectionError`, `UnexpectedResponseError` or the signal's reason. */
+  /**
+   * Resolves with a response below 400.
+   *
+   * @throws SvcError, ConnectionError or UnexpectedResponseError; the signal's reason; what a hook throws
+   */
   async send(request: Request, sending: Sending = {}): Promise<Response> {
-    const { deadline = this.deadline(request.signal), attemptsMax = this.#options.attemptsMax } = sending
-    const what = `${request.method} ${request.url}`
+    const { deadline = this.deadline(request.signal) } = sending
+    const { attemptsMax = this.#options.attemptsMax, timeoutMs = this.#options.timeoutMs } = sending
+    for (const [name, value] of Object.entries({ attemptsMax, timeoutMs })) requireNumber(name, value)
+    const { method, url } = request
+    const what = `${method} ${url}`
     const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
     const tokens = this.#identity?.tokens
     let token = tokens && (await deadline.wait(tokens.get(), what))
     let renewed = false
     for (let attempts = 1; ; attempts++) {
-      let failure: Error
-      try {
-        const response = await this.#attempt({ request, body, token, attempts }, sending, deadline)
-        if (response.status < 400) return response
-        failure = failureOf(response, await response.text(), attempts, urlOf(this.baseUrl, '/docs/errors'))
-      } catch (error) {
-        deadline.signal?.throwIfAborted()
-        failure = new ConnectionError(what, attempts, error)
-      }
-      if (token && !renewed && SvcError.is(failure, ...RENEWABLE)) {
+      const outcome = await this.#attempt({ request, body, token, attempts }, sending, deadline)
+      if (!(outcome instanceof Error)) return outcome
+      if (token && !renewed && SvcError.is(outcome, ...RENEWABLE)) {
         renewed = true
         token = await deadline.wait(tokens!.replace(token), what, attempts)
         continue
       }
-      if (attempts >= attemptsMax || !mayRepeat(request, failure)) throw failure
-      const waitMs = waitBefore(attempts, failure)
-      if (waitMs >= deadline.remainingMs) throw failure
-      const { method, url } = request
-      this.#observer.retry({ method, url, attempt: attempts + 1, failure, waitMs })
+      if (attempts >= attemptsMax || !mayRepeat(request, outcome)) throw outcome
+      const waitMs = waitBefore(attempts, outcome)
+      if (waitMs >= deadline.remainingMs) throw outcome
+      this.#observer.retry({ method, url, attempt: attempts + 1, failure: outcome, waitMs })
       await deadline.pause(waitMs, what, attempts)
     }
   }
 
-  async #attempt(
-    { request, body, token, attempts }: Attempt,
-    { timeoutMs = this.#options.timeoutMs, streamed = false, asGiven = false, onResponse }: Sending,
-    deadline: Deadline,
-  ): Promise<Response> {
-    const headers = this.#headersOf(request, token)
-    if (!asGiven) headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
-    const info = { method: request.method, url: request.url, attempt: attempts }
+  /** Returns a response below 400, or why there is none. Throws what ends the call at once: errors of hooks, the signal's reason. */
+  async #attempt(attempt: Attempt, sending: Sending, deadline: Deadline): Promise<Response | Error> {
+    const { request, attempts } = attempt
+    const { method, url } = request
+    const info = { method, url, attempt: attempts }
+    const headers = this.#headersOf(attempt, sending)
     this.#observer.request(info)
     const startedMs = performance.now()
+    const lost = (cause: unknown) => new ConnectionError(`${method} ${url}`, attempts, cause)
+    let response: Response
+    try {
+      response = await this.#exchange(attempt, headers, sending, deadline, lost)
+    } catch (error) {
+      deadline.signal?.throwIfAborted()
+      return lost(error)
+    }
+    const seen = responseInfo(info, response, performance.now() - startedMs)
+    try {
+      this.#observer.response(seen)
+      sending.onResponse?.(seen)
+    } catch (error) {
+      await response.body?.cancel().catch(() => undefined)
+      throw error
+    }
+    if (isRedirect(response)) {
+      const location = response.headers.get('location') ?? 'another address'
+      return new UnexpectedResponseError(response, `${url} redirects to ${location}, which is not followed`)
+    }
+    if (response.status < 400) return response
+    return failureOf(response, await response.text(), attempts, urlOf(this.baseUrl, '/docs/errors'))
+  }
+
+  /** Sends the request once. Whatever this throws is of the network or of a time limit. */
+  async #exchange(
+    { request: { method, url }, body }: Attempt,
+    headers: Headers,
+    { timeoutMs = this.#options.timeoutMs, streamed = false }: Sending,
+    deadline: Deadline,
+    lost: (cause: unknown) => Error,
+  ): Promise<Response> {
     const limit = new AttemptLimit(deadline, timeoutMs)
     let isHandedOn = false
     try {
-      const { method, url } = request
       // Workers refuse a `fetch` that is called as the method of another object.
       const { fetch: send } = this.#options
       const response = await send(url, {
@@ -187,91 +215,26 @@ export class Transport {
       })
       if (isRedirect(response)) {
         await response.body?.cancel()
-        throw new TypeError('the response is a redirect, which is not followed')
+        return response
       }
-      const isStream = streamed && response.ok
-      const read = isStream ? response : await whole(response)
-      const seen = responseInfo(info, read, performance.now() - startedMs)
-      this.#observer.response(seen)
-      onResponse?.(seen)
-      if (!isStream) return read
+      const isStream = response.ok && (typeof streamed === 'string' ? hasType(response, streamed) : streamed)
+      if (!isStream) return await whole(response)
       isHandedOn = true
-      return asStream(response, () => limit.release())
+      const { signal } = deadline
+      return asStream(response, limit, (cause) => (signal?.aborted ? signal.reason : lost(cause)))
     } finally {
       if (isHandedOn) limit.stopTimer()
       else limit.release()
     }
   }
 
-  #headersOf(request: Request, token: Issued | undefined): Headers {
+  #headersOf({ request, token }: Attempt, { asGiven = false }: Sending): Headers {
     const headers = new Headers({ 'user-agent': USER_AGENT, ...this.#options.headers })
     for (const [name, value] of request.headers) headers.set(name, value)
     for (const [name, value] of Object.entries(this.#identity?.headers ?? {})) headers.set(name, value)
     if (token) headers.set('authorization', `Bearer ${token.token}`)
     if (token?.cookie) headers.set('cookie', token.cookie)
+    if (!asGiven) headers.set('accept', `${headers.get('accept') ?? 'application/json'}, ${PROBLEM_JSON}`)
     return headers
   }
-}
-
-/** One that would take the token to another server. Browsers hide its status. */
-const isRedirect = ({ status, type }: Response): boolean =>
-  type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)
-
-/** The same response with its body read, so that one that breaks off counts as none. */
-async function whole(response: Response): Promise<Response> {
-  const bytes = await response.arrayBuffer()
-  return withBody(response, bytes.byteLength > 0 ? bytes : null)
-}
-
-/** The same response, whose body is read as it comes; `over` is called when it has ended, broken off or been cancelled. */
-function asStream(response: Response, over: () => void): Response {
-  const reader = response.body?.getReader()
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    try {
-      const { done, value } = await reader!.read()
-      if (!done) return controller.enqueue(value)
-      controller.close()
-    } catch (error) {
-      controller.error(error)
-    }
-    over()
-  }
-  const cancel = (reason: unknown): Promise<void> => {
-    over()
-    return reader!.cancel(reason)
-  }
-  if (!reader) over()
-  const body = reader ? new ReadableStream({ pull, cancel }, { highWaterMark: 0 }) : null
-  return withBody(response, body)
-}
-
-function withBody(
-  { status, statusText, headers, url }: Response,
-  body: ArrayBuffer | ReadableStream | null,
-): Response {
-  const response = new Response(body, { status, statusText, headers })
-  Object.defineProperty(response, 'url', { value: url })
-  return response
-}
-
-/** Whether the same request may be sent again after this failure without anything happening twice. */
-function mayRepeat(request: Request, failure: Error): boolean {
-  const status =
-    failure instanceof SvcError || failure instanceof UnexpectedResponseError ? failure.status : undefined
-  if (status !== undefined && NOT_BEGUN.has(status)) return true
-  return isRepeatable(request) && (status === undefined || MAY_HAVE_BEGUN.has(status))
-}
-
-/** Reads, the service's idempotent writes, and whatever has a key. */
-function isRepeatable({ method, url, headers }: Request): boolean {
-  return (
-    method !== 'POST' || headers.has('idempotency-key') || /\/(search|token)$/.test(new URL(url).pathname)
-  )
-}
-
-/** What the service asked for, else twice as long each time, less up to a half. */
-function waitBefore(attempts: number, failure: Error): number {
-  const backoffMs = Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** (attempts - 1)) * (0.5 + Math.random() / 2)
-  const askedMs = failure instanceof SvcError ? failure.retryAfterMs : undefined
-  return askedMs === undefined ? backoffMs : Math.max(askedMs, backoffMs)
 }

@@ -1,4 +1,7 @@
 import { whenAborted } from './deadline.ts'
+import { isFailure } from './errors.ts'
+import { requireNumber } from './required.ts'
+import { callAfter } from './timer.ts'
 import type { CallOptions } from './transport.ts'
 
 /** Options of waiting for a payment. */
@@ -18,20 +21,27 @@ interface Waiting<Outcome> {
  * Looks, and looks again at each event and at least every `pollMs`. Events only make it quicker: where their stream cannot
  * be had, is cut or is held up by a proxy, the looks find the payment all the same.
  *
- * @throws SvcError of a look; the signal's reason
+ * @throws SvcError of a look; the signal's reason; what a hook throws
  */
 export async function waitForPayment<Outcome>(
   { look, follow }: Waiting<Outcome>,
   { pollMs = 5_000, ...options }: WaitOptions,
 ): Promise<Outcome> {
+  requireNumber('pollMs', pollMs)
   const ended = new AbortController()
   const { signal } = ended
   const caller = options.signal
   const ignoreCaller = caller && whenAborted(caller, () => ended.abort(caller.reason))
   const bell = new Bell()
-  const following = follow(() => bell.ring(), { ...options, signal }).catch(() => undefined)
+  let broken: { readonly error: unknown } | undefined
+  const following = follow(() => bell.ring(), { ...options, signal }).catch((error: unknown) => {
+    if (isFailure(error) || signal.aborted) return
+    broken = { error }
+    bell.ring()
+  })
   try {
     for (;;) {
+      if (broken) throw broken.error
       const outcome = await look({ ...options, signal })
       if (outcome) return outcome
       await bell.heard(pollMs, signal)
@@ -55,15 +65,15 @@ class Bell {
 
   /** Resolves once it rang or the time is over; throws the signal's reason. */
   async heard(withinMs: number, signal: AbortSignal): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     let ignore: (() => void) | undefined
     await new Promise<void>((resolve) => {
       this.#wake = resolve
-      timer = setTimeout(resolve, withinMs)
+      stopTimer = callAfter(withinMs, resolve)
       ignore = whenAborted(signal, resolve)
       if (this.#rang) resolve()
     })
-    clearTimeout(timer)
+    stopTimer?.()
     ignore?.()
     this.#rang = false
     signal.throwIfAborted()

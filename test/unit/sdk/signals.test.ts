@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { ConnectionError, Svc } from '../../../packages/sdk/src/index.ts'
+import { Svc, UnexpectedResponseError } from '../../../packages/sdk/src/index.ts'
 
 const aside: { readonly rejections: unknown[]; readonly warnings: Error[] } = { rejections: [], warnings: [] }
 const onRejection = (reason: unknown) => void aside.rejections.push(reason)
@@ -136,6 +136,6 @@ test('the body of a redirect that is refused is cancelled', async () => {
   const { qrCodes } = client(
     async () => new Response(new ReadableStream({ cancel }), { status: 307, headers }),
   )
-  await expect(qrCodes.get('qr')).rejects.toBeInstanceOf(ConnectionError)
+  await expect(qrCodes.get('qr')).rejects.toBeInstanceOf(UnexpectedResponseError)
   expect(cancel).toHaveBeenCalledOnce()
 })
