@@ -7,7 +7,8 @@ type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ?
 const holds = <T extends true>(): T | void => undefined
 // oxlint-enable typescript/no-unnecessary-type-parameters
 
-const { demo, merchant, partner, rewards } = await Svc.sandbox()
+const sandbox = await Svc.sandbox()
+const { demo, merchant, partner, rewards } = sandbox
 
 // What is answered has types, none of them any.
 const code = await merchant.qrCodes.create({ qrName: 'Order', amount: 249.5, customParams: { table: '7' } })
@@ -36,6 +37,14 @@ await partner.cards.setStatus('card', { status: 'AP' })
 merchant.cards.get('card')
 // @ts-expect-error a path that does not exist
 await merchant.api.http.GET('/api/v0/nothing')
+// @ts-expect-error a payer may pay twice, so no key makes a payment one
+await sandbox.pay({ qrCodeId: 'q' }, { idempotencyKey: 'k' })
+// @ts-expect-error the bank may transfer twice
+await sandbox.transfer({ virtualAccountNumber: 'v', amount: 1 }, { idempotencyKey: 'k' })
+// @ts-expect-error a clock may be advanced twice
+await sandbox.advance('t', { bySeconds: 1 }, { idempotencyKey: 'k' })
+// @ts-expect-error each connection is tried once; `reconnectsMax` limits how many
+merchant.events.follow({ attemptsMax: 3 })
 const partnerOptions = { baseUrl: '', partnerId: '', clientId: '', clientSecret: '' }
 // @ts-expect-error a key for encryption is one of three
 Svc.partner({ ...partnerOptions, encryption: { publishedKey: 'RSA1_5' } })

@@ -53,6 +53,9 @@ export interface SandboxOptions extends Omit<TransportOptions, 'baseUrl'> {
   readonly dataDir?: string
 }
 
+/** A clock that moves by a year does a year's work first. */
+const ADVANCE_MS_MAX = 300_000
+
 /** A running sandbox: its demo tenants, ready to call, and the world outside that it simulates. */
 export class Sandbox {
   /** Everything in `sandbox.json`. */
@@ -95,41 +98,49 @@ export class Sandbox {
     return new Sandbox(JSON.parse(text) as Demo, options)
   }
 
-  /** Plays the payer and the bank: pays a code. The response's `payment` shows what became of it. */
-  async pay(payment: Body<'sandboxPay'>, options?: WriteOptions): Promise<Paid> {
+  /**
+   * Plays the payer and the bank: pays a code. The response's `payment` shows what became of it. It is not sent again, as
+   * a payer may pay twice; give a `utr`, and a repeat with it is the same credit.
+   */
+  async pay(payment: Body<'sandboxPay'>, options?: CallOptions): Promise<Paid> {
     return payloadOf(
       await this.#api.http.POST('/sandbox/upi/pay', { body: payment, ...this.#api.call(options) }),
     )
   }
 
-  /** Plays the bank: transfers money to the virtual account number of a card account. */
+  /**
+   * Plays the bank: transfers money to the virtual account number of a card account. It is not sent again; give a `utr`,
+   * and a repeat with it is the same transfer.
+   */
   async transfer(
     transfer: Body<'sandboxBankTransfer'>,
-    options?: WriteOptions,
+    options?: CallOptions,
   ): Promise<Schemas['SandboxBankTransfer']> {
     const request = { body: transfer, ...this.#api.call(options) }
     return payloadOf(await this.#api.http.POST('/sandbox/bank/transfers', request))
   }
 
   /** The time of a tenant, and by how many seconds it is ahead of the service’s. */
-  async clock(tenantId: string): Promise<Schemas['TestClock']> {
+  async clock(tenantId: string, options?: CallOptions): Promise<Schemas['TestClock']> {
     const params = { path: { tenantId } }
     return payloadOf(
-      await this.#api.http.GET('/sandbox/tenants/{tenantId}/clock', { params, ...this.#api.call() }),
+      await this.#api.http.GET('/sandbox/tenants/{tenantId}/clock', { params, ...this.#api.call(options) }),
     )
   }
 
   /**
    * Moves the time of a tenant forward, by at most 400 days. Resolves when what time does has happened:
-   * codes, tokens, holds and coins have expired.
+   * codes, tokens, holds and coins have expired. That may take 5 minutes by default. It is not sent again: after a lost
+   * response `clock` says how far it went.
    */
-  async advance(tenantId: string, by: Advance, options?: WriteOptions): Promise<Schemas['TestClock']> {
+  async advance(tenantId: string, by: Advance, options: CallOptions = {}): Promise<Schemas['TestClock']> {
+    const { timeoutMs = ADVANCE_MS_MAX, deadlineMs = ADVANCE_MS_MAX } = options
     const params = { path: { tenantId } }
     return payloadOf(
       await this.#api.http.POST('/sandbox/tenants/{tenantId}/clock/advance', {
         params,
         body: by,
-        ...this.#api.call(options),
+        ...this.#api.call({ ...options, timeoutMs, deadlineMs }),
       }),
     )
   }
