@@ -25,7 +25,17 @@ export type {
   IncentiveCard,
   RewardsCard,
 } from './cards.ts'
-export type { CoinAllocation, CoinBalance, CoinConfig, CoinHistoryEntry, CoinRedemption } from './coins.ts'
+export type {
+  CoinActivation,
+  CoinAllocation,
+  CoinAllocationState,
+  CoinBalance,
+  CoinConfig,
+  CoinHistoryEntry,
+  CoinLiability,
+  CoinRedemption,
+  CoinVoid,
+} from './coins.ts'
 export type { CardAccount, CardAccountSettings, Company, FundingInstructions, User } from './companies.ts'
 export type { Dispute, DisputeFilter } from './disputes.ts'
 export type { EncryptWith, SharedKey } from './encryption.ts'
@@ -42,7 +52,7 @@ export type { Hooks, Logger, RateLimit, RequestInfo, ResponseInfo, RetryInfo } f
 export { type Page, Paged } from './pages.ts'
 export type { PartnerOptions } from './partner.ts'
 export { Partner } from './partner.ts'
-export type { PaymentFilter, PaymentRecord } from './payments.ts'
+export type { PaymentDetail, PaymentFilter, PaymentRecord, Refund, RefundRequest } from './payments.ts'
 export type { Payout, PayoutFilter, PayoutLine } from './payouts.ts'
 export type {
   CancelledQrCode,

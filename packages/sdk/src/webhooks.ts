@@ -41,7 +41,7 @@ export class Webhooks {
   async update(
     endpointId: string,
     changes: Partial<NewEndpoint>,
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<WebhookEndpoint> {
     const params = { path: { endpointId } }
     const call = this.#api.call(options)
@@ -55,11 +55,11 @@ export class Webhooks {
   }
 
   /** Removes an endpoint. That it is gone after a response was lost is no failure. */
-  async delete(endpointId: string, options?: CallOptions): Promise<void> {
+  async delete(endpointId: string, options?: WriteOptions): Promise<void> {
     const params = { path: { endpointId } }
     const call = this.#api.call(options)
     try {
-      await this.#api.http.DELETE('/api/v0/webhook-endpoints/{endpointId}', { params, ...call })
+      payloadOf(await this.#api.http.DELETE('/api/v0/webhook-endpoints/{endpointId}', { params, ...call }))
     } catch (error) {
       if (!(SvcError.is(error) && error.status === 404 && error.attempts > 1)) throw error
     }
@@ -68,7 +68,7 @@ export class Webhooks {
   /** Gives a new secret; the previous ones go on signing for `graceSeconds`, a day by default. */
   async rotateSecret(
     endpointId: string,
-    { graceSeconds, ...options }: CallOptions & { readonly graceSeconds?: number } = {},
+    { graceSeconds, ...options }: WriteOptions & { readonly graceSeconds?: number } = {},
   ): Promise<WebhookEndpointWithSecret> {
     const params = { path: { endpointId } }
     const body = { ...(graceSeconds !== undefined && { graceSeconds }) }
@@ -100,7 +100,7 @@ export class Webhooks {
   }
 
   /** Sends one event again. */
-  async resend(endpointId: string, eventId: string, options?: CallOptions): Promise<{ queued: number }> {
+  async resend(endpointId: string, eventId: string, options?: WriteOptions): Promise<{ queued: number }> {
     const params = { path: { endpointId } }
     const call = this.#api.call(options)
     return payloadOf(
