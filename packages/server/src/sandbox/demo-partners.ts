@@ -66,6 +66,9 @@ export const DEMO_PARTNERS = {
 
 export type DemoPartners = Record<keyof typeof DEMO_PARTNERS, DemoPartner>
 
+/** Tenants whose credentials do not work, by id; those that are closing get no further ones. */
+export type DisabledTenants = ReadonlyMap<string, { readonly closing: boolean }>
+
 interface KnownRow {
   partner_id: string
   company_id: string
@@ -84,6 +87,7 @@ const CREDENTIALS_WORK = statement<{ works: boolean }>(
   `select exists (select from directory_oauth_clients(array[$1]) c where c.secret_digest = $2 and c.usable)
      and exists (select from partner_encryption_keys where partner_id = $3 and kid = $4 and retired_at is null) as works`,
 )
+const NO_KEY = { kty: 'oct', kid: '', alg: 'A256KW', enc: 'A256GCM', k: '' } as const
 const HAS_CARDS = statement<{ found: boolean }>(
   'sandbox_account_has_cards',
   'select exists (select from cards where card_account_id = $1) as found',
@@ -93,6 +97,7 @@ const HAS_CARDS = statement<{ found: boolean }>(
 export async function demoPartner(
   tx: Tx,
   maker: KeyMaker,
+  disabled: DisabledTenants,
   plan: Plan,
   former: DemoPartner | undefined,
 ): Promise<DemoPartner> {
@@ -104,7 +109,9 @@ export async function demoPartner(
     cardAccountId: known.card_account_id,
     userId: known.user_id,
   }
+  const state = disabled.get(ids.partnerId)
   if (former?.partnerId === ids.partnerId) {
+    if (state) return { ...former, ...ids }
     const digest = secretDigest(maker.keyring, former.clientId, former.clientSecret)
     const [check] = await tx.query(CREDENTIALS_WORK, [
       former.clientId,
@@ -114,6 +121,7 @@ export async function demoPartner(
     ])
     if (check?.works) return { ...former, ...ids }
   }
+  if (state?.closing) return { ...ids, clientId: '', clientSecret: '', sharedKey: NO_KEY }
   const { clientId, clientSecret } = await issueOAuthClient(tx, maker, ids.partnerId, 'sandbox.json')
   const sharedKey = plainKey(await issueSharedKey(tx, maker, ids.partnerId))
   return { ...ids, clientId, clientSecret: clientSecret.reveal(), sharedKey }

@@ -11,7 +11,14 @@ import { writeWhole } from '@svc/platform/write-whole'
 import type { Services } from '../http/operation.ts'
 import { type DemoCoins, demoCoins } from './demo-coins.ts'
 import { fundDemo } from './demo-funds.ts'
-import { DEMO_PARTNERS, type DemoPartners, demoCards, demoPartner } from './demo-partners.ts'
+import {
+  DEMO_PARTNERS,
+  type DemoPartner,
+  type DemoPartners,
+  type DisabledTenants,
+  demoCards,
+  demoPartner,
+} from './demo-partners.ts'
 
 interface DemoMerchant {
   readonly merchantId: string
@@ -35,6 +42,11 @@ const DEMO: Record<'merchant' | 'otherMerchant', NewMerchant> = {
 
 const DEMO_ACCOUNT = { accountHolder: 'Demo Merchant', accountNumber: '000012345678', ifsc: 'SVCB0000001' }
 
+/** Tenants that get no tokens, and whether they get no credentials either: whether they are closing (decision A14). */
+const DISABLED = statement<{ tenant_id: string; closing: boolean }>(
+  'sandbox_disabled_tenants',
+  'select tenant_id, closing_at is not null as closing from tenants where disabled_at is not null',
+)
 const BY_VPA = statement<{ merchant_id: string; access_key: string }>(
   'sandbox_merchant_by_vpa',
   'select merchant_id, access_key from merchants where vpa = $1',
@@ -54,39 +66,73 @@ export async function readSandboxFile(dataDir: string): Promise<SandboxFile | un
   }
 }
 
-/** Makes sure that the demo tenants exist and that `sandbox.json` holds working keys of these. */
+/**
+ * Makes sure that the demo tenants exist and that `sandbox.json` holds working keys of these. A tenant that an operator
+ * disabled or closed keeps the entry that it had, and nothing is created for it.
+ */
 export async function prepareDemo(services: Services, maker: KeyMaker): Promise<SandboxFile> {
-  const { config, database, publicUrl } = services
+  const { config, publicUrl } = services
   const former = await readSandboxFile(config.DATA_DIR)
-  const tenants = await database.operate(async (tx) => {
-    await takeTurn(tx, 'demo tenants')
-    const { incentivePartner, rewardsPartner, otherPartner } = DEMO_PARTNERS
-    const made = {
-      merchant: await demoMerchant(tx, maker, DEMO.merchant, former?.merchant),
-      otherMerchant: await demoMerchant(tx, maker, DEMO.otherMerchant, former?.otherMerchant),
-      incentivePartner: await demoPartner(tx, maker, incentivePartner, former?.incentivePartner),
-      rewardsPartner: await demoPartner(tx, maker, rewardsPartner, former?.rewardsPartner),
-      otherPartner: await demoPartner(tx, maker, otherPartner, former?.otherPartner),
-    }
-    for (const { merchantId } of [made.merchant, made.otherMerchant])
-      if (!(await findPayoutDetails(tx, merchantId)))
-        await setPayoutDetails(tx, { merchantId, ...DEMO_ACCOUNT, gstState: null })
-    await linkMerchant(tx, made.merchant.merchantId, made.incentivePartner.partnerId)
-    return made
-  })
-  for (const partner of [tenants.incentivePartner, tenants.rewardsPartner, tenants.otherPartner])
-    await fundDemo(services, partner)
-  const qrCodeId = await demoQrCode(services, tenants.merchant, former?.qrCodeId)
-  await demoCards(services, tenants.rewardsPartner)
-  const coins = await demoCoins(services, tenants.incentivePartner)
+  const { tenants, disabled } = await demoTenants(services, maker, former)
+  logDisabled(services, tenants, disabled)
+  const { merchant, incentivePartner, rewardsPartner, otherPartner } = tenants
+  for (const partner of [incentivePartner, rewardsPartner, otherPartner])
+    if (!disabled.has(partner.partnerId)) await fundDemo(services, partner)
+  const qrCodeId = disabled.has(merchant.merchantId)
+    ? (former?.qrCodeId ?? '')
+    : await demoQrCode(services, merchant, former?.qrCodeId)
+  if (!disabled.has(rewardsPartner.partnerId)) await demoCards(services, rewardsPartner)
+  const coins = disabled.has(incentivePartner.partnerId)
+    ? { coinConfigId: former?.coinConfigId ?? '', coinUserId: incentivePartner.userId }
+    : await demoCoins(services, incentivePartner)
   const file: SandboxFile = { baseUrl: publicUrl(), ...tenants, qrCodeId, ...coins }
   await writeWhole(sandboxFile(config.DATA_DIR), `${JSON.stringify(file, null, 2)}\n`)
   return file
 }
 
+type DemoTenants = Omit<SandboxFile, 'baseUrl' | 'qrCodeId' | keyof DemoCoins>
+
+const demoTenants = ({ database }: Services, maker: KeyMaker, former: SandboxFile | undefined) =>
+  database.operate(async (tx) => {
+    await takeTurn(tx, 'demo tenants')
+    const disabled: DisabledTenants = new Map(
+      (await tx.query(DISABLED, [])).map(({ tenant_id: tenantId, closing }) => [tenantId, { closing }]),
+    )
+    const merchant = (who: keyof typeof DEMO) => demoMerchant(tx, maker, disabled, DEMO[who], former?.[who])
+    const partner = (who: keyof DemoPartners) =>
+      demoPartner(tx, maker, disabled, DEMO_PARTNERS[who], former?.[who])
+    const tenants: DemoTenants = {
+      merchant: await merchant('merchant'),
+      otherMerchant: await merchant('otherMerchant'),
+      incentivePartner: await partner('incentivePartner'),
+      rewardsPartner: await partner('rewardsPartner'),
+      otherPartner: await partner('otherPartner'),
+    }
+    for (const { merchantId } of [tenants.merchant, tenants.otherMerchant])
+      if (!disabled.has(merchantId) && !(await findPayoutDetails(tx, merchantId)))
+        await setPayoutDetails(tx, { merchantId, ...DEMO_ACCOUNT, gstState: null })
+    if (!disabled.has(tenants.merchant.merchantId))
+      await linkMerchant(tx, tenants.merchant.merchantId, tenants.incentivePartner.partnerId)
+    return { tenants, disabled }
+  })
+
+function logDisabled({ log }: Services, tenants: DemoTenants, disabled: DisabledTenants): void {
+  for (const [name, tenant] of Object.entries(tenants) as [keyof DemoTenants, DemoMerchant | DemoPartner][]) {
+    const [kind, tenantId] =
+      'merchantId' in tenant ? ['merchant', tenant.merchantId] : ['partner', tenant.partnerId]
+    const state = disabled.get(tenantId)
+    if (state)
+      log.warn(
+        { tenantId },
+        `${name} of sandbox.json is ${state.closing ? 'closing or closed' : 'disabled'}: its credentials do not work. Run svc admin ${kind} enable ${tenantId} and start again`,
+      )
+  }
+}
+
 async function demoMerchant(
   tx: Tx,
   maker: KeyMaker,
+  disabled: DisabledTenants,
   plan: NewMerchant,
   former: DemoMerchant | undefined,
 ): Promise<DemoMerchant> {
@@ -96,11 +142,14 @@ async function demoMerchant(
     return toDemo(merchant, apiKey.secret.reveal())
   }
   const { merchant_id: merchantId, access_key: accessKey } = known
+  const state = disabled.get(merchantId)
   if (former?.merchantId === merchantId) {
+    if (state) return former
     const [holder] = await tx.query(KEY_WORKS, [maker.keyring.digest('api_key_digest', former.apiKey)])
     if (holder?.tenant_id === merchantId)
       return { merchantId, apiKey: former.apiKey, accessKey, vpa: plan.vpa }
   }
+  if (state?.closing) return { merchantId, apiKey: '', accessKey, vpa: plan.vpa }
   const { secret } = await issueApiKey(tx, maker, merchantId, 'sandbox.json')
   return { merchantId, apiKey: secret.reveal(), accessKey, vpa: plan.vpa }
 }
