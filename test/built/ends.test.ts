@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isAlive } from '@svc/embedded-postgres/embedded-postmaster'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LONG } from '../harness/long.ts'
 import { errorsIn, freePort, runCli, spawnCli, startProcess } from '../harness/processes.ts'
@@ -12,11 +13,12 @@ let dataDir: string
 beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'svc-ends-'))))
 afterEach(async () => {
   // Only where a test failed: a database server that was left behind.
-  if (databaseRuns()) process.kill(Number.parseInt(readFileSync(postmaster(), 'utf8'), 10), 'SIGQUIT')
+  if (databaseRuns()) process.kill(postmasterPid(), 'SIGQUIT')
   await rm(dataDir, { recursive: true, force: true, maxRetries: 10 })
 })
 
 const postmaster = (): string => join(dataDir, 'postgres/postmaster.pid')
+const postmasterPid = (): number => Number.parseInt(readFileSync(postmaster(), 'utf8'), 10)
 const databaseRuns = (): boolean => existsSync(postmaster())
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
@@ -30,6 +32,18 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     expect(errorsIn(service.written())).toEqual([])
   },
 )
+
+test('a PostgreSQL that died and was started again is stopped with the service, and no process of it is left', async () => {
+  const service = await startProcess({ DATA_DIR: dataDir })
+  const first = postmasterPid()
+  process.kill(first, 'SIGKILL')
+  const isBack = async () =>
+    databaseRuns() && postmasterPid() !== first && (await fetch(`${service.baseUrl}/readyz`)).ok
+  await expect.poll(isBack, { timeout: 60_000 }).toBe(true)
+  const second = postmasterPid()
+  expect(await service.end('SIGINT')).toEqual({ code: 0, signal: null })
+  expect([databaseRuns(), isAlive(second)]).toEqual([false, false])
+})
 
 /** A program that this is loaded into has three unhandled errors at SIGUSR2, one after the other. */
 const ERRORS_AT_SIGUSR2 = `process.on('SIGUSR2', () => {
@@ -56,7 +70,7 @@ test('an unhandled error ends the service in order with exit code 1; those that 
 
 test('a database that is deleted while the service runs ends it, and it says so', async () => {
   const service = await startProcess({ DATA_DIR: dataDir })
-  const postgres = Number.parseInt(readFileSync(postmaster(), 'utf8'), 10)
+  const postgres = postmasterPid()
   await rm(join(dataDir, 'postgres'), { recursive: true, force: true, maxRetries: 10 })
   // It would notice by itself within a minute.
   process.kill(postgres, 'SIGKILL')

@@ -105,7 +105,12 @@ async function embeddedDatabase(
     }
     log.warn({ pid: server.pid }, 'the embedded PostgreSQL ended; starting it again')
     reopening = openEmbedded(options)
-      .then((next) => void (server = next))
+      .then(async (next) => {
+        const old = server
+        server = next
+        // It marks the server of this data directory as used, whichever runs: the new one would never stop.
+        await old.release()
+      })
       .catch((error: unknown) => log.error({ err: error }, 'the embedded PostgreSQL did not start'))
       .finally(() => (reopening = undefined))
   }, WATCH_MS)
