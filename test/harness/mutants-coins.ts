@@ -18,7 +18,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
         '4.5.401.missing.error_description',
         '4.5.401.missing.errorMessage',
       ],
-      also: /^4\.5\.401\.invalid\.(payload|error|error_description|errorMessage)$|^4\.5\.merchant$|^5\.coins\.token\.status$/,
+      also: /^4\.5\.401\.\w+\.payload\.only$|^4\.5\.401\.invalid\.(payload|error|error_description|errorMessage)$|^4\.5\.merchant$|^5\.coins\.token\.status$/,
     },
     {
       name: 'the coin 401 is a 403',
@@ -130,7 +130,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
     {
       name: 'a coin configuration has another id',
       ...tells(coins, 200, (json) => (json.payload.coinConfigId = 'ccf_1')),
-      fails: ['4.5.id'],
+      fails: ['4.5.id', '4.5.merchant'],
     },
     {
       name: 'a coin configuration has a field more',
@@ -149,7 +149,7 @@ export function coinMutants({ coinConfigId }: SandboxFile): readonly Mutant[] {
       ...tells(coins, 404, (_, reported) =>
         turnInto(reported, 200, { response_code: 0, response_message: 'Success', payload: {} }),
       ),
-      fails: ['4.5.missing', '4.5.missing.status', '7.coins.word'],
+      fails: ['4.5.missing', '4.5.missing.status', '4.5.foreign', '4.5.odd-ids', '7.coins.word'],
       also: /^7\./,
     },
     {

@@ -56,13 +56,7 @@ export function searchMutants(): readonly Mutant[] {
         (json, reported) =>
           json.payload.recordsCount === 0 && turnInto(reported, 404, { code: 1, message: 'Failure' }),
       ),
-      fails: [
-        '4.4.incentive.nothing',
-        '4.4.rewards.nothing',
-        '5.search.cookie.good',
-        '5.search.cookie.other-token',
-        '5.search.cookie.among-others',
-      ],
+      fails: ['4.4.incentive.nothing', '4.4.rewards.nothing', '4.4.foreign-card'],
     },
     {
       name: 'any session cookie is good',

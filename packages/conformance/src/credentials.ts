@@ -22,7 +22,7 @@ export interface PartnerCredentials {
   readonly clientId?: string
   readonly clientSecret?: string
   readonly accessToken?: string
-  /** Session cookie that belongs to `accessToken`, as `name=value`. */
+  /** Session cookie that belongs to `accessToken`, as `name=value`; several with `; ` between them. */
   readonly cookie?: string
   readonly sharedKey?: SharedKey
 }

@@ -49,13 +49,17 @@ export function wantStatus(response: HttpResponse, ...wanted: readonly number[])
 
 const SUCCESS_CODES = ['response_code', 'code', 'resultCode']
 
-/** Not done, however that is said: §7 rule 3 shows no statuses, so a 200 with a code other than 0 is a refusal, too. */
-export function wantNotDone(response: HttpResponse): void {
-  if (response.status < 200 || response.status > 299) return
-  const body = response.json as Record<string, unknown> | null | undefined
+/** Whether it was done: §7 rule 3 shows no statuses of refusals, so a 200 with a code other than 0 is one, too. */
+export function isDone({ status, json }: HttpResponse): boolean {
+  if (status < 200 || status > 299) return false
+  const body = json as Record<string, unknown> | null | undefined
   const codes = SUCCESS_CODES.map((name) => body?.[name]).filter((code) => code !== undefined)
-  if (codes.length === 0 || codes.includes(0))
-    fail(response, 'no success', showResponse(response), { is: 'accepted' })
+  return codes.length === 0 || codes.includes(0)
+}
+
+/** Not done, however that is said. */
+export function wantNotDone(response: HttpResponse): void {
+  if (isDone(response)) fail(response, 'no success', showResponse(response), { is: 'accepted' })
 }
 
 /** Refused with a status of the caller's mistake, and no envelope that says success. */
@@ -115,9 +119,10 @@ export function wantText(response: HttpResponse, path: string): string {
   return value
 }
 
+/** A field that is missing has no value, also where nothing is wanted because another response lacks the field. */
 export function wantValue(response: HttpResponse, path: string, wanted: Json): void {
   const value = at(response, path)
-  if (!sameJson(value, wanted))
+  if (value === undefined || !sameJson(value, wanted))
     fail(
       response,
       `${path}: ${show(wanted)}`,
@@ -206,8 +211,9 @@ export function wantFailure(response: HttpResponse, status: number, word: string
     fail(response, `a description that names ${naming}`, show(error?.error_description))
 }
 
-/** The same response but for what differs with every request: its id and its time. */
+/** A refusal, and the same one but for what differs with every request: its id and its time. */
 export function wantSameRefusal(response: HttpResponse, other: HttpResponse, words: string): void {
+  wantRefused(response)
   const strip = ({ status, text, headers }: HttpResponse) =>
     `${status} ${headers['content-type']} ${text
       .replace(/"requestId":"[^"]*"/, '"requestId":"…"')

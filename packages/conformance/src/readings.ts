@@ -1,6 +1,7 @@
 import type { Section } from './check.ts'
-import { at } from './expect.ts'
+import { at, isDone } from './expect.ts'
 import { interpretationOf, type SettingName } from './interpretation.ts'
+import { cookieOf } from './session.ts'
 import { cancelPath, PATHS, type Subject } from './subject.ts'
 
 /** How a server reads the specification at a point where it is silent, found by asking. */
@@ -31,8 +32,6 @@ const MISSING_COIN = 'ccf_00000000000000000000000000'
 /** A shorter time than this is no instant in milliseconds since 1970. */
 const INSTANT_MS_MIN = 1e11
 
-const isDone = (status: number): boolean => status >= 200 && status < 300
-
 async function searchWith(subject: Subject, cookie: string | undefined, more: object = {}) {
   const { headers, credentials } = await subject.asPartner()
   const { companyId, cardAccountId } = credentials
@@ -53,8 +52,7 @@ const PROBES: readonly Probe[] = [
       const { accessKey: merchantAccessKey } = subject.merchant()
       if (merchantAccessKey === undefined) return undefined
       const path = cancelPath(await subject.newQrCode())
-      const { status } = await subject.call('PATCH', path, {}, { merchantAccessKey })
-      return isDone(status) ? 'accept' : 'reject'
+      return isDone(await subject.call('PATCH', path, {}, { merchantAccessKey })) ? 'accept' : 'reject'
     },
   },
   {
@@ -67,9 +65,9 @@ const PROBES: readonly Probe[] = [
     },
     async ask(subject) {
       const path = `${PATHS.coins}/${subject.credentials.coinConfigId ?? MISSING_COIN}`
-      const { status } = await subject.call('GET', path, undefined, await subject.asMerchant())
-      if (status === 401) return 'partner'
-      return isDone(status) || status === 404 ? 'both' : undefined
+      const response = await subject.call('GET', path, undefined, await subject.asMerchant())
+      if (response.status === 401) return 'partner'
+      return isDone(response) || response.status === 404 ? 'both' : undefined
     },
   },
   {
@@ -83,11 +81,11 @@ const PROBES: readonly Probe[] = [
     },
     async ask(subject) {
       const { cookie } = await subject.asPartner()
-      if (!isDone((await searchWith(subject, cookie)).status)) return undefined
-      if (isDone((await searchWith(subject, undefined)).status)) return 'any'
-      const other = (await subject.partnerTokenResponse()).cookies[0]?.split(';')[0]
+      if (!isDone(await searchWith(subject, cookie))) return undefined
+      if (isDone(await searchWith(subject, undefined))) return 'any'
+      const other = cookieOf(await subject.partnerTokenResponse())
       if (other === undefined || cookie === undefined) return undefined
-      return isDone((await searchWith(subject, other)).status) ? 'partner' : 'token'
+      return isDone(await searchWith(subject, other)) ? 'partner' : 'token'
     },
   },
   {
@@ -100,10 +98,10 @@ const PROBES: readonly Probe[] = [
     },
     async ask(subject) {
       const qrCodeId = await subject.newQrCode()
-      if (!isDone((await subject.cancel(qrCodeId)).status)) return undefined
-      const { status } = await subject.cancel(qrCodeId)
-      if (status === 409) return 'conflict'
-      return isDone(status) ? 'same' : undefined
+      if (!isDone(await subject.cancel(qrCodeId))) return undefined
+      const again = await subject.cancel(qrCodeId)
+      if (again.status === 409) return 'conflict'
+      return isDone(again) ? 'same' : undefined
     },
   },
   {
@@ -130,10 +128,10 @@ const PROBES: readonly Probe[] = [
     },
     async ask(subject) {
       const { cookie } = await subject.asPartner()
-      if (!isDone((await searchWith(subject, cookie)).status)) return undefined
-      const { status } = await searchWith(subject, cookie, { unknownField: 'x' })
-      if (status === 400) return 'reject'
-      return isDone(status) ? 'ignore' : undefined
+      if (!isDone(await searchWith(subject, cookie))) return undefined
+      const response = await searchWith(subject, cookie, { unknownField: 'x' })
+      if (response.status === 400) return 'reject'
+      return isDone(response) ? 'ignore' : undefined
     },
   },
 ]

@@ -9,6 +9,7 @@ import { type EncryptionKey, encrypt, publishedEncryptionKey, sharedEncryptionKe
 import type { HttpResponse, Request } from './exchange.ts'
 import { at, wantJson, wantStatus } from './expect.ts'
 import type { Http } from './http.ts'
+import { cookieOf, hideCookie, hideSession, type PartnerSession, sessionOf } from './session.ts'
 import { Blocked, block, Skipped, Violation } from './verdict.ts'
 
 export type Profile = 'spec' | 'full'
@@ -28,16 +29,6 @@ export const PATHS = {
 
 export const cancelPath = (qrCodeId: string): string =>
   `${PATHS.qrCode}/${encodeURIComponent(qrCodeId)}/cancel`
-
-/** A partner that is signed in. */
-export interface PartnerSession {
-  readonly credentials: PartnerCredentials
-  readonly token: string
-  /** Headers of card operations: token and partner id. */
-  readonly headers: Headers
-  /** `name=value`; the search asks for it. */
-  readonly cookie: string | undefined
-}
 
 interface CardOptions {
   readonly who?: PartnerName
@@ -140,7 +131,7 @@ export class Subject {
       wantJson(response)
       const token = at(response, 'access_token')
       if (typeof token !== 'string' || token === '') throw new Violation('an access_token', 'none', response)
-      return sessionOf(credentials, token, response.cookies[0]?.split(';')[0])
+      return sessionOf(credentials, token, cookieOf(response))
     })
   }
 
@@ -158,19 +149,18 @@ export class Subject {
       client_secret: clientSecret,
       ...change,
     }
+    return this.partnerTokenOf(who, {}, new URLSearchParams(form as Record<string, string>))
+  }
+
+  /** Sends a form to the partner token operation; token and cookies of the response stay out of reports. */
+  async partnerTokenOf(who: PartnerName, headers: Headers, form: URLSearchParams): Promise<HttpResponse> {
     const response = await this.send({
       method: 'POST',
       path: PATHS.partnerToken,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form as Record<string, string>).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: form.toString(),
     })
-    const token = at(response, 'access_token')
-    const { redactor } = this.http
-    if (typeof token === 'string') redactor.hide(token, nameOf(who, 'TOKEN'))
-    for (const cookie of response.cookies) {
-      const [pair = ''] = cookie.split(';')
-      redactor.hide(pair.slice(pair.indexOf('=') + 1), nameOf(who, 'COOKIE'))
-    }
+    hideSession(this.http.redactor, response, (what) => nameOf(who, what))
     return response
   }
 
@@ -290,7 +280,7 @@ export class Subject {
       const held = this.credentials[who]
       redactor.hide(held?.clientSecret ?? '', nameOf(who, 'CLIENT_SECRET'))
       redactor.hide(held?.accessToken ?? '', nameOf(who, 'TOKEN'))
-      redactor.hide(held?.cookie ?? '', nameOf(who, 'COOKIE'))
+      hideCookie(redactor, held?.cookie ?? '', nameOf(who, 'COOKIE'))
       redactor.hide(held?.sharedKey?.k ?? '', nameOf(who, 'SHARED_KEY'))
     }
   }
@@ -303,12 +293,3 @@ export function skip(reason: string): never {
 /** `incentivePartner` and `TOKEN` make `INCENTIVE_PARTNER_TOKEN`. */
 const nameOf = (who: string, what: string): string =>
   `${who.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${what}`
-
-function sessionOf(
-  credentials: PartnerCredentials,
-  token: string,
-  cookie: string | undefined,
-): PartnerSession {
-  const headers = { authorization: `Bearer ${token}`, partnerId: credentials.partnerId }
-  return { credentials, token, headers, cookie }
-}

@@ -2,6 +2,7 @@ import { type Check, must, ours } from '../check.ts'
 import { errorOf, fail, wantFailure, wantStatus } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
 import { cancelPath, skip } from '../subject.ts'
+import { wantActive } from './cancelled-code.ts'
 
 export const ACCESS_KEY_CHECKS: readonly Check[] = [
   must(
@@ -37,6 +38,7 @@ export const ACCESS_KEY_CHECKS: readonly Check[] = [
       if ((await interpretationOf(s, 'ACCESS_KEY_ALONE')) === 'accept') return wantStatus(response, 200)
       wantStatus(response, 401)
       if (errorOf(response)?.error !== 'invalid_token') fail(response, 'error invalid_token', response.text)
+      await wantActive(s, qrCodeId)
     },
   ),
 ]

@@ -14,6 +14,7 @@ import {
   wantValue,
 } from '../expect.ts'
 import { cardNumbersIn } from '../redact.ts'
+import { block } from '../verdict.ts'
 
 /** A field of the card record, as the tables of spec §2.4 have it. */
 export interface CardField {
@@ -190,12 +191,23 @@ export function wantCardField(
   look?.(response, path)
 }
 
-/** The same of a field that may be left out. */
+/** The same of a field that may be left out of its record; where there is no record, nothing is said of the field. */
 export function wantFurtherField(response: HttpResponse, path: string, row: CardField): void {
+  const record = path.slice(0, path.lastIndexOf('.'))
+  if (!isKind(at(response, record), 'object'))
+    block(response, record, `needs a card record: the status is ${response.status}`)
   if (at(response, path) !== undefined) wantCardField(response, path, row)
 }
 
 /** Ours (decisions C8, C11): how the texts of the record look. */
 export function wantForms(response: HttpResponse, path: string, rows: readonly CardField[]): void {
   for (const { name, form } of rows) form?.(response, `${path}.${name}`)
+}
+
+/** Ours (decision C12): a field without a value is empty. */
+export function wantNoNull(response: HttpResponse, value: unknown, path: string): void {
+  if (value === null) fail(response, `${path}: a value, empty if there is none`, 'null')
+  if (typeof value === 'object')
+    for (const [name, inner] of Object.entries(value as object))
+      wantNoNull(response, inner, `${path}.${name}`)
 }

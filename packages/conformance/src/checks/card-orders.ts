@@ -11,14 +11,14 @@ type Case = readonly [name: string, what: string, value: unknown]
 
 const refusesEach = (field: string, source: string, cases: readonly Case[]): Check[] =>
   cases.flatMap(([name, what, value]) =>
-    refuses(`4.3.${field}.${name}`, source, `${field}: ${what} is refused, and no card is made`, (s) =>
+    refuses(`4.3.${field}.${name}`, source, `${field}: ${what} is refused`, (s) =>
       s.createCard({ ...s.orderOf(), [field]: value }),
     ),
   )
 /** What the specification gives a type or a pattern, and does not say that a server refuses. */
 const oursRefuses = (field: string, source: string, cases: readonly Case[]): Check[] =>
   cases.map(([name, what, value]) =>
-    ours(`4.3.${field}.${name}`, source, `${field}: ${what} is refused, and no card is made`, async (s) =>
+    ours(`4.3.${field}.${name}`, source, `${field}: ${what} is refused`, async (s) =>
       wantRefused(await s.createCard({ ...s.orderOf(), [field]: value })),
     ),
   )
@@ -244,7 +244,7 @@ const loads: readonly Check[] = [
   ours(
     '4.3.loadAmount.absent',
     'decision C6',
-    'Without loadAmount the card account’s denomination is loaded',
+    'Without loadAmount a card is loaded with whole rupees, the denomination of its account',
     async (s) => {
       const { loadAmount: _, ...order } = s.orderOf()
       const response = await s.createCard(order)

@@ -4,10 +4,8 @@ import {
   at,
   errorOf,
   fail,
-  type Kind,
   kindOf,
   PLAIN_TIME,
-  sameJson,
   show,
   wantFailure,
   wantJson,
@@ -15,33 +13,18 @@ import {
   wantKind,
   wantMatch,
   wantNoOtherKeys,
-  wantOneOf,
   wantRefused,
   wantSameRefusal,
   wantStatus,
   wantText,
   wantValue,
 } from '../expect.ts'
-import { type Headers, PATHS, type Subject, skip } from '../subject.ts'
+import type { Headers, Subject } from '../subject.ts'
 import { COIN_READER_CHECKS } from './coin-readers.ts'
-import { wantInstant } from './qr-code-fields.ts'
+import { COIN_RECORD_CHECKS, coinConfigId, lookUp } from './coin-record.ts'
 
 const MISSING = 'ccf_00000000000000000000000000'
 const DAY_MS = 86_400_000
-
-const coinConfigId = (subject: Subject): string =>
-  subject.credentials.coinConfigId ?? skip('the credentials have no coinConfigId')
-
-const lookUp = (subject: Subject, id: string, headers: Headers): Promise<HttpResponse> =>
-  subject.call('GET', `${PATHS.coins}/${encodeURIComponent(id)}`, undefined, headers)
-
-async function found(subject: Subject): Promise<HttpResponse> {
-  const id = coinConfigId(subject)
-  const { token } = await subject.asPartner()
-  return subject.observe('the coin configuration', () =>
-    lookUp(subject, id, { authorization: `Bearer ${token}` }),
-  )
-}
 
 /** The lookup needs no real id to refuse a caller. */
 const anyId = (subject: Subject): string => subject.credentials.coinConfigId ?? MISSING
@@ -58,6 +41,12 @@ const refusal = (subject: Subject, name: string, headers: Headers): Promise<Http
 const ENVELOPE = ['payload', 'errorResponse', 'response_code', 'response_message']
 const PAYLOAD = ['error', 'error_description']
 const ERROR_RESPONSE = ['timestamp', 'requestId', 'errorType', 'errorMessage']
+
+function wantPayloadOnly(response: HttpResponse): void {
+  const error = errorOf(response) ?? fail(response, 'payload: JSON text', 'something else')
+  const more = Object.keys(error).filter((field) => !PAYLOAD.includes(field))
+  if (more.length > 0) fail(response, 'payload: error and error_description', `also ${more.join(', ')}`)
+}
 
 const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) => {
   const seen = (part: string, source: string, title: string, look: (response: HttpResponse) => void): Check =>
@@ -104,10 +93,7 @@ const failures: readonly Check[] = CONDITIONS.flatMap(([name, words, headers]) =
       'payload.only',
       'decision R6',
       'payload holds error and error_description, nothing else',
-      (response) => {
-        const more = Object.keys(errorOf(response) ?? {}).filter((field) => !PAYLOAD.includes(field))
-        if (more.length > 0) fail(response, 'payload: error and error_description', `also ${more.join(', ')}`)
-      },
+      wantPayloadOnly,
     ),
     seen('error', '§7, the table', 'error is invalid_token', (response) => {
       if (errorOf(response)?.error !== 'invalid_token')
@@ -169,7 +155,7 @@ const challenges: readonly Check[] = [
   must('4.5.401.requestId.unique', '§2.2, requestId', 'Two refusals have two request ids', async (s) => {
     const [one, other] = await Promise.all([lookUp(s, MISSING, {}), lookUp(s, MISSING, {})])
     const id = wantText(one, 'errorResponse.requestId')
-    if (id === at(other, 'errorResponse.requestId')) fail(other, 'another request id', id)
+    if (id === wantText(other, 'errorResponse.requestId')) fail(other, 'another request id', id)
   }),
   ours(
     '4.5.401.exists',
@@ -181,115 +167,6 @@ const challenges: readonly Check[] = [
     },
   ),
   ...COIN_READER_CHECKS,
-]
-
-const FIELDS: readonly (readonly [name: string, kind: Kind, required: boolean])[] = [
-  ['coinConfigId', 'string', true],
-  ['configuration', 'string', true],
-  ['companyId', 'string', false],
-  ['event', 'string', true],
-  ['amount', 'integer', true],
-  ['title', 'string', true],
-  ['description', 'string', false],
-  ['status', 'string', true],
-  ['validFrom', 'string', true],
-  ['validTo', 'string', false],
-  ['perUserDailyLimit', 'integer', false],
-  ['coinsExpireAfterDays', 'integer', false],
-  ['revision', 'integer', true],
-  ['createdOn', 'string', true],
-  ['modifiedOn', 'string', true],
-]
-const ENUMS: Readonly<Record<string, readonly string[]>> = {
-  configuration: ['DEFAULT', 'CUSTOM'],
-  status: ['ACTIVE', 'INACTIVE'],
-}
-const INSTANTS = new Set(['validFrom', 'validTo', 'createdOn', 'modifiedOn'])
-
-async function withCookie(s: Subject): Promise<HttpResponse> {
-  const { token } = await s.asPartner()
-  const headers = { authorization: `Bearer ${token}`, cookie: 'SVCSESSION=x; a=b' }
-  return s.observe('the coin configuration with a cookie', () => lookUp(s, coinConfigId(s), headers))
-}
-
-const SUCCESS = ['response_code', 'response_message', 'payload']
-
-const success: readonly Check[] = [
-  ours('4.5.status', 'decision K2', 'The partner’s own configuration returns 200', async (s) =>
-    wantStatus(await found(s), 200),
-  ),
-  ours(
-    '4.5.envelope',
-    'decision K2',
-    'response_code 0, response_message Success, and the record as payload',
-    async (s) => {
-      const response = await found(s)
-      wantJson(response)
-      wantKeys(response, '', SUCCESS)
-      wantNoOtherKeys(response, '', SUCCESS)
-      wantValue(response, 'response_code', 0)
-      wantValue(response, 'response_message', 'Success')
-    },
-  ),
-  ours('4.5.id', 'decision K1', 'The record is the one of the id', async (s) => {
-    const response = await found(s)
-    if (!sameJson(at(response, 'payload.coinConfigId'), coinConfigId(s)))
-      wantValue(response, 'payload.coinConfigId', coinConfigId(s))
-  }),
-  ours(
-    '4.5.fields',
-    'decision K1',
-    'The record has no field beside those of a coin configuration',
-    async (s) =>
-      wantNoOtherKeys(
-        await found(s),
-        'payload',
-        FIELDS.map(([name]) => name),
-      ),
-  ),
-  ...FIELDS.map(([name, kind, required]) =>
-    ours(
-      `4.5.payload.${name}`,
-      'decision K1',
-      `${name} is ${kind === 'integer' ? 'an integer' : 'text'}${required ? '' : ', if it is there'}`,
-      async (s) => {
-        const response = await found(s)
-        const path = `payload.${name}`
-        if (!required && at(response, path) === undefined) return
-        wantKind(response, path, kind)
-        if (ENUMS[name]) wantOneOf(response, path, [...ENUMS[name]])
-        if (INSTANTS.has(name)) wantInstant(response, path)
-      },
-    ),
-  ),
-  ours(
-    '4.5.etag',
-    'decision K2',
-    'ETag is the revision, and If-None-Match with it returns 304',
-    async (s) => {
-      const response = await found(s)
-      const etag = response.headers['etag'] ?? fail(response, 'an ETag', 'none')
-      if (etag !== `"${String(at(response, 'payload.revision'))}"`)
-        fail(response, 'the revision as ETag', etag)
-      const { token } = await s.asPartner()
-      const again = await lookUp(s, coinConfigId(s), {
-        authorization: `Bearer ${token}`,
-        'if-none-match': etag,
-      })
-      wantStatus(again, 304)
-    },
-  ),
-  must(
-    '4.5.cookie',
-    '§4.5, Cookie',
-    'Cookie is optional: any cookie beside a good token changes no status',
-    async (s) => wantStatus(await withCookie(s), (await found(s)).status),
-  ),
-  ours('4.5.cookie.same', 'decision K2', 'A cookie beside a good token changes nothing', async (s) => {
-    const response = await withCookie(s)
-    if (response.text !== (await found(s)).text)
-      fail(response, 'the response without the cookie', response.text)
-  }),
 ]
 
 const ids: readonly Check[] = [
@@ -335,4 +212,4 @@ const ids: readonly Check[] = [
   ),
 ]
 
-export const COIN_CHECKS: readonly Check[] = [...failures, ...challenges, ...success, ...ids]
+export const COIN_CHECKS: readonly Check[] = [...failures, ...challenges, ...COIN_RECORD_CHECKS, ...ids]

@@ -1,7 +1,8 @@
 import { type Check, ours } from '../check.ts'
-import { wantFailure } from '../expect.ts'
+import { isDone, wantFailure, wantValue } from '../expect.ts'
 import { interpretationOf } from '../interpretation.ts'
 import { PATHS } from '../subject.ts'
+import { coinConfigId } from './coin-record.ts'
 
 export const COIN_READER_CHECKS: readonly Check[] = [
   ours(
@@ -13,7 +14,9 @@ export const COIN_READER_CHECKS: readonly Check[] = [
       const response = await s.call('GET', path, undefined, await s.asMerchant())
       if ((await interpretationOf(s, 'COIN_LOOKUP_TOKEN')) === 'partner')
         return wantFailure(response, 401, 'invalid_token')
-      if (response.status === 401) wantFailure(response, 404, 'coin_config_not_found')
+      // A merchant that is not linked to the partner finds nothing (decision K4).
+      if (!isDone(response)) return wantFailure(response, 404, 'coin_config_not_found')
+      wantValue(response, 'payload.coinConfigId', coinConfigId(s))
     },
   ),
 ]

@@ -5,9 +5,7 @@ import type { HttpResponse } from '../exchange.ts'
 import { at, fail, wantFailure, wantRefused, wantSameRefusal, wantStatus, wantValue } from '../expect.ts'
 import { JSON_BODY, PATHS, type Subject, skip } from '../subject.ts'
 import { newMobile } from './create-card.ts'
-
-const encryptedOrder = async (subject: Subject): Promise<string> =>
-  encrypt(JSON.stringify(subject.orderOf('incentivePartner', { mobile: newMobile() })), subject.sharedKey())
+import { encryptedOrder, ORDER_RETRY_CHECKS } from './order-retries.ts'
 
 const sendPlain = async (subject: Subject, body: unknown): Promise<HttpResponse> =>
   subject.call('POST', PATHS.card, body, (await subject.asPartner()).headers)
@@ -143,95 +141,6 @@ const headers: readonly Check[] = [
   ),
 ]
 
-const retries: readonly Check[] = [
-  ours(
-    '4.3.idempotency',
-    'decision C13',
-    'The same Idempotency-Key and order, encrypted again, return the same response byte for byte',
-    async (s) => {
-      const order = s.orderOf('incentivePartner', { mobile: newMobile() })
-      const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
-      const first = await s.createCard(order, key)
-      wantStatus(first, 200)
-      const second = await s.createCard(order, key)
-      if (second.status !== 200 || second.text !== first.text)
-        fail(second, 'the first response, byte for byte', `${second.status} with another body`)
-    },
-  ),
-  ours(
-    '4.3.idempotency.together',
-    'decision C13',
-    'Five orders at once with one Idempotency-Key make one card',
-    async (s) => {
-      const order = s.orderOf('incentivePartner', { mobile: newMobile() })
-      const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
-      const responses = await Promise.all(Array.from({ length: 5 }, () => s.createCard(order, key)))
-      const ids = new Set(responses.map((response) => at(response, 'payload.svcCardId')))
-      if (ids.size !== 1) fail(responses[0]!, 'one card', `${ids.size} cards`)
-    },
-  ),
-  ours(
-    '4.3.idempotency.other',
-    'decision C13',
-    'The same Idempotency-Key with another order is 422',
-    async (s) => {
-      const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
-      wantStatus(await s.createCard(s.orderOf(), key), 200)
-      const other = s.orderOf('incentivePartner', { mobile: newMobile() })
-      wantFailure(await s.createCard(other, key), 422, 'idempotency_key_reused')
-    },
-  ),
-  ours(
-    '4.3.idempotency.refused',
-    'decision C13',
-    'An order that was refused does not burn its Idempotency-Key',
-    async (s) => {
-      const key = { headers: { 'idempotency-key': crypto.randomUUID() } }
-      wantFailure(
-        await s.createCard(s.orderOf('incentivePartner', { mobile: '1' }), key),
-        400,
-        'validation_failed',
-      )
-      wantStatus(await s.createCard(s.orderOf(), key), 200)
-    },
-  ),
-  ours(
-    '4.3.idempotency.key',
-    'decision C13',
-    'An Idempotency-Key has 1 to 255 visible characters; 256 are refused',
-    async (s) => {
-      const unique = crypto.randomUUID()
-      const send = (length: number) =>
-        s.createCard(s.orderOf(), { headers: { 'idempotency-key': unique.padEnd(length, 'k') } })
-      wantStatus(await send(255), 200)
-      wantFailure(await send(256), 400, 'validation_failed', 'Idempotency-Key')
-    },
-  ),
-  ours(
-    '4.3.replay',
-    'decision C13',
-    'A JWE counts once: the same JWE again gets the first response',
-    async (s) => {
-      const encrypted = await encryptedOrder(s)
-      const first = await s.sendEncrypted(encrypted, {})
-      wantStatus(first, 200)
-      const again = await s.sendEncrypted(encrypted, {})
-      wantValue(again, 'payload.svcCardId', at(first, 'payload.svcCardId') as string)
-    },
-  ),
-  ours(
-    '4.3.replay.other-key',
-    'decision C13',
-    'The same JWE under another Idempotency-Key is 409 encrypted_request_replayed',
-    async (s) => {
-      const encrypted = await encryptedOrder(s)
-      wantStatus(await s.sendEncrypted(encrypted, {}), 200)
-      const headers = { 'idempotency-key': crypto.randomUUID() }
-      wantFailure(await s.sendEncrypted(encrypted, { headers }), 409, 'encrypted_request_replayed')
-    },
-  ),
-]
-
 const responses: readonly Check[] = [
   ours(
     '4.3.encrypted-response',
@@ -299,7 +208,7 @@ export const ENCRYPTION_CHECKS: readonly Check[] = [
   ...algorithms,
   ...tampering,
   ...headers,
-  ...retries,
+  ...ORDER_RETRY_CHECKS,
   ...responses,
   ...media,
 ]

@@ -1,8 +1,11 @@
 import { type Check, must, ours } from '../check.ts'
 import type { HttpResponse } from '../exchange.ts'
-import { fail, wantFailure, wantNotDone, wantRefused, wantStatus } from '../expect.ts'
+import { fail, wantFailure, wantJson, wantNotDone, wantRefused, wantStatus } from '../expect.ts'
 import { cancelPath, JSON_BODY, PATHS, type Subject } from '../subject.ts'
-import { newMobile } from './create-card.ts'
+import { Blocked, Violation } from '../verdict.ts'
+import { cancelled } from './cancelled-code.ts'
+import { issued, newMobile } from './create-card.ts'
+import { incentive } from './searched-cards.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
 const MISSING_QR = 'qr_00000000000000000000000000'
@@ -56,22 +59,40 @@ export const LIMIT_CHECKS: readonly Check[] = [
   ),
 ]
 
-const versioned = (id: string, path: string, words: string): Check =>
+/** Spec §7: of the coin lookup only the refusal is shown; the others are there when they do what they are asked for. */
+const PATH_REQUESTS: readonly (readonly [
+  id: string,
+  words: string,
+  ask: (subject: Subject) => Promise<HttpResponse>,
+])[] = [
+  ['token', 'the token operation', (s) => s.tokenResponse()],
+  ['cancel', 'the cancel', async (s) => (await cancelled(s)).response],
+  ['create', 'the card creation', async (s) => (await issued(s)).response],
+  ['search', 'the card search', (s) => incentive(s)],
+  ['coins', 'the coin lookup', (s) => s.call('GET', `${PATHS.coins}/none`, undefined)],
+]
+
+const versioned = PATH_REQUESTS.map(([id, words, ask]) =>
   must(`9.path.${id}`, '§9, rule 1', `${words} is served under /api/v0/`, async (s) => {
-    const method = id === 'coins' ? 'GET' : id === 'cancel' ? 'PATCH' : 'POST'
-    const response = await s.call(method, path, method === 'GET' ? undefined : {})
-    if (response.status === 405 || response.status === 501 || response.status >= 500)
-      fail(response, 'an operation at this path', String(response.status))
-    if (response.status >= 300 && response.status < 400)
-      fail(response, 'no redirect', String(response.status))
-  })
+    const response = await ask(s)
+    const { status } = response
+    if (status === 404 || status === 405 || status === 501)
+      fail(response, 'an operation at this path', String(status))
+    if (status >= 300 && status < 400) fail(response, 'no redirect', String(status))
+    const wanted = id === 'coins' ? 401 : 200
+    if (status !== wanted)
+      throw new Blocked(`needs a response of ${words}: it returned ${status}`, {
+        cause: new Violation(`status ${wanted}`, String(status), response, {
+          is: 'status',
+          wanted: [wanted],
+        }),
+      })
+    wantJson(response)
+  }),
+)
 
 export const VERSION_CHECKS: readonly Check[] = [
-  versioned('token', PATHS.token, 'the token operation'),
-  versioned('cancel', cancelPath(MISSING_QR), 'the cancel'),
-  versioned('create', PATHS.card, 'the card creation'),
-  versioned('search', PATHS.search, 'the card search'),
-  versioned('coins', `${PATHS.coins}/none`, 'the coin lookup'),
+  ...versioned,
   ours(
     '9.other-version',
     'decision F3',
@@ -95,7 +116,8 @@ export const VERSION_CHECKS: readonly Check[] = [
   ours('9.openapi', 'decision F1', 'The document of all operations is served', async (s) => {
     const response = await s.call('GET', '/openapi.json', undefined)
     wantStatus(response, 200)
-    for (const path of [PATHS.token, PATHS.card, PATHS.search])
+    const cancel = `${PATHS.qrCode}/{qrCodeId}/cancel`
+    for (const path of [PATHS.token, cancel, PATHS.card, PATHS.search, `${PATHS.coins}/{coinConfigId}`])
       if (!response.text.includes(`"${path}"`)) fail(response, `the path ${path}`, 'a document without it')
   }),
 ]

@@ -32,6 +32,22 @@ export const QR_CODE_FIELDS: readonly Field[] = [
 
 export const QR_CODE_NAMES: readonly string[] = QR_CODE_FIELDS.map(({ name }) => name)
 
+/** A request with every field that can be asked for. */
+export const everyField = () => ({
+  qrName: 'Conformance',
+  multipleUse: true,
+  fixedAmount: true,
+  amount: 249.5,
+  description: 'Made to be cancelled',
+  expiry: new Date(Date.now() + 86_400_000).toISOString(),
+  customParams: { table: '12', waiter: 'Asha' },
+  customerName: 'Asha Rao',
+  customerEmail: 'asha.rao@example.com',
+  customerMobile: '9876543210',
+  customerId: 'cust-1',
+  referenceNumber: `conf-${crypto.randomUUID()}`,
+})
+
 /** A field of a QR code, of the kind that the table says, if it is there. */
 export function wantQrCodeField(
   response: HttpResponse,
