@@ -7,7 +7,7 @@ import { Client } from '../harness/client.ts'
 import { freePort, type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, openService, tokenOf } from '../harness/service.ts'
 
-const CALLERS = 8
+const CALLERS = 4
 const PROBE_MS = 100
 
 /** A process as a load balancer sees it. */
