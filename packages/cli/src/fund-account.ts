@@ -2,7 +2,7 @@ import { askApproval, fundingPosting, withdrawalPosting } from '@svc/console-api
 import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/card-account'
 import { fundAccount } from '@svc/core/cards/fund-account'
 import { type FundedAccount, findFundedAccount } from '@svc/core/cards/list-onboarded'
-import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
+import { entryOf, withdrawFunds } from '@svc/core/cards/withdraw-funds'
 import type { Approval } from '@svc/core/ledger/approvals'
 import { isEntered } from '@svc/core/ledger/bank-entries'
 import { followedNotice } from '@svc/core/rails/find-notice'
@@ -78,11 +78,6 @@ async function move(
   else printRecord({ ...shownAccount(moved), [done]: formatRupees(amount) }, json)
 }
 
-const entryOf = (
-  kind: 'card_funding' | 'card_withdrawal',
-  { partnerId: tenantId, reference }: { readonly partnerId: string; readonly reference: string },
-) => ({ tenantId, kinds: [kind], reference })
-
 const fund = (
   cardAccountId: string,
   { notice, ...options }: MoveOptions & { readonly notice?: string },
@@ -91,7 +86,7 @@ const fund = (
     const assigns = await context.database.operate(async (tx) =>
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
     )
-    if (!(await context.database.operate((tx) => isEntered(tx, entryOf('card_funding', funding))))) {
+    if (!(await context.database.operate((tx) => isEntered(tx, { ...entryOf(funding), kinds: ['card_funding'] })))) {
       const posting = fundingPosting({ ...funding, noticeId: notice })
       const waits = await askApproval(postingTools(context), posting, { actor })
       if (waits) return waits
@@ -103,7 +98,7 @@ const fund = (
 
 const withdraw = (cardAccountId: string, options: MoveOptions): Promise<void> =>
   move(cardAccountId, options, 'withdrawn', async (withdrawal, actor, context) => {
-    if (!(await context.database.operate((tx) => isEntered(tx, entryOf('card_withdrawal', withdrawal))))) {
+    if (!(await context.database.operate((tx) => isEntered(tx, entryOf(withdrawal))))) {
       const waits = await askApproval(postingTools(context), withdrawalPosting(withdrawal), { actor })
       if (waits) return waits
     }
