@@ -86,7 +86,11 @@ const fund = (
     const assigns = await context.database.operate(async (tx) =>
       notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'transfer_notice'),
     )
-    if (!(await context.database.operate((tx) => isEntered(tx, { ...entryOf(funding), kinds: ['card_funding'] })))) {
+    if (
+      !(await context.database.operate((tx) =>
+        isEntered(tx, { ...entryOf(funding), kinds: ['card_funding'] }),
+      ))
+    ) {
       const posting = fundingPosting({ ...funding, noticeId: notice })
       const waits = await askApproval(postingTools(context), posting, { actor })
       if (waits) return waits
