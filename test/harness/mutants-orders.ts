@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import type { Json } from './client.ts'
-import { CARD, creates, inEach, type Mutant, SEARCH, SUCCESS, searches, tells, turnInto } from './mutant.ts'
+import { CARD, creates, inEach, type Mutant, SUCCESS, searches, tells, turnInto } from './mutant.ts'
 import type { Mutation } from './mutant-proxy.ts'
 
 export function orderMutants({ incentivePartner: partner }: SandboxFile): readonly Mutant[] {

@@ -114,7 +114,7 @@ async function heapSnapshot(): Promise<string> {
   })
 }
 
-test('no card number, API key, client secret, shared key or order is in the write-ahead log, nor in the heap once its request has ended', async () => {
+test('no card number, API key, client secret, shared key or order is in the write-ahead log, nor in the heap once its connection has closed', async () => {
   const secrets = await useCards()
   const places = { 'write-ahead log': await writeAheadLog(), 'heap snapshot': [await heapSnapshot()] }
   const found: string[] = []

@@ -66,7 +66,9 @@ test('the orders of a bulk job that are left when its partner closes fail, no ca
   await service.app.services.database.operate((tx) => setTenantDisabled(tx, waits.partnerId, 'partner', true))
   await close(partnerId)
   await working(async () => (await rows(partnerId)).every(({ status }) => status !== 'PENDING'))
-  expect(await rows(partnerId)).toEqual(Array(40).fill({ status: 'FAILED', error: 'tenant_closing' }))
+  expect(await rows(partnerId)).toEqual(
+    Array.from({ length: 40 }, () => ({ status: 'FAILED', error: 'tenant_closing' })),
+  )
   expect(await sql('select from cards where partner_id = $1', [partnerId])).toEqual([])
   expect((await rows(waits.partnerId)).map(({ status }) => status)).toEqual(['PENDING', 'PENDING'])
   await relayed()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { atProvider } from '../harness/at-provider.ts'
 import type { Json } from '../harness/client.ts'
 import { Browser, newOperator, PASSWORD, signedIn } from '../harness/console.ts'
 import { type ForgingProvider, openForgingProvider, unsigned } from '../harness/forging-provider.ts'
@@ -40,24 +40,6 @@ function newPerson(sub = `subject-${people}`) {
   return { sub, email: `Person.${people++}@example.com`, email_verified: true }
 }
 const nameOf = ({ email }: { email: string }) => email.toLowerCase()
-
-/** Goes where the provider leads until it leads back, as a browser does; returns the query that it brings. */
-async function atProvider(url: string): Promise<string> {
-  const cookies = new Map<string, string>()
-  for (let next = url, steps = 0; steps < 10; steps++) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const { headers, body } = await request(next, { headers: { cookie } })
-    await body.dump()
-    for (const set of [headers['set-cookie'] ?? []].flat()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      cookies.set(name, value)
-    }
-    const { href, pathname, search } = new URL(String(headers.location), next)
-    if (pathname === '/console/oidc') return search.slice(1)
-    next = href
-  }
-  throw new Error('the provider does not lead back')
-}
 
 const finish = (browser: Browser, response: string) => browser.post('/session/oidc', { response })
 

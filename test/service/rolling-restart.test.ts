@@ -61,7 +61,7 @@ class Balancer {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    for (const target of [...this.targets]) {
+    for (const target of this.targets.slice()) {
       await this.remove(target)
       await target.process.end('SIGTERM')
     }
@@ -111,7 +111,7 @@ test('processes that are restarted one after the other under load, behind a bala
     }
   }
   const callers = Array.from({ length: CALLERS }, caller)
-  for (const target of [...balancer.targets]) {
+  for (const target of balancer.targets.slice()) {
     const { code } = await target.process.end('SIGTERM')
     expect(code, target.process.written()).toBe(0)
     await balancer.remove(target)

@@ -13,7 +13,6 @@ import {
   toWireWithImage,
 } from '@svc/core/qr-codes/qr-code'
 import { findMerchant } from '@svc/core/tenants/merchant'
-import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -31,10 +30,8 @@ import {
   createdRange,
   exact,
   idParam,
-  instant,
   listOf,
   listQuery,
-  maybe,
   oneOf,
   record,
   text,

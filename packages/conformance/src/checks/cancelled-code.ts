@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../exchange.ts'
-import { at, isKind, wantValue } from '../expect.ts'
+import { isKind, wantValue } from '../expect.ts'
 import { PATHS, type Subject } from '../subject.ts'
 import { block } from '../verdict.ts'
 import { everyField } from './qr-code-fields.ts'

@@ -1,32 +1,25 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 import { Failure } from '@svc/contract/errors'
 import { invariant } from '@svc/kernel/invariant'
-import type { Clock } from '@svc/kernel/time'
 import { Deadlines } from '../deadlines.ts'
 import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
 import type { BatchResult, CommandSpec, Entry, LockMode, Outcome, PreparedCommand } from './batch.ts'
 import { commandSpan } from './batch-span.ts'
 import { unsettled } from './command-spec.ts'
 import type { OpenCommitQueue } from './commit-queue-state.ts'
-import type { Database } from './database.ts'
-import { Flight, type FlightWork } from './flight.ts'
-import type { HttpResponse, IdempotencyStore, ResponseKey } from './idempotency-store.ts'
+import { Flight, type FlightServices, type FlightWork } from './flight.ts'
+import type { HttpResponse, ResponseKey } from './idempotency-store.ts'
 import { TenantQueues } from './tenant-queues.ts'
 
-export interface CommitQueueServices {
-  readonly database: Database
-  readonly responses: IdempotencyStore
-  readonly clock: Clock
+export interface CommitQueueServices extends FlightServices {
   readonly log: Log
-  readonly metrics: Metrics
   readonly limits: { readonly commandTimeoutMs: number; readonly tenantQueueMax: number }
   /** Every lane of the process, for draining, probes and metrics. */
   readonly open: Set<OpenCommitQueue>
 }
 
 const BATCH_COMMANDS_MAX = 256
-/** Batches of one kind at a time. A second one shortens the wait while there are few commands, and costs throughput when there are many. */
+/** Batches at a time. A second one shortens the wait of a few commands; of many, it would make two small batches. */
 const FLIGHTS_MAX = 2
 const FEW_COMMANDS = 8
 /** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */

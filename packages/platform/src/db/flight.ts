@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { groupBy } from '@svc/kernel/group-by'
+import type { Clock } from '@svc/kernel/time'
+import type { Metrics } from '../metrics.ts'
 import { afterFailure, batchFailureOf } from './after-failure.ts'
 import {
   type BatchResult,
@@ -14,11 +16,19 @@ import {
 } from './batch.ts'
 import { withBatchSpan } from './batch-span.ts'
 import { unsettled } from './command-spec.ts'
-import type { CommitQueueServices } from './commit-queue.ts'
+import type { Database } from './database.ts'
+import type { IdempotencyStore } from './idempotency-store.ts'
+
+export interface FlightServices {
+  readonly database: Database
+  readonly responses: IdempotencyStore
+  readonly clock: Clock
+  readonly metrics: Metrics
+}
 
 export interface FlightWork<C extends PreparedCommand, S, D> {
   readonly spec: CommandSpec<C, S, D>
-  readonly services: CommitQueueServices
+  readonly services: FlightServices
   /** Takes what was decided and committed. */
   readonly ended: (result: BatchResult<C>) => void
   /** Called once the last words of a transaction are sent: what remains is the database's to do. */

@@ -37,7 +37,7 @@ const RESTS = 4
 const ATTEMPTS_MAX = 5
 
 /** Errors of an order that may have its card all the same. */
-const MAYBE_ISSUED: readonly ErrorCode[] = ['encrypted_request_replayed', 'tenant_closing']
+const MAYBE_ISSUED: ReadonlySet<ErrorCode> = new Set(['encrypted_request_replayed', 'tenant_closing'])
 
 const CARD_OF_JWE = statement<{ svcCardId: string }>(
   'bulk_card_of_ciphertext',
@@ -151,7 +151,7 @@ export class BulkWorker {
     } catch (error) {
       if (!(error instanceof Failure)) return this.#troubled(job, row, error)
       if (error.status >= 500) return { line, status: 'later' }
-      const issued = MAYBE_ISSUED.includes(error.word) && jwe ? await this.#issuedBefore(job, jwe) : undefined
+      const issued = MAYBE_ISSUED.has(error.word) && jwe ? await this.#issuedBefore(job, jwe) : undefined
       if (issued !== undefined) return { line, status: 'ISSUED', svcCardId: issued }
       return { line, status: 'FAILED', error: error.word, errorDescription: error.description }
     }
