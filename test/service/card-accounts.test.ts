@@ -1,3 +1,5 @@
+import { accountStatement } from '@svc/core/ledger/books'
+import type { Tx } from '@svc/platform/db/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, type Json, payloadOf } from '../harness/client.ts'
 import { expectFailure } from '../harness/failure.ts'
@@ -80,6 +82,26 @@ test('a statement has opening and closing balance and every movement between, as
   expect(past).toMatchObject({ openingBalance: 0, closingBalance: 0, lines: [] })
   for (const query of ['from=2020-01-32', 'from=2020-02-01&to=2020-01-01', 'to=today'])
     expectFailure(await client.get(path(`/statement?${query}`)), 'validation_failed')
+})
+
+test('a statement is of one instant: balances and movements agree, whatever is posted while it is read', async () => {
+  const days = 86_400_000
+  const period = { from: new Date(Date.now() - days), to: new Date(Date.now() + days), limit: 1_000 }
+  const found = await service.app.services.database.read([partner.partnerId], (tx) => {
+    // After each statement another card is loaded.
+    const query: Tx['query'] = async (statement, values) => {
+      const rows = await tx.query(statement, values)
+      await issue(10)
+      return rows
+    }
+    return accountStatement({ query } as Tx, {
+      accountId: `card_funding:${partner.cardAccountId}`,
+      ...period,
+    })
+  })
+  const { opening, closing, lines } = found!
+  expect(lines.at(-1)!.balance).toBe(closing)
+  expect(lines.reduce((sum, { credit, debit }) => sum + credit - debit, opening)).toBe(closing)
 })
 
 test('the exact balance of a card is in paise, with what is held', async () => {

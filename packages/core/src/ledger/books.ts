@@ -127,14 +127,14 @@ export interface Statement {
 const sumSince = (instant: string) =>
   `coalesce((select sum(amount) from ledger_transfers where credit_account_id = $1 and created_at >= ${instant}), 0)
    - coalesce((select sum(amount) from ledger_transfers where debit_account_id = $1 and created_at >= ${instant}), 0)`
-const PERIOD = statement<{ kind: AccountKind; unit: Unit; opening: bigint; closing: bigint }>(
-  'books_statement_period',
-  `select a.kind, a.unit, (a.balance - (${sumSince('$2')}))::bigint as opening,
-     (a.balance - (${sumSince('$3')}))::bigint as closing
-   from ledger_accounts a where a.account_id = $1`,
-)
+interface PeriodRow {
+  account_kind: AccountKind
+  unit: Unit
+  opening: bigint
+  closing: bigint
+}
 
-interface LineRow {
+interface LineRow extends PeriodRow {
   transfer_id: string
   created_at: Date
   effective_date: string
@@ -151,27 +151,36 @@ const side = (own: string, other: string, sign: string) =>
    from ledger_transfers t
    where t.${own} = $1 and t.created_at >= $2 and t.created_at < $3 and (t.created_at, t.transfer_id) > ($4, $5)
    order by t.created_at, t.transfer_id limit $6`
-const LINES = statement<LineRow>(
-  'books_statement_lines',
-  `select s.transfer_id, s.created_at, j.effective_date::text, s.journal_id, s.kind, j.reference, s.other, s.object_id,
-     s.amount
-   from ((${side('credit_account_id', 'debit_account_id', '')})
-     union all (${side('debit_account_id', 'credit_account_id', '-')})) s
-   join journals j on j.tenant_id = s.tenant_id and j.journal_id = s.journal_id
-   order by s.created_at, s.transfer_id limit $6`,
+// One statement, so that balances and lines are of one snapshot, whatever transaction it runs in.
+const STATEMENT = statement<LineRow | (PeriodRow & { transfer_id: null })>(
+  'books_statement',
+  `select p.*, l.* from (
+     select a.kind as account_kind, a.unit, (a.balance - (${sumSince('$2')}))::bigint as opening,
+       (a.balance - (${sumSince('$3')}))::bigint as closing
+     from ledger_accounts a where a.account_id = $1) p
+   left join (
+     select s.transfer_id, s.created_at, j.effective_date::text, s.journal_id, s.kind, j.reference, s.other, s.object_id,
+       s.amount
+     from ((${side('credit_account_id', 'debit_account_id', '')})
+       union all (${side('debit_account_id', 'credit_account_id', '-')})) s
+     join journals j on j.tenant_id = s.tenant_id and j.journal_id = s.journal_id
+     order by s.created_at, s.transfer_id limit $6) l on true
+   order by l.created_at, l.transfer_id`,
 )
 
 /**
  * An account with its opening balance, what moved in the period, the balance after each line, and its closing balance.
- * `undefined`: there is no such account. For one snapshot call it under repeatable read.
+ * `undefined`: there is no such account. For one snapshot of several pages call it under repeatable read.
  */
 export async function accountStatement(tx: Tx, query: StatementQuery): Promise<Statement | undefined> {
   const { accountId, from, to, limit, after } = query
-  const [period] = await tx.query(PERIOD, [accountId, from, to])
-  if (!period) return undefined
   const place = [after?.at ?? from, after?.transferId ?? '']
-  const rows = await tx.query(LINES, [accountId, from, to, ...place, limit + 1])
-  let balance = after?.balance ?? period.opening
+  const found = await tx.query(STATEMENT, [accountId, from, to, ...place, limit + 1])
+  const [first] = found
+  if (!first) return undefined
+  const { account_kind: kind, unit, opening, closing } = first
+  const rows = found.filter((row) => row.transfer_id !== null)
+  let balance = after?.balance ?? opening
   const lines = rows.slice(0, limit).map((row) => {
     balance += row.amount
     return {
@@ -187,5 +196,5 @@ export async function accountStatement(tx: Tx, query: StatementQuery): Promise<S
       balance,
     }
   })
-  return { accountId, ...period, lines, hasMore: rows.length > limit }
+  return { accountId, kind, unit, opening, closing, lines, hasMore: rows.length > limit }
 }
