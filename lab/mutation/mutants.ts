@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     what: 'what was sent before a lost COMMIT is sent again under a new id',
-    file: 'packages/platform/src/db/commit-queue.ts',
+    file: 'packages/platform/src/db/flight.ts',
     from: 'await this.#attempt({ batchId, entries',
     to: 'await this.#attempt({ batchId: batchId && newBatchId(), entries',
     tests: SIMULATE,
