@@ -102,7 +102,6 @@ export function cards(bed: Bed): void {
 
     await page.getByRole('link', { name: 'Audit' }).last().click()
     await page.getByRole('row', { name: 'status: BL' }).getByText(bed.world.operator.name).waitFor()
-    // It may name a person too.
     expect(await page.getByText('stolen').count()).toBe(0)
   })
 
