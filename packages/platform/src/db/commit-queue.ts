@@ -19,9 +19,6 @@ export interface CommitQueueServices extends FlightServices {
 }
 
 const BATCH_COMMANDS_MAX = 256
-/** Batches at a time. A second one shortens the wait of a few commands; of many, it would make two small batches. */
-const FLIGHTS_MAX = 2
-const FEW_COMMANDS = 8
 /** A tenant whose rows others hold is tried again this often, passing over rows that are still held. */
 const HELD_PAUSE_MS = 25
 /** Longest time that a response waits for the next batch, whose rows may be held. */
@@ -40,7 +37,7 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   readonly #flightWork: FlightWork<C, S, D>
   /** Commands whose callers have no response yet. */
   readonly #open = new Deadlines<Entry<C>>((late) => this.#refuseLate(late))
-  readonly #flights = new Set<Flight<C, S, D>>()
+  #flight: Flight<C, S, D> | undefined
   readonly #unsettled: [Entry<C>, Outcome][] = []
   #wake: NodeJS.Timeout | undefined
   #idle: (() => void)[] = []
@@ -119,11 +116,11 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   }
 
   get inFlight(): number {
-    return [...this.#flights].reduce((sum, { entries }) => sum + entries.length, 0)
+    return this.#flight?.entries.length ?? 0
   }
 
   get batchAgeMs(): number {
-    return Math.max(0, ...[...this.#flights].map(({ ageMs }) => ageMs))
+    return this.#flight?.ageMs ?? 0
   }
 
   /** Resolves when every accepted command has its response. */
@@ -135,38 +132,30 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   }
 
   #resolveDrained(): void {
-    if (this.#flights.size + this.#queues.size > 0) return
+    if (this.#flight || this.#queues.size > 0) return
     // Behind the responses of the last batch.
     for (const resolve of this.#idle.splice(0)) setImmediate(resolve)
   }
 
-  /** Begins a batch, unless what waits had better wait for the one under way. */
   #pump(): void {
-    if (this.#flights.size >= FLIGHTS_MAX) return
-    if (this.#flights.size > 0 && this.inFlight + this.#queues.size > FEW_COMMANDS) return
-    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now(), this.#isUnderWay)
+    if (this.#flight) return
+    const entries = this.#queues.take(BATCH_COMMANDS_MAX, performance.now())
     if (entries.length === 0) {
       this.#waitForHeld()
       return
     }
     const flight = new Flight(entries, this.#flightWork)
-    this.#flights.add(flight)
+    this.#flight = flight
     const mode: LockMode = entries.some((entry) => this.#queues.isHeld(entry.tenantId)) ? 'skip' : 'wait'
     void flight.carryOut(mode).then(async (held) => {
       this.#requeue(held)
       // Requests that have arrived go along, instead of being read while the next batch waits for its locks.
       await immediate()
-      this.#flights.delete(flight)
+      this.#flight = undefined
       this.#pump()
-      if (this.#flights.size === 0) this.#report()
+      if (!this.#flight) this.#report()
       this.#resolveDrained()
     })
-  }
-
-  /** The commands of one tenant are carried out one batch after the other: in order, and never waiting for their own rows. */
-  readonly #isUnderWay = (tenantId: string): boolean => {
-    for (const { tenants } of this.#flights) if (tenants.has(tenantId)) return true
-    return false
   }
 
   #waitForHeld(): void {
@@ -203,14 +192,11 @@ export class CommitQueue<C extends PreparedCommand, S, D> {
   /** At their deadline callers get a response, while what they asked for may still be under way (decision R8). */
   #refuseLate(late: readonly Entry<C>[]): void {
     this.#report()
+    const batchIsLate = this.#flight?.broken ?? new Error('the batch under way has had no response')
     for (const entry of unsettled(late)) {
-      const flights = [...this.#flights]
-      const isInDoubt = flights.some((flight) => flight.isInDoubt(entry))
-      const cause = this.#queues.isHeld(entry.tenantId)
-        ? new Error('rows of this tenant are held')
-        : (flights.find(({ broken }) => broken)?.broken ??
-          new Error('the batch under way has had no response'))
-      const word = isInDoubt ? 'outcome_unknown' : 'temporarily_unavailable'
+      const isHeld = this.#queues.isHeld(entry.tenantId)
+      const cause = isHeld ? new Error('rows of this tenant are held') : batchIsLate
+      const word = this.#flight?.isInDoubt(entry) ? 'outcome_unknown' : 'temporarily_unavailable'
       entry.settle({ failure: new Failure(word, { retryAfterSeconds: 1, cause }) })
     }
     this.#queues.dropSettled()

@@ -38,7 +38,6 @@ export interface FlightWork<C extends PreparedCommand, S, D> {
 /** Commands that left their queue together: one transaction, or several when that one cannot be carried out whole. */
 export class Flight<C extends PreparedCommand, S, D> {
   readonly entries: readonly Entry<C>[]
-  readonly tenants: ReadonlySet<string>
   readonly #work: FlightWork<C, S, D>
   readonly #sinceMs = performance.now()
   /** Outcomes of the batch under way whose COMMIT may have happened. */
@@ -48,7 +47,6 @@ export class Flight<C extends PreparedCommand, S, D> {
 
   constructor(entries: readonly Entry<C>[], work: FlightWork<C, S, D>) {
     this.entries = entries
-    this.tenants = new Set(entries.map(({ tenantId }) => tenantId))
     this.#work = work
   }
 

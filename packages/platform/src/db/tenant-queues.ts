@@ -43,12 +43,11 @@ export class TenantQueues<C extends PreparedCommand> {
     return true
   }
 
-  /** Up to `most` commands, one from each tenant in turn; tenants on hold, and those that are busy, are passed over. */
-  take(most: number, nowMs: number, isBusy: (tenantId: string) => boolean): Entry<C>[] {
+  /** Up to `most` commands, one from each tenant in turn; tenants on hold are passed over. */
+  take(most: number, nowMs: number): Entry<C>[] {
     const ready: [string, TenantQueue<C>][] = []
     for (const [tenantId, queue] of this.#queues) {
-      if (queue.entries.length > 0 && queue.heldUntilMs <= nowMs && !isBusy(tenantId))
-        ready.push([tenantId, queue])
+      if (queue.entries.length > 0 && queue.heldUntilMs <= nowMs) ready.push([tenantId, queue])
     }
     if (ready.length === 0) return []
     const taken: Entry<C>[] = []
