@@ -1,10 +1,12 @@
 import type { Side } from './bed.ts'
 import { contest, httpContender, median } from './contest.ts'
+import { type Cores, meanCores, whileCounting } from './cores.ts'
 import { closedLoop, type Latency, openLoop } from './load.ts'
 import type { Pair } from './pair.ts'
 import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
 import { type Measured, showMeasure } from './report.ts'
-import { residentMb } from './server-process.ts'
+import { familyOf, residentMb } from './server-process.ts'
+import { WAITS, type Waits, waitsOf } from './waits.ts'
 
 export const SVC = 'svc'
 export const PEER = 'hand-written peer'
@@ -66,6 +68,8 @@ export interface TailPoint {
   readonly perSecond: number
   readonly svc: Latency
   readonly peer: Latency
+  /** Of the machine while each is sent that rate. */
+  readonly cores?: { readonly svc: Cores; readonly peer: Cores }
 }
 
 export interface Tail {
@@ -74,6 +78,8 @@ export interface Tail {
   /** Requests a second of the peer, as fast as it could. */
   readonly peerMax: number
   readonly points: readonly TailPoint[]
+  /** At the highest of the rates. */
+  readonly waits?: { readonly svc: Waits; readonly peer: Waits }
 }
 
 const medianOf = (latencies: readonly Latency[]): Latency => ({
@@ -103,17 +109,38 @@ export async function measureTail(pair: Pair, setting: PeerSetting): Promise<Tai
     for (const share of SHARES) {
       const perSecond = share * peerMax
       const latencies = { svc: [] as Latency[], peer: [] as Latency[] }
+      const cores = { svc: [] as Cores[], peer: [] as Cores[] }
       for (let round = 1; round <= setting.rounds; round++)
         for (const name of ['svc', 'peer'] as const) {
           const side = pair[name]
           await prepareSide(operation, side)
           setting.progress(`${title}: ${share * 100} %, round ${round} of ${setting.rounds}: ${name}`)
           const load = await operation.load(pair, side, setting.seconds)
-          latencies[name].push(await openLoop(load, setting.callers, perSecond, setting.seconds))
+          const counted = await whileCounting(
+            { service: [side.service.pid], postgres: await familyOf(side.postmasterPid) },
+            () => openLoop(load, setting.callers, perSecond, setting.seconds),
+          )
+          latencies[name].push(counted.result)
+          if (counted.cores) cores[name].push(counted.cores)
         }
-      points.push({ share, perSecond, svc: medianOf(latencies.svc), peer: medianOf(latencies.peer) })
+      points.push({
+        share,
+        perSecond,
+        svc: medianOf(latencies.svc),
+        peer: medianOf(latencies.peer),
+        ...(cores.svc.length > 0 && { cores: { svc: meanCores(cores.svc), peer: meanCores(cores.peer) } }),
+      })
     }
-    tails.push({ id, title, peerMax, points })
+    const waits = async (name: 'svc' | 'peer') => {
+      const side = pair[name]
+      await prepareSide(operation, side)
+      setting.progress(`${title}: what ${name} waits for`)
+      const seconds = setting.rounds * setting.seconds
+      const load = await operation.load(pair, side, seconds)
+      const perSecond = peerMax * SHARES[SHARES.length - 1]!
+      return waitsOf(side, load, { callers: setting.callers, perSecond, seconds })
+    }
+    tails.push({ id, title, peerMax, points, waits: { svc: await waits('svc'), peer: await waits('peer') } })
     setting.progress('')
     showTail(tails[tails.length - 1] as Tail)
   }
@@ -123,10 +150,16 @@ export async function measureTail(pair: Pair, setting: PeerSetting): Promise<Tai
 const ms = (value: number): string => (value >= 10 ? value.toFixed(0) : value.toFixed(1))
 export const percentiles = ({ p50, p99, p999 }: Latency): string => [p50, p99, p999].map(ms).join(' / ')
 
-function showTail({ title, peerMax, points }: Tail): void {
+export const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
+
+function showTail({ title, peerMax, points, waits }: Tail): void {
   console.log(`\n${title}: the peer's maximum is ${Math.round(peerMax)} requests/s`)
   for (const { share, perSecond, svc, peer } of points)
     console.log(
       `  ${share * 100} %, ${Math.round(perSecond)}/s   ${SVC}: ${percentiles(svc)} ms   ${PEER}: ${percentiles(peer)} ms`,
     )
+  if (!waits) return
+  console.log(`  the slowest hundredth at ${SHARES.at(-1)! * 100} % waited for (${SVC}, ${PEER}):`)
+  for (const wait of WAITS)
+    console.log(`  ${percent(waits.svc[wait]).padStart(6)} ${percent(waits.peer[wait]).padStart(6)}  ${wait}`)
 }

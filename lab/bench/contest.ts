@@ -1,3 +1,4 @@
+import { type Cores, meanCores, whileCounting } from './cores.ts'
 import { closedLoop, type Latency, type Load, openLoop } from './load.ts'
 import { cpuMicros, familyOf } from './server-process.ts'
 
@@ -8,6 +9,8 @@ export interface Contender {
   readonly unit?: string
   /** Processes whose CPU time is counted for it; their children too. */
   readonly pids?: readonly number[]
+  /** The first of them is a server, all of whose requests pass one thread. */
+  readonly isServer?: boolean
   /** One phase; answers how many were done, and in what time; and how many more, where not all of it counts. */
   run(phase: Phase): Promise<{ readonly done: number; readonly seconds: number; readonly inAll?: number }>
   /** Given for servers: latency at 70 % of the rate that was measured. */
@@ -26,6 +29,8 @@ export interface Figure {
   /** Of the rounds, in order. */
   readonly perSecond: readonly number[]
   readonly cpuMicros: readonly number[]
+  /** Of the machine, on average; of servers. */
+  readonly cores?: Cores
   readonly latencyMs?: Latency
 }
 
@@ -46,6 +51,7 @@ export const httpContender = (
   name,
   unit: 'requests',
   pids,
+  isServer: true,
   load,
   async run({ callers, seconds }) {
     const made = await load()
@@ -81,6 +87,7 @@ export async function contest({
   for (const count of callers) {
     const rates = new Map(contenders.map((contender) => [contender, [] as number[]]))
     const cpu = new Map(contenders.map((contender) => [contender, [] as number[]]))
+    const cores = new Map(contenders.map((contender) => [contender, [] as Cores[]]))
     for (const contender of contenders) {
       await prepare?.(contender)
       await contender.run({ callers: count, seconds: contender.load ? WARM_SECONDS : WARM_SECONDS_OTHERS })
@@ -92,6 +99,7 @@ export async function contest({
         const measured = await timed(contender, { callers: count, seconds })
         rates.get(contender)!.push(measured.perSecond)
         cpu.get(contender)!.push(measured.cpuMicros)
+        if (measured.cores) cores.get(contender)!.push(measured.cores)
       }
     }
     const slowest = Math.min(...[...rates.values()].map(median))
@@ -109,12 +117,14 @@ export async function contest({
     }
     for (const contender of contenders) {
       const reported = latencies.get(contender)!
+      const counted = cores.get(contender)!
       figures.push({
         contender: contender.name,
         callers: count,
         unit: contender.unit ?? 'requests',
         perSecond: rates.get(contender)!,
         cpuMicros: cpu.get(contender)!,
+        ...(counted.length > 0 && { cores: meanCores(counted) }),
         ...(reported.length > 0 && {
           latencyMs: {
             p50: median(reported.map(({ p50 }) => p50)),
@@ -128,9 +138,13 @@ export async function contest({
   return figures
 }
 
-async function timed(contender: Contender, phase: Phase) {
-  const pids = (await Promise.all((contender.pids ?? []).map(familyOf))).flat()
-  const before = await cpuMicros(pids)
-  const { done, seconds, inAll = done } = await contender.run(phase)
-  return { perSecond: done / seconds, cpuMicros: ((await cpuMicros(pids)) - before) / Math.max(1, inAll) }
+async function timed({ pids = [], isServer, run }: Contender, phase: Phase) {
+  const families = await Promise.all(pids.map(familyOf))
+  const [server = [], ...others] = isServer ? families : [[], ...families]
+  const before = await cpuMicros(families.flat())
+  const parts = { service: server, postgres: others.flat() }
+  const { result, cores } = await whileCounting(parts, () => run(phase))
+  const { done, seconds, inAll = done } = result
+  const micros = ((await cpuMicros(families.flat())) - before) / Math.max(1, inAll)
+  return { perSecond: done / seconds, cpuMicros: micros, cores: isServer ? cores : undefined }
 }

@@ -95,7 +95,8 @@ const PARTS: readonly (readonly [pattern: RegExp, part: string])[] = [
   [/^packages\/server\//, 'operations over HTTP (server)'],
   [/^packages\/upi-qr\//, 'image of the code (upi-qr)'],
   [/^packages\/(?:core|kernel|contract|jwe)\//, 'rules and records (core)'],
-  [/^packages\/platform\//, 'log, metrics, keys (platform)'],
+  [/^packages\/platform\/src\/crypto\//, 'signatures and encryption (platform/crypto)'],
+  [/^packages\/platform\//, 'log and metrics (platform)'],
   [/^node_modules\//, 'Fastify and other libraries'],
 ]
 const WRITES = /^(?:writev|write(?:Utf8String|Latin1String|AsciiString|Buffer))$/

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+import { createHistogram } from 'node:perf_hooks'
 
 /**
  * An HTTP/1.1 load generator that costs little: what it takes is taken from the contenders, since all share the same
@@ -14,6 +14,12 @@ export interface Load {
 export interface Rate {
   readonly perSecond: number
   readonly requests: number
+}
+
+/** A request, in `performance.now()` time. */
+export interface Timed {
+  readonly dueMs: number
+  readonly doneMs: number
 }
 
 /** Milliseconds. */
@@ -130,11 +136,16 @@ export async function openLoop(
   callers: number,
   perSecond: number,
   seconds: number,
+  seen: (request: Timed) => void = () => undefined,
 ): Promise<Latency> {
   const histogram = createHistogram()
   const open = await openCallers(load, callers)
+  const record = (request: Timed) => {
+    histogram.record(Math.max(1, Math.round((request.doneMs - request.dueMs) * 1e6)))
+    seen(request)
+  }
   try {
-    await atRate(load, open, perSecond, seconds, histogram)
+    await atRate(load, open, perSecond, seconds, record)
   } finally {
     for (const caller of open) caller.close()
   }
@@ -147,7 +158,7 @@ function atRate(
   callers: readonly Caller[],
   perSecond: number,
   seconds: number,
-  histogram: RecordableHistogram,
+  record: (request: Timed) => void,
 ): Promise<void> {
   const startMs = performance.now()
   const total = Math.floor(perSecond * seconds)
@@ -168,7 +179,7 @@ function atRate(
         const caller = idle.pop()!
         caller.send(request, (error) => {
           if (error) return fail(error)
-          histogram.record(Math.max(1, Math.round((performance.now() - due) * 1e6)))
+          record({ dueMs: due, doneMs: performance.now() })
           idle.push(caller)
           if (++responded < total) return send()
           clearInterval(timer)

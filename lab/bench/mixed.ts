@@ -3,10 +3,12 @@ import { createServer } from 'node:http'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, type BenchPartner, freePort } from './bed.ts'
 import { median } from './contest.ts'
+import { CORES, type Cores, meanCores, whileCounting } from './cores.ts'
 import { type Latency, openLoop } from './load.ts'
 import { lookups } from './measures/coin-lookup.ts'
 import { creates, credits, prepare, tokensOf } from './measures/durable-commands.ts'
 import { openBeside } from './mixed-beside.ts'
+import { familyOf } from './server-process.ts'
 
 /** Requests a second: 70 % reads, 20 % payments, 10 % creations of codes. */
 const RATES = { reads: 700, payments: 200, creates: 100 } as const
@@ -22,6 +24,8 @@ export interface Mixed {
   readonly webhooks: number
   readonly exports: number
   readonly bulkRows: number
+  /** Of the machine, in either kind of phase. */
+  readonly cores?: { readonly quiet: Cores; readonly busy: Cores }
 }
 
 interface Setting {
@@ -151,6 +155,13 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
   const receiver = await openReceiver()
   const pay = () => openLoop(credits(bed, seconds), callers, RATES.payments, seconds)
   const phases = { quiet: [] as Latency[], busy: [] as Latency[] }
+  const cores = { quiet: [] as Cores[], busy: [] as Cores[] }
+  const counted = async <T>(phase: 'quiet' | 'busy', work: () => Promise<T>): Promise<T> => {
+    const parts = { service: [bed.service.pid], postgres: await familyOf(bed.postmasterPid) }
+    const measured = await whileCounting(parts, work)
+    if (measured.cores) cores[phase].push(measured.cores)
+    return measured.result
+  }
   let exports = 0
   let bulkRows = 0
   // Code is compiled and caches fill before anything counts.
@@ -158,12 +169,12 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
   for (let round = 1; round <= rounds; round++) {
     progress(`round ${round} of ${rounds}: payments alone`)
     await prepare(bed, false)()
-    phases.quiet.push(await pay())
+    phases.quiet.push(await counted('quiet', pay))
     progress(`round ${round} of ${rounds}: payments among everything else`)
     const unregister = await register(bed, tokens, receiver.url)
     const before = await cardsOf(bed, partner)
     await uploadBulk(bed, partner)
-    const [payments, exported] = await Promise.all([pay(), beside.goOn()])
+    const [payments, exported] = await counted('busy', () => Promise.all([pay(), beside.goOn()]))
     phases.busy.push(payments)
     bulkRows += (await cardsOf(bed, partner)) - before
     exports += exported
@@ -179,10 +190,11 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
     webhooks: each(receiver.received()),
     exports: each(exports),
     bulkRows: each(bulkRows),
+    ...(cores.quiet.length > 0 && { cores: { quiet: meanCores(cores.quiet), busy: meanCores(cores.busy) } }),
   }
 }
 
-export function showMixed({ quiet, busy, webhooks, exports, bulkRows }: Mixed): void {
+export function showMixed({ quiet, busy, webhooks, exports, bulkRows, cores }: Mixed): void {
   const shown = ({ p50, p99, p999 }: Latency) => [p50, p99, p999].map((ms) => ms.toFixed(1)).join(' / ')
   console.log(`\nPayments, ${RATES.payments}/s: p50 / p99 / p99.9 ms`)
   console.log(`  alone:                 ${shown(quiet)}`)
@@ -190,4 +202,6 @@ export function showMixed({ quiet, busy, webhooks, exports, bulkRows }: Mixed): 
   console.log(
     `  beside it: ${bulkRows} cards of a bulk job, ${exports} exports, ${webhooks} webhooks a phase`,
   )
+  for (const [phase, parts] of Object.entries(cores ?? {}))
+    console.log(`  cores, ${phase}: ${CORES.map((part) => `${part} ${parts[part].toFixed(2)}`).join(', ')}`)
 }

@@ -1,7 +1,9 @@
-import { PEER, percentiles, SVC } from './against-peer.ts'
+import { PEER, percentiles, SVC, type Tail } from './against-peer.ts'
 import { type Figure, median } from './contest.ts'
+import type { Cores } from './cores.ts'
 import type { StoredMixed, StoredPeer, StoredTail } from './pages.ts'
 import { escaped, type Measured, ratios, small, whole } from './report.ts'
+import { WAITS } from './waits.ts'
 
 interface Row {
   readonly title: string
@@ -18,7 +20,16 @@ const rowsOf = (measures: readonly Measured[]): Row[] =>
     const find = (name: string) => measured.figures.find(({ contender }) => contender === name)
     const [svc, peer] = [find(SVC), find(PEER)]
     return compared && svc && peer
-      ? [{ title: measured.title, svc, peer, ratio: compared.ratio, aim: compared.aim }]
+      ? [
+          {
+            title: measured.title,
+            svc,
+            peer,
+            ratio: compared.ratio,
+            aim: compared.aim,
+            atMost: compared.atMost,
+          },
+        ]
       : []
   })
 
@@ -71,21 +82,50 @@ export function tailSection({ machine, setting, tails }: StoredTail): string {
     'Requests arrive at fixed times whatever became of the earlier ones, and are timed from when they were due, so that a',
     'server that stalls is charged for all that waited. Rates are shares of the most that the peer serves.',
     '',
-    '| | rate | svc: p50 / p99 / p99.9 ms | by hand: p50 / p99 / p99.9 ms |',
-    '|---|---|---|---|',
+    '| | rate | svc: p50 / p99 / p99.9 ms | by hand: p50 / p99 / p99.9 ms | idle cores, svc | by hand |',
+    '|---|---|---|---|---|---|',
     ...tails.flatMap(({ title, points }) =>
       points.map(
-        ({ share, perSecond, svc, peer }) =>
-          `| ${title} | ${share * 100} %: ${whole(perSecond)}/s | ${percentiles(svc)} | ${percentiles(peer)} |`,
+        ({ share, perSecond, svc, peer, cores }) =>
+          `| ${title} | ${share * 100} %: ${whole(perSecond)}/s | ${percentiles(svc)} | ${percentiles(peer)} | ${idleOf(cores?.svc)} | ${idleOf(cores?.peer)} |`,
       ),
     ),
     '',
+    ...waitsTable(tails),
   ].join('\n')
+}
+
+const idleOf = (cores: Cores | undefined): string => (cores ? (cores.disk + cores.idle).toFixed(2) : '')
+
+/** Why the slowest hundredth is slow: of the service and, behind a colon, of the peer. */
+function waitsTable(tails: readonly Tail[]): string[] {
+  const watched = tails.flatMap(({ title, waits }) => (waits ? [{ title, ...waits }] : []))
+  if (watched.length === 0) return []
+  return [
+    'What the slowest hundredth waited for at the highest rate, svc : by hand, in a phase of its own in which the states',
+    'of PostgreSQL’s connections were read every few milliseconds:',
+    '',
+    `| % of their time | ${watched.map(({ title }) => title).join(' | ')} |`,
+    `|---|${watched.map(() => '---').join('|')}|`,
+    ...WAITS.map(
+      (wait) =>
+        `| ${wait} | ${watched.map(({ svc, peer }) => `${share(svc[wait])} : ${share(peer[wait])}`).join(' | ')} |`,
+    ),
+    '',
+  ]
+}
+
+const share = (part: number): string => (part * 100).toFixed(0)
+
+function mixedCores(cores: Cores | undefined): string {
+  if (!cores) return ' | | | '
+  const { service, postgres, callers, others, disk, idle } = cores
+  return [service, postgres, callers + others, disk + idle].map((part) => part.toFixed(2)).join(' | ')
 }
 
 /** Payments alone and among everything else. */
 export function mixedSection({ machine, setting, mixed }: StoredMixed): string {
-  const { quiet, busy, webhooks, exports, bulkRows } = mixed
+  const { quiet, busy, webhooks, exports, bulkRows, cores } = mixed
   return [
     '## Payments among everything else',
     '',
@@ -94,10 +134,10 @@ export function mixedSection({ machine, setting, mixed }: StoredMixed): string {
     'exports payments as CSV without a pause, events are numbered and webhooks are delivered. In such a phase:',
     `${whole(bulkRows)} cards, ${whole(exports)} exports, ${whole(webhooks)} webhooks.`,
     '',
-    '| payments | p50 / p99 / p99.9 ms |',
-    '|---|---|',
-    `| alone | ${percentiles(quiet)} |`,
-    `| among everything else | ${percentiles(busy)} |`,
+    '| payments | p50 / p99 / p99.9 ms | busy cores: server | PostgreSQL | callers, kernel and others | idle |',
+    '|---|---|---|---|---|---|',
+    `| alone | ${percentiles(quiet)} | ${mixedCores(cores?.quiet)} |`,
+    `| among everything else | ${percentiles(busy)} | ${mixedCores(cores?.busy)} |`,
     '',
   ].join('\n')
 }

@@ -1,6 +1,7 @@
 import { PEER, SVC } from './against-peer.ts'
+import { CORES } from './cores.ts'
 import type { StoredProfile } from './pages.ts'
-import { CORES, type Cores, ceiling, type Profiled } from './profile.ts'
+import { ceiling, type Profiled, type Work } from './profile.ts'
 import { small, whole } from './report.ts'
 
 const HEADS: Record<(typeof CORES)[number], string> = {
@@ -18,11 +19,11 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   ...rows.map((cells) => `| ${cells.join(' | ')} |`),
 ]
 
-const coresRow = (title: string, name: string, cores: Cores): string[] => [
+const coresRow = (title: string, name: string, work: Work): string[] => [
   title,
   name,
-  whole(cores.perSecond),
-  ...CORES.map((part) => cores[part].toFixed(2)),
+  whole(work.perSecond),
+  ...CORES.map((part) => work[part].toFixed(2)),
 ]
 
 const ratioRow = (profiled: Profiled): string[] => [

@@ -1,24 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { PEER, SVC } from './against-peer.ts'
 import type { Side } from './bed.ts'
+import { busyCores, CORES, type Cores, whileCounting } from './cores.ts'
 import { cpuProfile, type Shares } from './cpu-profile.ts'
 import { closedLoop, type Load } from './load.ts'
 import type { Pair } from './pair.ts'
 import { PEER_OPERATIONS, type PeerOperation, prepareSide } from './peer-operations.ts'
-import { cpuMicros, familyOf } from './server-process.ts'
-
-/** Where the time of the machine goes while one server is sent as much as it takes. Cores; they add up to those there are. */
-export interface Cores {
-  readonly perSecond: number
-  readonly callers: number
-  readonly service: number
-  readonly postgres: number
-  /** Of the kernel, and of everything else that runs here. */
-  readonly others: number
-  /** Nothing to do before the disk has written. */
-  readonly disk: number
-  readonly idle: number
-}
+import { familyOf } from './server-process.ts'
 
 /** Of PostgreSQL's statements, by name. */
 export interface Statement {
@@ -32,40 +19,23 @@ export interface Profiled {
   readonly id: string
   readonly title: string
   readonly aim: number
-  readonly svc: Cores
-  readonly peer: Cores
+  readonly svc: Work
+  readonly peer: Work
   /** Of the service's busy time. */
   readonly shares: Shares
   readonly statements: readonly Statement[]
 }
 
-/** Seconds of all cores since the machine's start. Linux counts a hundred a second. */
-async function machineSeconds() {
-  const [, ...ticks] = (await readFile('/proc/stat', 'latin1')).split('\n')[0]!.split(/ +/).map(Number)
-  const [user = 0, nice = 0, system = 0, idle = 0, disk = 0, irq = 0, soft = 0, steal = 0] = ticks
-  return { busy: (user + nice + system + irq + soft + steal) / 100, idle: idle / 100, disk: disk / 100 }
+/** What a server gets done, and what that takes of the machine. */
+export interface Work extends Cores {
+  readonly perSecond: number
 }
 
-async function coresOf({ service, postmasterPid }: Side, load: Load, callers: number, seconds: number) {
-  const postgres = await familyOf(postmasterPid)
-  const measure = async () => ({
-    ...(await machineSeconds()),
-    callers: process.cpuUsage(),
-    service: (await cpuMicros([service.pid])) / 1e6,
-    postgres: (await cpuMicros(postgres)) / 1e6,
-    atMs: performance.now(),
-  })
-  const before = await measure()
-  const { perSecond } = await closedLoop(load, callers, seconds)
-  const after = await measure()
-  const took = (after.atMs - before.atMs) / 1_000
-  const { user, system } = process.cpuUsage(before.callers)
-  const own = (user + system) / 1e6 / took
-  const each = (key: 'busy' | 'idle' | 'disk' | 'service' | 'postgres') => (after[key] - before[key]) / took
-  const [served, stored] = [each('service'), each('postgres')]
-  const others = Math.max(0, each('busy') - own - served - stored)
-  const cores = { callers: own, service: served, postgres: stored, others }
-  return { perSecond, ...cores, disk: each('disk'), idle: each('idle') } satisfies Cores
+async function workOf({ service, postmasterPid }: Side, load: Load, callers: number, seconds: number) {
+  const parts = { service: [service.pid], postgres: await familyOf(postmasterPid) }
+  const { result, cores } = await whileCounting(parts, () => closedLoop(load, callers, seconds))
+  if (!cores) throw new Error('There is no /proc: profiles need Linux.')
+  return { perSecond: result.perSecond, ...cores } satisfies Work
 }
 
 const STATEMENTS = `select query as text, calls::float8 as calls, total_exec_time as ms from pg_stat_statements
@@ -100,14 +70,14 @@ async function profileOf(operation: PeerOperation, pair: Pair, setting: ProfileS
     await prepareSide(operation, side)
     return operation.load(pair, side, least)
   }
-  const cores: Cores[] = []
+  const work: Work[] = []
   for (const [name, side] of [
     [SVC, svc],
     [PEER, peer],
   ] as const) {
     progress(`${title}: ${name}`)
     await closedLoop(await loaded(side, WARM_SECONDS), callers, WARM_SECONDS)
-    cores.push(await coresOf(side, await loaded(side), callers, seconds))
+    work.push(await workOf(side, await loaded(side), callers, seconds))
   }
   progress(`${title}: statements`)
   const load = await loaded(svc)
@@ -117,7 +87,7 @@ async function profileOf(operation: PeerOperation, pair: Pair, setting: ProfileS
   const shares = await cpuProfile(svc.service.pid, pair.inspectorPort, () =>
     closedLoop(profiled, callers, seconds),
   )
-  return { id, title, aim, svc: cores[0]!, peer: cores[1]!, shares, statements }
+  return { id, title, aim, svc: work[0]!, peer: work[1]!, shares, statements }
 }
 
 const WARM_SECONDS = 6
@@ -127,8 +97,7 @@ const WARM_SECONDS = 6
  * against the peer's.
  */
 export function ceiling({ svc, peer }: Pick<Profiled, 'svc' | 'peer'>): number {
-  const each = ({ perSecond, callers, service, postgres, others }: Cores) =>
-    (callers + service + postgres + others) / perSecond
+  const each = (work: Work) => busyCores(work) / work.perSecond
   return each(peer) / each(svc)
 }
 
@@ -145,19 +114,16 @@ export async function measureProfiles(pair: Pair, setting: ProfileSetting): Prom
   return profiles
 }
 
-/** The parts of the machine's time, as they are shown. */
-export const CORES = ['callers', 'service', 'postgres', 'others', 'disk', 'idle'] as const
-
 function showProfile(profiled: Profiled): void {
   const { title, svc, peer, shares, statements } = profiled
   const ratio = svc.perSecond / peer.perSecond
   console.log(`\n${title}: ${ratio.toFixed(2)} ×, with no idle core ${ceiling(profiled).toFixed(2)} ×`)
-  for (const [name, cores] of [
+  for (const [name, work] of [
     [SVC, svc],
     [PEER, peer],
   ] as const)
     console.log(
-      `  ${name}, ${Math.round(cores.perSecond)}/s: ${CORES.map((part) => `${part} ${cores[part].toFixed(2)}`).join(', ')}`,
+      `  ${name}, ${Math.round(work.perSecond)}/s: ${CORES.map((part) => `${part} ${work[part].toFixed(2)}`).join(', ')}`,
     )
   for (const [part, share] of shares) console.log(`  ${(share * 100).toFixed(1).padStart(5)} % ${part}`)
   for (const { name, calls, micros } of statements)

@@ -1,5 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { type Figure, median } from './contest.ts'
+import { CORES, headroom } from './cores.ts'
 import type { Comparison, Note, Result } from './measures/measure.ts'
 
 export interface Measured extends Result {
@@ -22,6 +23,8 @@ export const small = (value: number) => (value >= 100 ? whole(value) : value.toF
 interface Ratio extends Comparison {
   readonly callers: number
   readonly ratio: number
+  /** What it would be if no core nor the thread of the first one were ever idle; of servers. */
+  readonly atMost?: number
 }
 
 /** Of the medians; one for each number of callers. */
@@ -31,18 +34,27 @@ export function ratios({ comparisons, figures }: Result): Ratio[] {
   return comparisons.flatMap((comparison) =>
     [...new Set(figures.map(({ callers }) => callers))].flatMap((callers) => {
       const [of, to] = [find(comparison.of, callers), find(comparison.to, callers)]
-      return of && to ? [{ ...comparison, callers, ratio: median(of.perSecond) / median(to.perSecond) }] : []
+      if (!of || !to) return []
+      const ratio = median(of.perSecond) / median(to.perSecond)
+      const atMost = of.cores && ratio * headroom(of.cores, callers)
+      return [{ ...comparison, callers, ratio, ...(atMost !== undefined && { atMost }) }]
     }),
   )
 }
 
 const verdict = (good: boolean) => (good ? 'reached' : '**not reached**')
-export const ratioLine = ({ of, to, aim, callers, ratio }: Ratio) =>
-  `${of} : ${to}, ${callers} callers: ${ratio.toFixed(2)}×${aim === undefined ? '' : ` (aim ${aim}×: ${verdict(ratio >= aim)})`}`
+/** Where an aim is missed: what it would be if nothing waited. */
+const bound = ({ aim = 0, ratio, atMost }: Ratio) =>
+  ratio >= aim || atMost === undefined ? '' : `; with nothing idle ${atMost.toFixed(2)}×`
+export const ratioLine = (compared: Ratio) => {
+  const { of, to, aim, callers, ratio } = compared
+  const judged = aim === undefined ? '' : ` (aim ${aim}×: ${verdict(ratio >= aim)}${bound(compared)})`
+  return `${of} : ${to}, ${callers} callers: ${ratio.toFixed(2)}×${judged}`
+}
 export const noteLine = ({ name, value, unit, atMost }: Note) =>
   `${name}: ${small(value)} ${unit}${atMost === undefined ? '' : ` (aim at most ${atMost} ${unit}: ${verdict(value <= atMost)})`}`
 
-function row({ contender, callers, unit, perSecond, cpuMicros, latencyMs }: Figure): string[] {
+function row({ contender, callers, unit, perSecond, cpuMicros, cores, latencyMs }: Figure): string[] {
   const cpu = median(cpuMicros)
   return [
     contender,
@@ -50,11 +62,12 @@ function row({ contender, callers, unit, perSecond, cpuMicros, latencyMs }: Figu
     `${whole(median(perSecond))} ${unit}/s`,
     spread(perSecond),
     cpu > 0 ? `${small(cpu)} µs` : '',
+    cores ? CORES.map((part) => cores[part].toFixed(2)).join(' / ') : '',
     latencyMs ? [latencyMs.p50, latencyMs.p99, latencyMs.p999].map(small).join(' / ') : '',
   ]
 }
 
-const HEAD = ['contender', 'callers', 'median', 'rounds', 'CPU each', 'p50 / p99 / p99.9 ms']
+const HEAD = ['contender', 'callers', 'median', 'rounds', 'CPU each', 'cores', 'p50 / p99 / p99.9 ms']
 
 export function showMeasure(measured: Measured): void {
   const { title, figures, notes = [], left = [] } = measured

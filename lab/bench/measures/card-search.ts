@@ -107,6 +107,7 @@ function wholeAccount({ bed }: Setting, account: LargeAccount): Contender {
     name: 'svc',
     unit: 'rows',
     pids: [bed.service.pid, bed.postmasterPid],
+    isServer: true,
     async run() {
       const watch = setInterval(
         () => void residentMb(bed.service.pid).then((mb) => (peakMb = Math.max(peakMb, mb ?? 0))),
