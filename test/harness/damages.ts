@@ -132,6 +132,11 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['coin_early_uses', `update coin_lots set confirmed_at = 'infinity' where confirmed_at is not null`],
   ['coin_voided', 'update coin_void_takes set amount = amount + 1'],
   ['coin_voids', 'update coin_voids set amount = amount + 1'],
+  [
+    'erased_void_reasons',
+    `update users set email = null, mobile = null, title = null, first_name = null, middle_name = null, last_name = null,
+       gender = null, special_date = null, tax_pan = null, erased_at = now()`,
+  ],
   ['coin_daily_limits', 'update coin_config_revisions set per_user_daily_limit = 1'],
   ['coin_events', `delete from outbox where type = 'coins.redeemed'`],
   ['coin_events', `delete from outbox where type = 'coins.activated'`],

@@ -13,6 +13,7 @@ import { expectFailure } from '../harness/failure.ts'
 import { onceAwaited } from '../harness/lock-wait.ts'
 import { asPartner, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService } from '../harness/service.ts'
+import { tablesWith } from '../harness/tables-with.ts'
 
 const USERS = '/api/v0/partner/users'
 const DAY_MS = 86_400_000
@@ -57,24 +58,6 @@ const spendAll = async (svcCardId: string, amount = 500) =>
 const block = async (svcCardId: string, reason = 'lost') =>
   payloadOf(await client.patch(path(svcCardId, '/status'), { status: 'BL', reason }))
 
-/** The tables in any of whose columns, of whatever type, a row has one of the texts; bytes are searched too. */
-async function tablesWith(texts: readonly string[]): Promise<string[]> {
-  const tables = await sql<{ name: string }>(
-    `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = 'svc' and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
-  )
-  const wanted = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')])
-  const found: string[] = []
-  for (const { name } of tables) {
-    const rows = await sql(
-      `select from ${name} t, unnest($1::text[]) w where strpos(lower(t::text), lower(w)) > 0 limit 1`,
-      [wanted],
-    )
-    if (rows.length > 0) found.push(name)
-  }
-  return found
-}
-
 const MARK = 'qzxmarker'
 const CONTACTS = { mobile: '9812398123', email: `${MARK}.mail@example.com` }
 const HOLDER = {
@@ -112,7 +95,7 @@ test('of an erased user nothing is left in any column of any table; ids, amounts
     .poll(async () => (await feed()).filter(({ type }) => type === 'card.status_changed'))
     .toHaveLength(4)
   const before = await feed()
-  expect(await tablesWith(PERSONAL)).toEqual(['card_changes', 'cards', 'outbox', 'users'])
+  expect(await tablesWith(service, PERSONAL)).toEqual(['card_changes', 'cards', 'outbox', 'users'])
 
   const erased = payloadOf(await erase(userId))
   expect(erased).toEqual({
@@ -121,7 +104,7 @@ test('of an erased user nothing is left in any column of any table; ids, amounts
     createdOn: expect.any(String),
     erasedOn: expect.any(String),
   })
-  expect(await tablesWith(PERSONAL)).toEqual([])
+  expect(await tablesWith(service, PERSONAL)).toEqual([])
 
   expect(payloadOf(await erase(userId))).toEqual(erased)
   expect(payloadOf(await client.get(`${USERS}/${userId}`))).toEqual(erased)
@@ -286,9 +269,9 @@ test('why allocations of an erased user were voided is erased, in the history an
   })
   const request = { requestId: 'erased-2', reason: 'voidmarker asked for it' }
   payloadOf(await client.post(`${COINS}/allocations/${allocationId}/void`, request))
-  expect(await tablesWith(['voidmarker'])).toEqual(['coin_voids', 'outbox'])
+  expect(await tablesWith(service, ['voidmarker'])).toEqual(['coin_voids', 'outbox'])
   payloadOf(await erase(userId))
-  expect(await tablesWith(['voidmarker'])).toEqual([])
+  expect(await tablesWith(service, ['voidmarker'])).toEqual([])
   const voids = await sql('select lot_id, amount, reason from coin_voids where user_id = $1', [userId])
   expect(voids).toEqual([{ lot_id: allocationId, amount: '10', reason: '' }])
 })

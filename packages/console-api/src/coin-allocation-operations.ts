@@ -33,7 +33,7 @@ export const voidCoinAllocationInConsole = operation({
   params: idParam('allocationId'),
   body: closed({ reason: VoidReason }),
   result: VoidRecord,
-  errors: ['coin_allocation_not_found', 'coin_allocation_voided'],
+  errors: ['coin_allocation_not_found', 'coin_allocation_voided', 'user_erased'],
   run: voidAllocation,
   ask: async ({ body: { reason }, params: { allocationId } }, { database }) => {
     const [found] = await database.operate((tx) => tx.query(PARTNER, [allocationId]))

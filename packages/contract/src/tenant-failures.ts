@@ -60,7 +60,7 @@ export const TENANT_FAILURES = {
     409,
     'CONFLICT_ERROR',
     'The personal data of this user was erased',
-    'Register the person as a new user, or leave out `userId` in the order.',
+    'Register the person as a new user, or leave out `userId` in the order. Cards of erased users are not replaced, and their allocations of coins are not voided.',
   ),
   user_in_use: kind(
     409,

@@ -201,8 +201,10 @@ export const cardChange = <Ask extends CardChangeAsk>(
       }
     },
     lock: async (tx, commands) => readLocked(tx, await lockCards(tx, commands), commands),
-    decide(views, command, now) {
-      const view = viewOf(views, command)
+    decide(views, asked, now) {
+      const view = viewOf(views, asked)
+      // The change counts, its reason is not kept (decision C23).
+      const command = view.isUserErased ? { ...asked, reason: '' } : asked
       const after = change(view.card, command)
       const changes = differences(view.card, after, command.ids.changes)
       if (changes.length === 0) return { view, changes, at: now, command }

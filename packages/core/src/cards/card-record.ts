@@ -3,22 +3,15 @@ import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
 import { ACCOUNT_TYPES, type CardAccount } from './card-account.ts'
 import { CARD_STATUS_LABELS, KYC_STATUS_LABELS } from './card-states.ts'
+import type { Usage } from './card-usage.ts'
 import { openToBuy } from './open-to-buy.ts'
-
-/** What a card spent less what was refunded, in paise, in the business zone's calendar. */
-export interface Usage {
-  readonly dayPaise: bigint
-  readonly monthPaise: bigint
-  readonly yearPaise: bigint
-  readonly lifePaise: bigint
-}
-
-export const UNUSED: Usage = { dayPaise: 0n, monthPaise: 0n, yearPaise: 0n, lifePaise: 0n }
 
 /** A card with what its record shows of its surroundings. */
 export interface CardView {
   readonly card: Card
   readonly account: Pick<CardAccount, 'companyName' | 'accountType' | 'binType' | 'programme'>
+  /** Whether nothing may be written about its user any more (decision C23). */
+  readonly isUserErased: boolean
   readonly balancePaise: bigint
   /** Open holds of the card network; beyond the balance only where the network forced one. */
   readonly heldPaise: bigint

@@ -4,10 +4,12 @@ import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { accountIdOf } from '../ledger/accounts.ts'
 import { type Card, type CardKey, cards, looksLikeCardId } from './card.ts'
-import type { CardView, Usage } from './card-record.ts'
+import type { CardView } from './card-record.ts'
+import type { Usage } from './card-usage.ts'
 
 type ViewRow = Card &
   CardView['account'] &
+  Pick<CardView, 'isUserErased'> &
   Usage & { readonly balancePaise: bigint; readonly heldPaise: bigint }
 
 const spentSince = (unit: string) =>
@@ -24,10 +26,11 @@ const HELD = `(
 
 const viewsOf = (balance: string, held: string, moved: string) =>
   `select ${cards.columns}, co.name as "companyName", a.account_type as "accountType", a.bin_type as "binType", a.programme,
-     used.*, ${balance} as "balancePaise", ${held} as "heldPaise"
+     u.erased_at is not null as "isUserErased", used.*, ${balance} as "balancePaise", ${held} as "heldPaise"
    from unnest($1::text[], $2::text[], $3::timestamptz[]) as w (partner_id, svc_card_id, at)
    join cards c on c.partner_id = w.partner_id and c.svc_card_id = w.svc_card_id
    join card_accounts a on a.card_account_id = c.card_account_id and a.partner_id = c.partner_id
+   join users u on u.partner_id = c.partner_id and u.user_id = c.user_id
    join companies co on co.company_id = c.company_id and co.partner_id = c.partner_id
    cross join lateral (
      select ${spentSince('day')} as "dayPaise", ${spentSince('month')} as "monthPaise", ${spentSince('year')} as "yearPaise",
@@ -65,11 +68,12 @@ const VIEWS_AS_OF = statement<ViewRow>(
 )
 
 function toView(row: ViewRow): CardView {
-  const { companyName, accountType, binType, programme, balancePaise, heldPaise, ...rest } = row
+  const { companyName, accountType, binType, programme, isUserErased, balancePaise, heldPaise, ...rest } = row
   const { dayPaise, monthPaise, yearPaise, lifePaise, ...card } = rest
   return {
     card,
     account: { companyName, accountType, binType, programme },
+    isUserErased,
     balancePaise,
     heldPaise,
     usage: { dayPaise, monthPaise, yearPaise, lifePaise },

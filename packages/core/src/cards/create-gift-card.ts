@@ -18,7 +18,8 @@ import {
   type NewCard,
   type PreparedGiftCard,
 } from './card-issuing.ts'
-import { toCardRecord, UNUSED } from './card-record.ts'
+import { toCardRecord } from './card-record.ts'
+import { UNUSED } from './card-usage.ts'
 import { freeNumber, lastMonthOf, numberDrawer, takeNumber } from './draw-number.ts'
 import { keepOrder, keepUsed, orderDigest, repeatedOrder } from './earlier-orders.ts'
 import type { GiftCardOrder } from './gift-card-order.ts'
@@ -207,7 +208,14 @@ function decide(state: IssuingState, command: PreparedGiftCard, now: Date): Issu
     createdAt: now,
   }
   const card = newCard(command, { user, loadPaise, masked: number.masked, now })
-  const view = { card, account: cardAccount, balancePaise: loadPaise, heldPaise: 0n, usage: UNUSED }
+  const view = {
+    card,
+    account: cardAccount,
+    isUserErased: false,
+    balancePaise: loadPaise,
+    heldPaise: 0n,
+    usage: UNUSED,
+  }
   return {
     created: {
       view,

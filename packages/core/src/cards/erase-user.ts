@@ -56,8 +56,8 @@ interface State {
 /** A user of whom nothing is known any more. */
 export interface Erased {
   readonly user: User & { readonly erasedAt: Date }
-  /** Empty where the user had been erased before. */
   readonly cards: readonly HeldCard[]
+  /** False where the user had been erased before: what was written since, or restored, is erased too. */
   readonly isNew: boolean
   readonly command: Prepared
 }
@@ -94,8 +94,8 @@ export const eraseUser = command({
   decide({ users: known, cards, balances }: State, asked, now): Erased {
     const user = known.get(asked.userId) ?? fail('user_not_found')
     const { erasedAt } = user
-    if (erasedAt) return { user: { ...user, erasedAt }, cards: [], isNew: false, command: asked }
     const held = cards.get(user.userId) ?? []
+    if (erasedAt) return { user: { ...user, erasedAt }, cards: held, isNew: false, command: asked }
     const coins = sumOf(
       (['coins', 'coins_pending'] as const).map((kind) => accountId(kind, user.userId)),
       balances,
@@ -210,7 +210,7 @@ function save(tx: Writes, decisions: readonly Erased[]): void {
     tx,
     erased.map(({ user }) => user),
   )
-  for (const { cards, command } of erased) {
+  for (const { cards, command } of decisions) {
     const published = cards.flatMap(({ svcCardId, changeIds }) =>
       [svcCardId, ...changeIds].map((id) => ({ svcCardId, atMs: createdMs(id) })),
     )

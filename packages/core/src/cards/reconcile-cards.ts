@@ -80,13 +80,15 @@ export const CARD_CHECKS: readonly Check[] = [
   check(
     'erased_holders',
     CARDS,
-    'No card of an erased user has a holder or remarks',
+    'No card of an erased user has a holder, remarks or reasons in its history',
     (
       chosen,
     ) => `select c.svc_card_id as subject, 'user ' || c.user_id || ' was erased at ' || u.erased_at as detail
        from cards c join users u on u.partner_id = c.partner_id and u.user_id = c.user_id
        where u.erased_at is not null and ${chosen('c.svc_card_id')}
-         and (c.holder <> '{}' or c.remarks <> '') limit 100`,
+         and (c.holder <> '{}' or c.remarks <> '' or exists (
+           select from card_changes h
+           where h.partner_id = c.partner_id and h.svc_card_id = c.svc_card_id and h.reason <> '')) limit 100`,
   ),
   check(
     'card_history',

@@ -26,8 +26,9 @@ import {
   saveEnds,
   waitingOf,
 } from './card-end-state.ts'
-import { type CardView, toCardRecord, UNUSED } from './card-record.ts'
+import { type CardView, toCardRecord } from './card-record.ts'
 import { replacementEvent, replacementJournal } from './card-replacement.ts'
+import { UNUSED } from './card-usage.ts'
 import { readCardViews } from './card-view.ts'
 import {
   type DrawnNumber,
@@ -178,6 +179,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
   const view = state.views.get(svcCardId) ?? fail('card_not_found')
   const before = state.replacements.get(view.card.replacedBy ?? '')
   if (before) return { views: [], replacement: before, events: [], command }
+  if (view.isUserErased) fail('user_erased')
   if (waitingOf(state, svcCardId)) fail('return_waiting')
   const amountPaise = view.balancePaise - view.heldPaise
   if (amountPaise <= 0n) fail('nothing_left')
@@ -185,6 +187,7 @@ function decide(state: State, command: PreparedReplacement, now: Date): Replaced
   const replacement: CardView = {
     card: newCard(view.card, amountPaise, number, command, now),
     account: view.account,
+    isUserErased: false,
     balancePaise: amountPaise,
     heldPaise: 0n,
     usage: UNUSED,

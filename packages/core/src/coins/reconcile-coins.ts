@@ -154,6 +154,16 @@ export const COIN_CHECKS: readonly Check[] = [
        having v.amount <> coalesce(sum(l.taken), 0) or v.amount + v.shortfall < w.spent or w.user_id <> v.user_id limit 100`,
   ),
   check(
+    'erased_void_reasons',
+    VOIDS,
+    'No void of coins of an erased user has a reason',
+    (
+      chosen,
+    ) => `select v.void_id as subject, 'user ' || v.user_id || ' was erased at ' || u.erased_at as detail
+       from coin_voids v join users u on u.partner_id = v.partner_id and u.user_id = v.user_id
+       where u.erased_at is not null and v.reason <> '' and ${chosen('v.user_id')} limit 100`,
+  ),
+  check(
     'coin_daily_limits',
     WALLETS,
     'No user got more of a configuration in a day than the limit of the revision that awarded it',

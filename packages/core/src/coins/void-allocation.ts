@@ -5,6 +5,7 @@ import type { BatchTx } from '@svc/platform/db/batch'
 import { columns, statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
 import { account } from '../ledger/accounts.ts'
+import { findUsers } from '../tenants/user.ts'
 import { lockTargets, type TargetNeed, type TargetState, targetState } from './allocation-target.ts'
 import { type CoinVoid, coinVoids, coinVoidTakes, voidToWire } from './coin-void.ts'
 import { type Clawback, voidLot } from './void-coins.ts'
@@ -30,6 +31,8 @@ interface PreparedVoid extends TargetNeed, VoidAllocation {
 }
 
 interface State extends TargetState {
+  /** Companies of the users of whom something may be written, by user. */
+  readonly users: Map<string, string>
   /** First voids, by request. */
   readonly known: Map<string, CoinVoid>
 }
@@ -67,6 +70,8 @@ async function lock(tx: BatchTx, asked: readonly PreparedVoid[]): Promise<ByTena
   await lockCoinAccounts(tx, locked.needs, locked.wallets, ({ tenantId }) => [
     account('coins_issued', tenantId),
   ])
+  // Behind the accounts, which an erasure locks too: it is seen, or it erases the reason.
+  const users = await findUsers(tx, locked.needs)
   const known = byTenant<KnownVoid, CoinVoid>(
     rows,
     ({ partnerId }) => partnerId,
@@ -77,10 +82,14 @@ async function lock(tx: BatchTx, asked: readonly PreparedVoid[]): Promise<ByTena
     }),
   )
   const state = targetState(locked)
-  return new ByTenant((tenantId) => ({ ...state.of(tenantId), known: known.of(tenantId) }))
+  return new ByTenant((tenantId) => ({
+    ...state.of(tenantId),
+    known: known.of(tenantId),
+    users: users.of(tenantId),
+  }))
 }
 
-function decide({ wallets, targets, known }: State, asked: PreparedVoid, now: Date): Voided {
+function decide({ wallets, targets, known, users }: State, asked: PreparedVoid, now: Date): Voided {
   const { allocationId, requestId, requestHash, reason, actor, ids, timeZone } = asked
   const first = known.get(requestId)
   if (first && !first.requestHash.equals(requestHash)) fail('request_id_conflict')
@@ -88,6 +97,7 @@ function decide({ wallets, targets, known }: State, asked: PreparedVoid, now: Da
   const { partnerId, lotId, userId, spent, isVoided } =
     targets.get(allocationId) ?? fail('coin_allocation_not_found')
   if (isVoided) fail('coin_allocation_voided')
+  if (!users.has(userId)) fail('user_erased')
   const { clawback, lotOrder } = asked
   const plan = {
     voidId: ids.void,

@@ -38,7 +38,7 @@ export const replaceCardOperation = operation({
     { additionalProperties: false },
   ),
   result: CardRecord,
-  errors: ['card_not_found', 'nothing_left', 'return_waiting'],
+  errors: ['card_not_found', 'user_erased', 'nothing_left', 'return_waiting'],
   run: replaceCard,
   ask: ({ caller, params, body: { reason } }) => ({
     partnerId: caller.tenantId,

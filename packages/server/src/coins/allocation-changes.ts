@@ -73,7 +73,7 @@ export const voidCoinAllocation = operation({
   params: AllocationParams,
   body: Type.Object({ requestId: RequestId, reason: VoidReason }, { additionalProperties: false }),
   result: VoidRecord,
-  errors: ['coin_allocation_not_found', 'coin_allocation_voided', 'request_id_conflict'],
+  errors: ['coin_allocation_not_found', 'coin_allocation_voided', 'user_erased', 'request_id_conflict'],
   run: voidAllocation,
   ask: ({ caller, params: { allocationId }, body }) => ({
     ...readVoid(caller.tenantId, allocationId, body),
