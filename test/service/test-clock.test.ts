@@ -106,6 +106,36 @@ test('a hold on a card expires with the partner’s clock', async () => {
   expect(await card()).toMatchObject({ holdBalance: 0 })
 })
 
+test('users are erased once their partner’s clock is USER_RETENTION_DAYS past their last card, others are not', async () => {
+  const keeping = await openService({ env: { USER_RETENTION_DAYS: '30' }, background: false })
+  try {
+    const [partner, beside] = [await newPartner(keeping), await newPartner(keeping)]
+    const blocked = async (of: typeof partner): Promise<string> => {
+      const issuer = await asPartner(keeping.client, of)
+      const { svcCardId, userId } = payloadOf(await createCard(issuer, of, { loadAmount: 500 }))
+      payloadOf(
+        await keeping.client.post(`/sandbox/cards/${svcCardId}/spend`, { amount: 500, channel: 'pos' }),
+      )
+      const body = { status: 'BL', reason: 'lost' }
+      payloadOf(await issuer.patch(`/api/v0/partner/svcCard/${svcCardId}/status`, body))
+      return userId
+    }
+    const [userId, keptId] = [await blocked(partner), await blocked(beside)]
+    const isErased = async (of: typeof partner, id: string) =>
+      payloadOf(await (await asPartner(keeping.client, of)).get(`/api/v0/partner/users/${id}`)).erasedOn !==
+      undefined
+    const go = async (bySeconds: number) =>
+      payloadOf(await keeping.client.post(`${clockOf(partner.partnerId)}/advance`, { bySeconds }))
+    await go(29 * DAY_S)
+    expect(await isErased(partner, userId)).toBe(false)
+    await go(2 * DAY_S)
+    expect(await isErased(partner, userId)).toBe(true)
+    expect(await isErased(beside, keptId)).toBe(false)
+  } finally {
+    await keeping.close()
+  }
+})
+
 test('a bulk job starts and ends at the time of its partner’s clock, after it came', async () => {
   const partner = await newPartner(service)
   payloadOf(await advance(partner.partnerId, { bySeconds: 30 * DAY_S }))

@@ -1,6 +1,7 @@
 import { fail } from '@svc/contract/errors'
 import { endDueCards } from '@svc/core/cards/end-card'
 import { expireCardHolds } from '@svc/core/cards/expire-card-holds'
+import { forgetUsers } from '@svc/core/cards/forget-users'
 import { announceExpiringCoins } from '@svc/core/coins/announce-coins'
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { expireDisputes } from '@svc/core/qr-codes/expire-disputes'
@@ -89,7 +90,7 @@ export const advanceTestClock = query({
   path: '/sandbox/tenants/:tenantId/clock/advance',
   tag: 'Sandbox',
   summary: 'Advance the test clock of a tenant',
-  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
+  description: `Moves the tenant’s time forward, day by day; at most ${DAYS_MAX} days in one request. Returns once everything that time does has happened: codes, tokens, card holds and coins have expired, with their events, users are erased after \`USER_RETENTION_DAYS\`, and retries of webhooks are due. The time of other tenants, ids and the audit stay as they are. A clock never goes back; \`svc sandbox reset\` starts afresh.`,
   auth: 'none',
   envelope: 'response_code',
   sandboxOnly: true,
@@ -111,6 +112,8 @@ export const advanceTestClock = query({
         await testClocks.load(database)
         await doWhatIsDue(services)
       }
+      // Counted from what the days before have ended.
+      await forgetUsers(services)
       return { body: succeed(shown(services, tenantId)) }
     }
   },
