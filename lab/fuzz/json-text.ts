@@ -187,7 +187,7 @@ export const hostileJson: fc.Arbitrary<JsonText> = fc.oneof(
 )
 
 export interface Schema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly pattern?: string
@@ -196,6 +196,7 @@ export interface Schema {
   readonly maxLength?: number
   readonly minimum?: number
   readonly maximum?: number
+  readonly multipleOf?: number
   readonly maxItems?: number
   readonly maxProperties?: number
   readonly items?: Schema
@@ -229,6 +230,8 @@ const date = fc.date({ min: new Date('2020-01-01'), max: new Date('2031-01-01'),
 /** A value that the schema allows, as text. */
 export function valid(schema: Schema, name = ''): fc.Arbitrary<JsonText> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valid(one, name)))
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map((type) => valid({ ...schema, type }, name)))
   if (schema.const !== undefined) return fc.constant(json(schema.const))
   if (schema.enum) return fc.constantFrom(...schema.enum.map(json))
   switch (schema.type) {
@@ -237,6 +240,7 @@ export function valid(schema: Schema, name = ''): fc.Arbitrary<JsonText> {
     case 'integer':
       return fc.integer(bounds(schema)).map(String)
     case 'number':
+      if (schema.multipleOf === 1) return fc.integer(bounds(schema)).map(String)
       return fc.integer({ min: 1, max: 20_000_00 }).map((paise) => String(paise / 100))
     case 'array':
       return fc

@@ -152,7 +152,7 @@ describe('fields of the request (spec 4.3)', () => {
       deliveryPincode: '411001',
     }
     const flagged = { physicalDeliveryAddressFlag: true }
-    const missing = await create({ ...flagged, deliveryAddress: '1 Road', deliveryCity: '' })
+    const missing = await create({ ...flagged, deliveryAddress: '1 Road' })
     expect(missing.errorDescription?.match(/\w+(?= is required)/g)).toEqual(Object.keys(parts).slice(1))
     expect(payloadOf(await create({ ...flagged, ...parts }))).toMatchObject({
       ...flagged,

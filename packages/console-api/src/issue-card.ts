@@ -6,7 +6,7 @@ import { createGiftCard } from '@svc/core/cards/create-gift-card'
 import { findPartner } from '@svc/core/tenants/partner'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { Database } from '@svc/platform/db/database'
-import { GiftCardRequest, readGiftCardOrder } from '@svc/server/cards/gift-card-order'
+import { DELIVERY_RULE, GiftCardRequest, readGiftCardOrder } from '@svc/server/cards/gift-card-order'
 import { createGiftCardOperation } from '@svc/server/cards/issue-cards'
 import { operation } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -17,6 +17,7 @@ import { CONSOLE_API, consoleOperation, idParam } from './console-schema.ts'
 export const OrderByOperator = Type.Omit(GiftCardRequest, ['companyId', 'cardAccountId'], {
   title: 'OrderByOperator',
   additionalProperties: false,
+  ...DELIVERY_RULE,
 })
 type OrderByOperator = Omit<GiftCardRequest, 'companyId' | 'cardAccountId'>
 

@@ -1,12 +1,34 @@
-import { failFields } from '@svc/contract/fail-fields'
-import { type FieldError, fieldError } from '@svc/contract/field-errors'
 import type { GiftCardOrder } from '@svc/core/cards/gift-card-order'
-import { type Paise, paise } from '@svc/kernel/money'
+import { paise } from '@svc/kernel/money'
 import { type Static, Type } from 'typebox'
 
 const free = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
 const name = free(100)
 const address = free(255)
+
+const DELIVERY = [
+  'deliveryAddress',
+  'deliveryCity',
+  'deliveryState',
+  'deliveryCountry',
+  'deliveryPincode',
+] as const
+
+/** A rule of two fields: in the schema, so that it is reported together with the fields that break their own (decision F4). */
+export const DELIVERY_RULE = {
+  if: {
+    type: 'object',
+    properties: { physicalDeliveryAddressFlag: { const: true } },
+    required: ['physicalDeliveryAddressFlag'],
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    type: 'object',
+    properties: Object.fromEntries(DELIVERY.map((part) => [part, { type: 'string', minLength: 1 }])),
+    required: [...DELIVERY],
+    'x-rule': 'is required when physicalDeliveryAddressFlag is true',
+  },
+}
 
 /** Spec section 4.3, and `loadAmount` (decision C6). What is encrypted in the request. */
 export const GiftCardRequest = Type.Object(
@@ -64,22 +86,20 @@ export const GiftCardRequest = Type.Object(
     ),
     loadAmount: Type.Optional(
       Type.Unsafe<string | number>({
-        anyOf: [{ type: 'string' }, { type: 'number' }],
+        type: ['string', 'number'],
+        pattern: '^[1-9][0-9]{0,8}$',
+        minimum: 1,
+        maximum: 999_999_999,
+        multipleOf: 1,
+        'x-rule': 'must be a whole number of rupees, at least 1',
         description: 'Whole rupees to load; by default the denomination of the card account',
       }),
     ),
   },
-  { title: 'GiftCardOrder', additionalProperties: false },
+  { title: 'GiftCardOrder', additionalProperties: false, ...DELIVERY_RULE },
 )
 export type GiftCardRequest = Static<typeof GiftCardRequest>
 
-const DELIVERY = [
-  'deliveryAddress',
-  'deliveryCity',
-  'deliveryState',
-  'deliveryCountry',
-  'deliveryPincode',
-] as const
 const HOLDER = [
   'email',
   'mobile',
@@ -99,26 +119,13 @@ const HOLDER = [
   'deliveryAddress2',
 ] as const
 
-/** The request as the command has it; fails with every broken rule that the schema cannot say. */
+/** A valid request as the command has it. */
 export function readGiftCardOrder(request: GiftCardRequest): GiftCardOrder {
-  const errors: FieldError[] = []
-  if (request.physicalDeliveryAddressFlag)
-    for (const part of DELIVERY)
-      if (!request[part])
-        errors.push(fieldError(part, 'required', 'is required when physicalDeliveryAddressFlag is true'))
   const { companyId, cardAccountId, userId, physicalCard = false, loadAmount, referenceNumber } = request
-  const loadPaise = loadAmount === undefined ? undefined : readLoad(loadAmount)
-  if (loadAmount !== undefined && loadPaise === undefined)
-    errors.push(fieldError('loadAmount', 'format', 'must be a whole number of rupees, at least 1'))
-  failFields(...errors)
+  const loadPaise = loadAmount === undefined ? undefined : paise(BigInt(loadAmount) * 100n)
   // Under the same names and as it was sent (decision C17).
   const holder = Object.fromEntries(
     HOLDER.flatMap((part) => (request[part] === undefined ? [] : [[part, request[part]]])),
   )
   return { companyId, cardAccountId, userId, physical: physicalCard, loadPaise, holder, referenceNumber }
-}
-
-function readLoad(amount: string | number): Paise | undefined {
-  const text = String(amount)
-  return /^[1-9]\d{0,8}$/.test(text) ? paise(BigInt(text) * 100n) : undefined
 }

@@ -65,12 +65,12 @@ export const refTo = (kind: 'headers' | 'schemas', name: string): Json => ({
 /** The fields of an object schema as a Markdown table, for what a reference cannot show otherwise. */
 export function fieldTable(schema: unknown): string {
   const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, { type?: string; description?: string }>
+    properties?: Record<string, { type?: string | string[]; description?: string }>
     required?: string[]
   }
   const rows = Object.entries(properties).map(
     ([name, { type = 'string or number', description = '' }]) =>
-      `| \`${name}\` | ${type} | ${required.includes(name) ? 'yes' : 'no'} | ${description.replaceAll('|', '\\|')} |`,
+      `| \`${name}\` | ${[type].flat().join(' or ')} | ${required.includes(name) ? 'yes' : 'no'} | ${description.replaceAll('|', '\\|')} |`,
   )
   return ['| Field | Type | Required | Description |', '|---|---|---|---|', ...rows].join('\n')
 }

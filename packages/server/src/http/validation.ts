@@ -72,6 +72,7 @@ function brokenRule({ keyword, params, data, message, parentSchema }: AjvError):
     case 'enum':
       return ['enum', `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`]
     case 'pattern':
+    case 'multipleOf':
     case 'format':
       return ['format', data === '' ? EMPTY[1] : (rule ?? 'has an invalid format')]
     default:
@@ -102,7 +103,8 @@ class FieldErrors {
     const { keyword, params, instancePath, schemaPath } = error
     const steps = stepsOf(instancePath)
     if (keyword === 'required') {
-      this.#put([...steps, printable(String(params['missingProperty']))], ['required', 'is required'])
+      const rule = error.parentSchema?.['x-rule'] ?? 'is required'
+      this.#put([...steps, printable(String(params['missingProperty']))], ['required', rule])
     } else if (keyword === 'additionalProperties') {
       const name = printable(String(params['additionalProperty']))
       this.#put([...steps, name], ['unknown_field', 'is not a known field'])

@@ -13,6 +13,7 @@ const VALIDATOR_OPTIONS = {
   useDefaults: false,
   allErrors: true,
   verbose: true,
+  allowUnionTypes: true,
   keywords: ['x-rule', 'x-documented'],
   formats: FORMATS,
 } satisfies Options
