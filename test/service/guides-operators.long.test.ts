@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openGuideServer } from '../harness/guide-logins.ts'
 import { blocksOf, type Checkout, openCheckout } from '../harness/guides.ts'
 import { newDatabase } from '../harness/service.ts'
+
+// Dozens of commands a guide, a process each: it only ends a wait in vain.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const RAIL_KEY = 'a-key-of-the-rail-with-more-than-32-characters'
 
@@ -75,7 +78,7 @@ test('the guide to the books runs as it is printed: a payment, its statement, th
   expect(printed).toMatch(/adjustedAmount +249\.00/)
   expect(printed).toMatch(/payable +1250\.50/)
   expect(printed).toMatch(/entered +1\b/)
-}, 240_000)
+})
 
 test('the guide to payouts runs as it is printed: account, fee, a payout of the sandbox, run, files, statement', async () => {
   const printed = await checkout.runGuide('guides/payouts.md')
@@ -87,7 +90,7 @@ test('the guide to backups runs as it is printed: backup, restore, a rehearsal, 
   const rehearsal = await newDatabase()
   const printed = await checkout.runGuide('guides/backup.md', { REHEARSAL_URL: rehearsal.url })
   expect(printed).toContain('The books add up.')
-}, 240_000)
+})
 
 test('the guide to operating runs as it is printed on a server of its own: settings, doctor, merchant, books, backup', async () => {
   const server = await openGuideServer()
@@ -97,4 +100,4 @@ test('the guide to operating runs as it is printed on a server of its own: setti
   const printed = await checkout.bash(blocks.map(({ code }) => code).join('\n'), server.env)
   expect(printed).toContain('Corner Shop')
   expect(printed).toContain('The books add up.')
-}, 240_000)
+})

@@ -33,4 +33,4 @@ test('an import of a package that is not among the references does not compile, 
     ).stdout.includes(`${file}(`),
   )
   expect(refused).toEqual(Object.keys(upward))
-}, 120_000)
+}, 600_000)

@@ -47,4 +47,4 @@ test('`npm run check -- types` fails for a type error in any source file', () =>
   const { status, output } = checkTypes()
   expect(status).toBe(1)
   expect(planted.filter((file) => !output.includes(`${file}(`))).toEqual([])
-}, 300_000)
+}, 600_000)
