@@ -9,19 +9,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { copyCheckout } from '../../test/harness/checkout.ts'
+import { copyEverything } from '../../test/harness/checkout.ts'
 import { type Edit, MUTATIONS, type Mutation, SIMULATE } from './mutants.ts'
-
-const COPIED = [
-  'packages',
-  'migrations',
-  'test',
-  'lab',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.base.json',
-  'vitest.config.ts',
-]
 
 /** Seeds and steps in which the simulation must find what was planted. */
 const SIMULATED = ['--seed', '1', '--seeds', '4', '--steps', '1500', '--violations', '1', '--lines', '0']
@@ -57,7 +46,7 @@ function apply(copy: string, { file, from, to }: Edit): void {
 async function runInCopy(tests: string, named: string, edits: readonly Edit[]): Promise<Ran> {
   const copy = mkdtempSync(join(tmpdir(), 'svc-mutation-'))
   try {
-    copyCheckout(copy, COPIED)
+    copyEverything(copy)
     for (const edit of edits) apply(copy, edit)
     return await run(copy, tests, named)
   } finally {
