@@ -58,6 +58,7 @@ export async function sellWithCodes(
   await svc(['admin', 'notice', 'assign', noticeId, '--utr', 'BYHAND0001', '--amount', '75', '--tr', row!.tr])
   const { payload } = (await notify({ message: 'a test of the connection' })).json
   await svc(['admin', 'notice', 'dismiss', payload.noticeId, '--reason', 'the bank tests'])
+  await svc(['admin', 'notice', 'reopen', payload.noticeId, '--reason', 'it was no test'])
   payloadOf(await client.patch(`${path}/cancel`, {}))
   const late = creditOf(row!.tr)
   expect(payloadOf(await notify(late))).toMatchObject({ status: 'REFUND_PENDING' })

@@ -43,18 +43,25 @@ export function exceptions(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: 'Payment AXISN0000061250' }).waitFor()
   })
 
-  test('a notice that reports nothing to record is dismissed with a reason, and offers nothing more', async () => {
+  test('a notice that reports nothing to record is dismissed with a reason, and reopened where that was a mistake', async () => {
     const { operator } = bed.world
     const noticeId = await unreadableNotice(bed.service, 77.75)
     const page = await bed.visit({ as: operator, at: `/notices/${noticeId}` })
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await dialog(page).getByLabel('Reason').fill('the bank tests the connection')
     await dialog(page).getByRole('button', { name: 'Dismiss' }).click()
-    await page.getByText('Nothing: it is dismissed.').waitFor()
+    await page.getByText('Nothing: it is dismissed. If that was a mistake, reopen it.').waitFor()
     await page.getByText('the bank tests the connection').waitFor()
     expect(await page.getByRole('button', { name: /Dismiss|Enter the payment/ }).count()).toBe(0)
     await goTo(page, `/notices?q=${noticeId}&status=DISMISSED`)
     await page.getByRole('row', { name: 'Dismissed' }).waitFor()
+    await goTo(page, `/notices/${noticeId}`)
+    await page.getByRole('button', { name: 'Reopen' }).click()
+    await dialog(page).getByLabel('Reason').fill('the bank confirms the credit')
+    await dialog(page).getByRole('button', { name: 'Reopen' }).click()
+    await page.getByRole('button', { name: 'Enter the payment' }).waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Reopen' }).count()).toBe(0)
   })
 }
 

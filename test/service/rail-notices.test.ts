@@ -211,6 +211,40 @@ test('an operator dismisses a notice in quarantine, once and with a reason; it s
   expect(await brokenIn(service)).toEqual([])
 })
 
+test('a notice that was dismissed by mistake is reopened with a reason, and can then be assigned; a notice in any other state cannot be', async () => {
+  const browser = new Browser(service)
+  await browser.signIn((await newOperator(service, 'operator')).name)
+  const { tr } = await newCode(service, shop)
+  const { noticeId } = (await send(`{"lost":"${tr}"}`, 'application/json')).json.payload
+  const reopen = (reason: string, id = noticeId) => browser.post(`/rail-notices/${id}/reopen`, { reason })
+  expect((await reopen('it waits')).error).toBe('notice_not_dismissed')
+  expect((await reopen('none', 'rnt_none')).error).toBe('notice_not_found')
+  await browser.post(`/rail-notices/${noticeId}/dismiss`, { reason: 'a test' })
+  expect((await reopen(' ')).status).toBe(400)
+  const reopened = (await reopen('it is a credit')).json
+  expect(reopened).toMatchObject({ noticeId, status: 'QUARANTINED', reason: 'reference_unreadable' })
+  expect(reopened).not.toHaveProperty('dismissal')
+  expect(reopened).not.toHaveProperty('assignedBy')
+  const [entry, before] = (await browser.get(`/audit?target=${noticeId}`)).json.data
+  expect([entry, before]).toMatchObject([
+    { action: 'rail_notice.reopened', details: { reason: 'it is a credit' } },
+    { action: 'rail_notice.dismissed', details: { reason: 'a test' } },
+  ])
+  await browser.post(`/rail-notices/${noticeId}/dismiss`, { reason: 'again' })
+  const env = { DATABASE_URL: service.db.url, SVC_MASTER_KEY: MASTER_KEY }
+  const command = ['admin', 'notice', 'reopen', noticeId, '--json', '--reason']
+  expect((await runHere([...command, '   '], env)).code).toBe(1)
+  expect(JSON.parse((await runHere([...command, 'a credit'], env)).stdout)).toMatchObject({
+    status: 'QUARANTINED',
+    assignedBy: null,
+    dismissal: null,
+  })
+  const reading = { utr: newUtr(), amount: 10, tr }
+  expect((await browser.post(`/rail-notices/${noticeId}/assign`, reading)).json.status).toBe('ACCEPTED')
+  expect((await reopen('once more')).error).toBe('notice_not_dismissed')
+  expect(await brokenIn(service)).toEqual([])
+})
+
 test('the payer in a notice that can be read is masked until it is revealed; one that cannot be read is shown whole', async () => {
   const browser = new Browser(service)
   await browser.signIn((await newOperator(service, 'operator')).name)

@@ -12,6 +12,7 @@ import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { formatRupees, parseRupees } from '@svc/kernel/money'
 import { statement } from '@svc/platform/db/statement'
@@ -58,7 +59,7 @@ interface AssignOptions extends Json {
 export function addNoticeCommands(program: Command): void {
   const notice = program
     .command('notice')
-    .description('list, show, assign and dismiss notices of the bank that are in quarantine')
+    .description('list, show, assign, dismiss and reopen notices of the bank that are or were in quarantine')
   notice
     .command('list')
     .description('list notices that wait to be assigned, newest first')
@@ -107,6 +108,16 @@ export function addNoticeCommands(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin notice dismiss rnt_… --reason "the bank sent a test"')
     .action(dismiss)
+  notice
+    .command('reopen <noticeId>')
+    .description('put a notice that was dismissed by mistake back into quarantine')
+    .requiredOption('--reason <text>', 'why; it is in the audit', readReason)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  svc admin notice reopen rnt_… --reason "the bank confirms the credit"',
+    )
+    .action(reopen)
 }
 
 async function dismiss(noticeId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
@@ -119,6 +130,18 @@ async function dismiss(noticeId: string, { reason, json = false }: Json & { reas
     return commands.open(dismissNotice).run({ tenantId, noticeId, actor, reason }, audit)
   })
   printRecord(shown(dismissed), json)
+}
+
+async function reopen(noticeId: string, { reason, json = false }: Json & { reason: string }): Promise<void> {
+  const reopened = await withInstallation(async (context) => {
+    const { commands, database } = context
+    const actor = await moneyActor(context)
+    const { tenantId } =
+      (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+    const audit = { actor, action: 'rail_notice.reopened', target: noticeId, tenantId, details: { reason } }
+    return commands.open(reopenNotice).run({ tenantId, noticeId }, audit)
+  })
+  printRecord(shown(reopened), json)
 }
 
 async function assign(

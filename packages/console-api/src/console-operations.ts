@@ -151,6 +151,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   notices.showNotice,
   notices.assignNotice,
   notices.dismissNoticeByOperator,
+  notices.reopenNoticeByOperator,
   cards.listCards,
   cards.showCard,
   cardChanges.changeCardStatusInConsole,

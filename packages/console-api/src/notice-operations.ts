@@ -7,6 +7,7 @@ import { receiveDispute } from '@svc/core/qr-codes/receive-dispute'
 import { dismissNotice } from '@svc/core/rails/dismiss-notice'
 import { findNotice } from '@svc/core/rails/find-notice'
 import { NoticeRecord, noticeToWire, type RailNotice, railNotices } from '@svc/core/rails/rail-notice'
+import { reopenNotice } from '@svc/core/rails/reopen-notice'
 import { required } from '@svc/kernel/invariant'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
@@ -183,6 +184,36 @@ export const dismissNoticeByOperator = query({
       const audit = auditOf(tenantId, input, { action: 'rail_notice.dismissed', target: noticeId, details })
       const dismissed = await run({ tenantId, noticeId, actor: actorOf(input.caller), reason }, audit)
       return { body: JSON.stringify(maskNotice(noticeToWire(dismissed, config.BUSINESS_TIME_ZONE))) }
+    }
+  },
+})
+
+export const reopenNoticeByOperator = query({
+  ...consoleOperation,
+  id: 'console.reopenRailNotice',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/:noticeId/reopen`,
+  tag: TAG,
+  summary: 'Put a dismissed notice back into quarantine',
+  description:
+    'For notices that were dismissed by mistake. Who dismissed it and why it was reopened stay in the audit.',
+  permission: 'finance',
+  params: idParam('noticeId'),
+  body: closed({ reason: reasonText() }),
+  result: NoticeRecord,
+  errors: ['notice_not_found', 'notice_not_dismissed'],
+  mount({ commands, config, database }) {
+    const { run } = commands.open(reopenNotice)
+    return async (input) => {
+      const { noticeId } = input.params
+      const { reason } = input.body
+      const { tenantId } =
+        (await database.operate((tx) => findNotice(tx, noticeId))) ?? fail('notice_not_found')
+      const details = { reason }
+      const audit = auditOf(tenantId, input, { action: 'rail_notice.reopened', target: noticeId, details })
+      const reopened = await run({ tenantId, noticeId }, audit)
+      return { body: JSON.stringify(maskNotice(noticeToWire(reopened, config.BUSINESS_TIME_ZONE))) }
     }
   },
 })

@@ -38,6 +38,12 @@ export const OPERATOR_FAILURES = {
     'The notice is not in quarantine',
     'It was assigned before, or repeats a credit that is recorded.',
   ),
+  notice_not_dismissed: kind(
+    409,
+    'CONFLICT_ERROR',
+    'The notice is not dismissed',
+    'Only a dismissed notice can be reopened. It is in quarantine, was assigned, or repeats a credit that is recorded.',
+  ),
   notice_not_applied: kind(
     409,
     'CONFLICT_ERROR',

@@ -124,6 +124,7 @@ export type ErrorCode =
   | 'card_exception_not_found'
   | 'notice_not_found'
   | 'notice_not_in_quarantine'
+  | 'notice_not_dismissed'
   | 'notice_not_applied'
   | 'session_not_found'
   | 'invitation_not_found'

@@ -82,6 +82,9 @@ export function meaningOf({ reason, status }: Notice): Meaning {
   if (status === 'ASSIGNED')
     return { title: reason ? NOTICE_REASONS[reason].title : 'Assigned', toDo: 'Nothing: it is assigned.' }
   if (status === 'DISMISSED')
-    return { title: reason ? NOTICE_REASONS[reason].title : 'Dismissed', toDo: 'Nothing: it is dismissed.' }
+    return {
+      title: reason ? NOTICE_REASONS[reason].title : 'Dismissed',
+      toDo: 'Nothing: it is dismissed. If that was a mistake, reopen it.',
+    }
   return reason ? NOTICE_REASONS[reason] : DONE
 }

@@ -42,6 +42,7 @@ export function Notice() {
           {notice && <Reveal id={noticeId} shown={notice.body} />}
           {isAssignable && can('finance') && <Enter notice={notice} />}
           {isWaiting && can('finance') && <Dismiss notice={notice} />}
+          {notice?.status === 'DISMISSED' && can('finance') && <Reopen notice={notice} />}
         </>
       }
     >
@@ -133,6 +134,24 @@ function Dismiss({ notice: { noticeId } }: OfNotice) {
       }}
     >
       It ends without effect: nothing is recorded of it, and it stays stored as the bank signed it.
+    </ConfirmAction>
+  )
+}
+
+function Reopen({ notice: { noticeId } }: OfNotice) {
+  return (
+    <ConfirmAction
+      label="Reopen"
+      confirm="Reopen"
+      withReason
+      run={async (reason) => {
+        await responseOf(
+          api.POST('/rail-notices/{noticeId}/reopen', { params: { path: { noticeId } }, body: { reason } }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['notices'] })
+      }}
+    >
+      It is in quarantine again. Who dismissed it, and why, stays in the audit.
     </ConfirmAction>
   )
 }
