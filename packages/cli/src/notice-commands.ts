@@ -101,6 +101,10 @@ export function addNoticeCommands(program: Command): void {
         '  svc admin notice assign rnt_…    # a notice of a dispute',
     )
     .action(assign)
+  addEndings(notice)
+}
+
+function addEndings(notice: Command): void {
   notice
     .command('dismiss <noticeId>')
     .description('end a notice in quarantine without effect: it reports nothing that is to be recorded')
