@@ -79,6 +79,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ['payout_lines', 'update payout_lines set amount_paise = amount_paise + 1'],
   ['payout_journals', `delete from ledger_transfers where kind = 'payout_paid'`],
   ['payout_journals', `delete from ledger_transfers where kind = 'payout_released'`],
+  ['payout_journals', `update payouts set failed_at = completed_at where status = 'PAID'`],
   [
     'payouts_complete',
     `update payout_positions set due_from = now(); delete from payout_lines where kind = 'payment'`,

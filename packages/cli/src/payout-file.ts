@@ -156,7 +156,10 @@ async function recordOutcome(
   const found = await context.database.operate((tx) => findPayout(tx, payoutId))
   if (!found) return 'no such payout'
   try {
-    return (await changeInName(context, found, step, actor)).status
+    const { merchantId, paidLateAt, status } = await changeInName(context, found, step, actor)
+    if (step.to === 'PAID' && paidLateAt !== null)
+      return `FAILED before, and its money was paid again or spent: an exception on payout_exceptions:${merchantId}`
+    return status
   } catch (error) {
     if (error instanceof Failure) return error.message
     throw error

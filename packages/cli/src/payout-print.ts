@@ -19,6 +19,7 @@ export const shownPayout = (payout: Payout) => ({
   approvedBy: payout.approvedBy,
   utr: payout.utr,
   failureReason: payout.failureReason,
+  paidLateAt: payout.paidLateAt,
 })
 
 export function readDay(text: string): string {

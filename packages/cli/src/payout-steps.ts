@@ -38,7 +38,7 @@ export function addPayoutStepCommands(payout: Command): void {
     )
   payout
     .command('confirm <payoutId>')
-    .description('record that the bank has paid a payout')
+    .description('record that the bank has paid a payout, also one that it had reported as failed')
     .requiredOption('--utr <reference>', 'the bank’s own reference of the payout')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin payout confirm pyo_… --utr HDFCR0000000042')

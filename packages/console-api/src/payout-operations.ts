@@ -185,7 +185,8 @@ export const completePayout = query({
   path: `${PATH}/:payoutId/complete`,
   tag: TAG,
   summary: 'Record the bank’s outcome of a payout',
-  description: 'After a failed one what it was made of is payable again.',
+  description:
+    'After a failed one what it was made of is payable again. A failed one that the bank has paid after all is paid, if what it was made of is in no later payout and still payable; where that was paid again or spent, it stays failed, and what the bank paid is on the account `payout_exceptions` of the merchant.',
   permission: 'finance',
   params: idParam('payoutId'),
   body: closed({

@@ -81,6 +81,7 @@ const OUTCOMES = { PAID: 'paid', FAILED: 'failed', CANCELLED: 'cancelled' } as c
 export function payoutHappenings(payout: Payout): Happening[] {
   const { accountSetBy, approvedAt, approvedBy, completedAt, createdAt, failureReason, runId, sentAt } =
     payout
+  const { failedAt, paidLateAt, utr } = payout
   const fact = { source: 'payout', id: payout.payoutId } as const
   const of = (at: Date | null, what: string, detail?: string | null, actor?: string | null): Happening[] =>
     at ? [{ ...fact, at, what, detail: detail ?? undefined, actor: actor ?? undefined }] : []
@@ -90,6 +91,8 @@ export function payoutHappenings(payout: Payout): Happening[] {
     ...of(createdAt, 'prepared', `for ${payout.businessDay}${account}`, payout.preparedBy),
     ...of(approvedAt, 'approved', undefined, approvedBy),
     ...of(sentAt, 'sent_to_the_bank', runId && `run ${runId}`),
-    ...(outcome ? of(completedAt, outcome, payout.utr ? `UTR ${payout.utr}` : failureReason) : []),
+    ...of(failedAt, 'failed'),
+    ...(outcome ? of(completedAt, outcome, failureReason ?? (utr && `UTR ${utr}`)) : []),
+    ...of(paidLateAt, 'paid_late', `UTR ${utr}; its money was paid again or spent`),
   ]
 }

@@ -46,7 +46,7 @@ export const OPEN = [
   { what: 'refunds', unit: 'paise', sql: balances('upi_refunds') },
   { what: 'suspense', unit: 'paise', sql: balances('suspense') },
   { what: 'disputes', unit: 'paise', sql: balances('disputes') },
-  { what: 'advances', unit: 'paise', sql: balances('merchant_advances') },
+  { what: 'advances', unit: 'paise', sql: balances('merchant_advances', 'payout_exceptions') },
   { what: 'card_accounts', unit: 'paise', sql: balances('card_funding') },
   { what: 'cards', unit: 'paise', sql: balances('card') },
   { what: 'unclaimed', unit: 'paise', sql: balances('unclaimed') },

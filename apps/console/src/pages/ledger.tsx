@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<Account['kind'], string>> = {
   disputes: 'Disputed payments',
   inter_tenant: 'Between tenants',
   payouts_in_transit: 'Payouts in transit',
+  payout_exceptions: 'Payout exceptions',
   fee_income: 'Fee income',
   tax_payable: 'Tax payable',
   write_offs: 'Written off',

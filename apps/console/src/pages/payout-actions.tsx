@@ -21,7 +21,14 @@ const usePrepared = ({ preparedBy }: Row): boolean => preparedBy === `operator $
 export function PayoutWaits({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
-  const { status } = row.payout
+  const { status, utr } = row.payout
+  if (status === 'FAILED' && utr !== undefined)
+    return (
+      <Alert color="red" title="Paid after it had failed" role="status">
+        The bank paid it under {utr}, and its money was paid out again or spent. Agree with the merchant or
+        the bank on who returns it, then settle <code>payout_exceptions:{row.merchantId}</code> in the ledger.
+      </Alert>
+    )
   if (status === 'PREPARED')
     return (
       <Alert color="blue" title="Waits for a second person" role="status">
@@ -51,13 +58,13 @@ export function PayoutWaits({ row }: OfPayout) {
 export function PayoutActions({ row }: OfPayout) {
   const { can } = useSession()
   const isPreparer = usePrepared(row)
-  const { status } = row.payout
+  const { status, utr } = row.payout
   if (!can('finance')) return undefined
   return (
     <>
       {status === 'PREPARED' && !isPreparer && <Approve row={row} />}
       {(status === 'PREPARED' || status === 'APPROVED') && <Cancel row={row} />}
-      {status === 'SENT' && <MarkPaid row={row} />}
+      {(status === 'SENT' || (status === 'FAILED' && utr === undefined)) && <MarkPaid row={row} />}
       {status === 'SENT' && <MarkFailed row={row} />}
     </>
   )
@@ -126,6 +133,12 @@ function MarkPaid({ row }: OfPayout) {
       fields={(form) => (
         <>
           <Paid row={row} />
+          {row.payout.status === 'FAILED' && (
+            <Text size="sm" mt="xs">
+              The bank had reported it as failed. If its money is still due, it is paid; if that was paid out
+              again or spent, what the bank paid is an exception.
+            </Text>
+          )}
           <TextInput
             label="UTR"
             description="The bank’s own reference of this payout"

@@ -87,11 +87,19 @@ const STORED = {
     severity: 'warning',
     // A later payout includes what this one did not pay.
     sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
-      where p.status = 'FAILED' and p.completed_at > $1::timestamptz - interval '30 days' and not exists (
+      where p.status = 'FAILED' and p.paid_late_at is null and p.completed_at > $1::timestamptz - interval '30 days' and not exists (
         select from payouts n where n.merchant_id = p.merchant_id and n.created_at > p.created_at
           and n.status in ('SENT', 'PAID'))`,
     detail: ({ about }) =>
       `The bank did not pay a payout to ${about}. Correct the account of the merchant and prepare the payout again.`,
+  },
+  payout_paid_late: {
+    severity: 'critical',
+    sql: `select p.payout_id as object, p.payout_id as page, 1 as value, p.merchant_id as about from payouts p
+      where p.paid_late_at is not null and exists (
+        select from ledger_accounts a where a.tenant_id = p.merchant_id and a.kind = 'payout_exceptions' and a.balance < 0)`,
+    detail: ({ about }) =>
+      `The bank paid a payout to ${about} that it had reported as failed, and its money was paid again or spent. Get it back, then settle the payout exceptions of the merchant.`,
   },
   webhook_endpoint_disabled: {
     severity: 'warning',

@@ -71,6 +71,12 @@ export const CHART_OF_ACCOUNTS = {
     title: 'Payouts in transit',
     meaning: 'What is being paid out to the merchant, until the bank has paid it',
   },
+  payout_exceptions: {
+    ...asset,
+    title: 'Payout exceptions',
+    meaning:
+      'Payouts that the bank reported as failed and paid after all, where their money had been paid again or spent, until the merchant or the bank returns it',
+  },
   fee_income: {
     ...liability,
     group: 'income',
@@ -86,7 +92,7 @@ export const CHART_OF_ACCOUNTS = {
     ...asset,
     group: 'expense',
     title: 'Written off',
-    meaning: 'Advances and card exceptions that were given up',
+    meaning: 'Advances and exceptions that were given up',
   },
   card_funding: {
     ...liability,

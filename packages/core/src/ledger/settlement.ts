@@ -11,6 +11,10 @@ export const SETTLEMENTS = {
     against: 'card_settlement',
     kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
   },
+  payout_exceptions: {
+    against: 'bank',
+    kinds: { SETTLED: 'exception_settled', WRITTEN_OFF: 'exception_written_off' },
+  },
   merchant_advances: {
     against: 'bank',
     kinds: { SETTLED: 'advance_repaid', WRITTEN_OFF: 'advance_written_off' },
@@ -43,7 +47,7 @@ export interface OpenBalance {
  */
 export function openOf(kind: SettledKind, balance: bigint): OpenBalance {
   if (balance <= 0n) return { side: 'debit', paise: 0n - balance }
-  return kind === 'merchant_advances' ? { side: 'debit', paise: 0n } : { side: 'credit', paise: balance }
+  return kind === 'card_exceptions' ? { side: 'credit', paise: balance } : { side: 'debit', paise: 0n }
 }
 
 export const isFitting = (

@@ -1,14 +1,22 @@
 import { fail } from '@svc/contract/errors'
 import { ByTenant } from '@svc/kernel/by-tenant'
+import { groupBy } from '@svc/kernel/group-by'
 import { command } from '@svc/platform/command'
 import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
-import { lockAccounts } from '../ledger/accounts.ts'
-import { saveJournals } from '../ledger/journals.ts'
+import { type Account, account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { type Journal, saveJournals } from '../ledger/journals.ts'
 import { releaseOpeningBalances } from '../ledger/opening-balance.ts'
+import { paidAfterFailure, type Reserve, reservesOf, restoreLines, takenPaise } from './paid-after-failure.ts'
 import { type Payout, type PayoutStatus, payoutAccounts, payoutEvent, payouts } from './payout.ts'
-import { LEGS_MAX, paidJournal, releasedJournal } from './payout-journals.ts'
+import {
+  LEGS_MAX,
+  paidJournal,
+  paidLateJournal,
+  releasedJournal,
+  restoredJournal,
+} from './payout-journals.ts'
 
 /** What becomes of a payout. */
 export type PayoutStep =
@@ -33,18 +41,36 @@ interface State {
   readonly payouts: Map<string, Payout>
   /** By the bank's reference, the payout that has it, of any merchant. */
   readonly taken: Map<string, string>
+  /** By payout, what became of that which it was made of; of those that the bank has paid. */
+  readonly reserves: ReadonlyMap<string, Reserve>
+  /** The merchant's accounts that exist. */
+  readonly balances: Map<string, bigint>
 }
 
 export interface ChangedPayout {
   readonly payout: Payout
   /** Whether it was so before. */
   readonly isRepeat: boolean
+  /** Of one that is paid after all: what it is made of again. */
+  readonly restored: Reserve | undefined
+  readonly opens: readonly Account[]
   readonly command: Prepared
 }
 
 const LOCK = payouts.lock('to_change')
 const saveChanged = payouts.updates(
-  ['status', 'approvedBy', 'runId', 'utr', 'failureReason', 'approvedAt', 'sentAt', 'completedAt'],
+  [
+    'status',
+    'approvedBy',
+    'runId',
+    'utr',
+    'failureReason',
+    'approvedAt',
+    'sentAt',
+    'completedAt',
+    'failedAt',
+    'paidLateAt',
+  ],
   'change',
 )
 const TAKEN = statement<{ utr: string; payout_id: string }>(
@@ -64,7 +90,7 @@ const MOVE_BACK = statement(
    where o.merchant_id = w.merchant_id`,
 )
 
-/** From which statuses a payout comes to each. */
+/** From which statuses a payout comes to each; a failed one is paid by rules of its own. */
 const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
   APPROVED: ['PREPARED'],
   SENT: ['APPROVED'],
@@ -76,7 +102,7 @@ const FROM: Readonly<Record<PayoutStep['to'], readonly PayoutStatus[]>> = {
 /**
  * Approves, sends, completes or cancels a payout (decision Q15). A repeat of the same step changes nothing. Who
  * prepared it or set its bank account cannot approve it. Once it failed or was cancelled, its money is payable again and
- * in a later payout.
+ * in a later payout; one that the bank has paid after all is paid, or an exception.
  */
 export const changePayout = command({
   name: 'changePayout',
@@ -86,7 +112,7 @@ export const changePayout = command({
     (ask: ChangePayout): Prepared => ({
       ...ask,
       tenantId: ask.merchantId,
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+      transferIds: Array.from({ length: LEGS_MAX + 1 }, () => newId('trf')),
       eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
@@ -94,16 +120,21 @@ export const changePayout = command({
   lock,
   decide,
 
-  apply({ payouts: known, taken }, { payout }) {
+  apply({ balances, payouts: known, taken }, { isRepeat, opens, payout, restored }) {
     known.set(payout.payoutId, payout)
     if (payout.utr !== null) taken.set(payout.utr, payout.payoutId)
+    for (const { accountId } of opens) balances.set(accountId, 0n)
+    if (isRepeat || (!restored && !isReleased(payout))) return
+    const payable = accountId('payable', payout.merchantId)
+    const takes = restored ? takenPaise(payout) : 0n - takenPaise(payout)
+    balances.set(payable, (balances.get(payable) ?? 0n) - takes)
   },
 
   save(tx, decisions) {
     const changed = decisions.filter(({ isRepeat }) => !isRepeat)
     if (changed.length === 0) return
     const released = changed.filter(({ payout }) => isReleased(payout))
-    const completed = changed.filter(({ payout }) => payout.status === 'PAID' || payout.status === 'FAILED')
+    const completed = changed.filter(({ payout }) => payout.status === 'PAID' || isFailed(payout))
     saveChanged(
       tx,
       changed.map(({ payout }) => payout),
@@ -117,13 +148,15 @@ export const changePayout = command({
       tx,
       released.map(({ payout }) => payout),
     )
+    restoreLines(
+      tx,
+      changed.flatMap(({ restored }) => restored ?? []),
+    )
     saveJournals(
       tx,
       changed[0]!.command.timeZone,
-      changed.flatMap(({ payout, command: { transferIds } }) => {
-        if (payout.status === 'PAID') return [paidJournal(payout, transferIds, payout.completedAt!)]
-        return isReleased(payout) ? [releasedJournal(payout, transferIds, payout.completedAt!)] : []
-      }),
+      changed.flatMap(journalsOf),
+      changed.flatMap(({ opens }) => opens),
     )
     saveEvents(
       tx,
@@ -132,32 +165,73 @@ export const changePayout = command({
   },
 })
 
-const isReleased = ({ status }: Payout): boolean => status === 'FAILED' || status === 'CANCELLED'
+const isFailed = ({ status, paidLateAt }: Payout): boolean => status === 'FAILED' && paidLateAt === null
+/** Whether what it is made of has just become due again. */
+const isReleased = (payout: Payout): boolean => isFailed(payout) || payout.status === 'CANCELLED'
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
-  const [known, , rows] = await Promise.all([
-    payouts.lockRows<Payout>(tx, LOCK, asked),
-    lockAccounts(
-      tx,
-      asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
-    ),
-    tx.query(TAKEN, [asked.flatMap(({ step }) => (step.to === 'PAID' ? [step.utr] : []))]),
-  ])
-  const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
-  return new ByTenant((merchantId): State => ({ payouts: known.of(merchantId), taken }))
+function journalsOf({ payout, restored, command: { transferIds } }: ChangedPayout): Journal[] {
+  const { completedAt, paidLateAt, status } = payout
+  if (paidLateAt) return [paidLateJournal(payout, transferIds, paidLateAt)]
+  if (isReleased(payout)) return [releasedJournal(payout, transferIds, completedAt!)]
+  if (status !== 'PAID') return []
+  const paid = paidJournal(payout, transferIds.slice(LEGS_MAX), completedAt!)
+  return restored ? [restoredJournal(payout, transferIds, completedAt!), paid] : [paid]
 }
 
-function decide({ payouts: known, taken }: State, command: Prepared, now: Date): ChangedPayout {
+async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+  const paid = asked.filter(({ step }) => step.to === 'PAID')
+  const [known, balances, rows, reserves] = await Promise.all([
+    payouts.lockRows<Payout>(tx, LOCK, asked),
+    lockAccounts(tx, [
+      ...asked.flatMap(({ merchantId }) => payoutAccounts(merchantId)),
+      ...paid.map(({ merchantId }) => account('payout_exceptions', merchantId)),
+    ]),
+    tx.query(TAKEN, [paid.flatMap(({ step }) => (step.to === 'PAID' ? [step.utr] : []))]),
+    paid.length === 0 ? [] : reservesOf(tx, paid),
+  ])
+  const taken = new Map(rows.map(({ utr, payout_id }) => [utr, payout_id]))
+  const byMerchant = groupBy(reserves, ({ merchantId }) => merchantId)
+  return new ByTenant(
+    (merchantId): State => ({
+      payouts: known.of(merchantId),
+      taken,
+      reserves: new Map((byMerchant.get(merchantId) ?? []).map((each) => [each.payoutId, each])),
+      balances: balances.of(merchantId),
+    }),
+  )
+}
+
+function decide(state: State, command: Prepared, now: Date): ChangedPayout {
   const { payoutId, step } = command
+  const { payouts: known, taken } = state
   const payout = known.get(payoutId) ?? fail('payout_not_found')
-  if (isRepeat(payout, step)) return { payout, isRepeat: true, command }
+  const made = { isRepeat: false, restored: undefined, opens: [], command }
+  if (isRepeat(payout, step)) return { ...made, payout, isRepeat: true }
+  if (step.to === 'PAID' && payout.status === 'FAILED')
+    return { ...made, ...late(state, payout, step.utr, now) }
   if (!FROM[step.to].includes(payout.status))
     fail('payout_state', { description: `The payout is ${payout.status}` })
   if (step.to === 'PAID' && taken.has(step.utr)) fail('utr_conflict')
-  return { payout: changed(payout, step, now), isRepeat: false, command }
+  return { ...made, payout: changed(payout, step, now) }
+}
+
+/** What the bank says of a payout that had failed. */
+function late({ balances, reserves, taken }: State, payout: Payout, utr: string, now: Date) {
+  if (taken.has(utr)) fail('utr_conflict')
+  const { merchantId, payoutId } = payout
+  const reserve = reserves.get(payoutId)
+  const payablePaise = balances.get(accountId('payable', merchantId)) ?? 0n
+  const paid = paidAfterFailure(payout, { reserve, payablePaise, utr, now })
+  const exceptions = account('payout_exceptions', merchantId)
+  return {
+    payout: paid,
+    restored: paid.status === 'PAID' ? reserve : undefined,
+    opens: paid.status === 'PAID' || balances.has(exceptions.accountId) ? [] : [exceptions],
+  }
 }
 
 function isRepeat(payout: Payout, step: PayoutStep): boolean {
+  if (payout.paidLateAt !== null && step.to === 'PAID') return payout.utr === step.utr
   if (payout.status !== step.to) return false
   if (step.to === 'PAID') return payout.utr === step.utr
   return step.to !== 'SENT' || payout.runId === step.runId

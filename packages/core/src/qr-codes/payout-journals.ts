@@ -82,3 +82,18 @@ export const releasedJournal = (payout: Payout, transferIds: readonly string[], 
   reverses: `jrn_${payout.payoutId.slice(4)}`,
   reason: payout.failureReason,
 })
+
+/** The bank has paid it after all: what it was made of is payable no more. */
+export const restoredJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal =>
+  journal(payout, ['payout_restored', 'a', at], preparedLegs(payout), transferIds)
+
+/** The bank has paid it after all, but what it was made of was paid again or spent: the merchant owes it. */
+export const paidLateJournal = (payout: Payout, transferIds: readonly string[], at: Date): Journal => ({
+  ...journal(
+    payout,
+    ['payout_paid_late', 'l', at],
+    [['payout_exceptions', 'bank', payout.amountPaise]],
+    transferIds,
+  ),
+  reference: payout.utr ?? payout.payoutId,
+})

@@ -84,7 +84,14 @@ const SOURCES = {
   payout_released: {
     title: 'Payouts that failed or were cancelled',
     sql: `select count(*), coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
-      from payouts y where y.merchant_id = $2 and y.status in ('FAILED', 'CANCELLED')
+      from payouts y cross join lateral (
+        select case when y.status in ('FAILED', 'CANCELLED') then y.completed_at else y.failed_at end as at) released
+      where y.merchant_id = $2 and released.at >= $3 and released.at < $4`,
+  },
+  payout_restored: {
+    title: 'Failed payouts that the bank paid after all',
+    sql: `select count(*), -coalesce(sum(y.payment_paise + y.adjustment_paise - y.refund_paise + y.advance_paise), 0)
+      from payouts y where y.merchant_id = $2 and y.failed_at is not null
         and y.completed_at >= $3 and y.completed_at < $4`,
   },
 } as const

@@ -63,6 +63,10 @@ export const payouts = table('payouts', 'y', ['merchantId', 'payoutId'], {
   approvedAt: generated(nullable(instant)),
   sentAt: generated(nullable(instant)),
   completedAt: generated(nullable(instant)),
+  /** Of one that was paid after all: when it had failed. */
+  failedAt: generated(nullable(instant)),
+  /** When the bank reported that it had paid a failed one whose money had been paid again, or was spent. */
+  paidLateAt: generated(nullable(instant)),
 })
 export type Payout = RowOf<typeof payouts>
 
@@ -252,7 +256,7 @@ const KINDS = [
   'payouts_in_transit',
   'bank',
 ] as const
-export type PayoutAccount = (typeof KINDS)[number]
+export type PayoutAccount = (typeof KINDS)[number] | 'payout_exceptions'
 
 /** Every account that a payout may move. */
 export const payoutAccounts = (merchantId: string): Account[] =>

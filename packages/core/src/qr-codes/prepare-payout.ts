@@ -219,6 +219,8 @@ function decide({ due, fees, details, accounts }: State, command: Prepared, now:
     approvedAt: null,
     sentAt: null,
     completedAt: null,
+    failedAt: null,
+    paidLateAt: null,
   }
   const opens = payoutAccounts(merchantId).filter(({ accountId }) => !accounts.has(accountId))
   return {
