@@ -40,6 +40,7 @@ export const DEFINER_CALLERS: Record<string, readonly Login[]> = {
   directory_payees: ['svc_service'],
   directory_payments: ['svc_service'],
   directory_payouts: ['svc_service'],
+  directory_settlement_found: ['svc_service'],
   directory_users_forgotten: ['svc_service'],
   // Refuses the cards of users who are not erased.
   erase_coin_reasons: ['svc_service'],

@@ -79,6 +79,7 @@ test('every background loop of a service has its metrics, before its first failu
     'failed_sign_ins',
     'forget_users',
     'keyring_refresh',
+    'match_late_lines',
     'number_events',
     'partitions',
     'purge_expired',

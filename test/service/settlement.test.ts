@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reconcileAll } from '@svc/cli/reconcile-all'
+import { matchLateLines } from '@svc/core/qr-codes/match-late-lines'
 import { resolveSuspense } from '@svc/core/qr-codes/resolve-suspense'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
@@ -14,7 +15,7 @@ let dir: string
 let tr: string
 let merchantId: string
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ background: false })
   dir = await mkdtemp(join(tmpdir(), 'svc-settlement-'))
   const merchant = await service.newMerchant()
   ;({ merchantId } = merchant)
@@ -121,6 +122,28 @@ test('importing a file again changes nothing; a line whose notice came meanwhile
   expect(await balance(`bank:${merchantId}`)).toBe(String(before - 1200n))
   expect(await differences(late)).toEqual({})
   expect(await imported(file)).toEqual({ ...NONE, repeated: 2 })
+})
+
+test('a line whose payment arrives later is matched by itself, once; one of another amount is listed as such', async () => {
+  const [late, other, never] = [newUtr(), newUtr(), newUtr()]
+  const file = await csv([
+    [late, '14'],
+    [other, '15'],
+    [never, '16'],
+  ])
+  expect(await imported(file)).toEqual({ ...NONE, unknown: 3 })
+  expect(await matchLateLines(service.app.services)).toBe(0)
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { utr: late, amount: 14 })))
+  payloadOf(await notifyCredit(service.client, creditOf(tr, { utr: other, amount: 16 })))
+  const before = BigInt(await balance(`bank:${merchantId}`))
+  expect(await matchLateLines(service.app.services)).toBe(2)
+  expect(await matchLateLines(service.app.services)).toBe(0)
+  expect(await balance(`bank:${merchantId}`)).toBe(String(before - 1400n))
+  expect(await differences(late, other, never)).toEqual({ [other]: 'differs', [never]: 'unknown' })
+  expect(await imported(file)).toEqual({ ...NONE, repeated: 3 })
+  const all: Json[] = JSON.parse((await svc('differences', '--days', '0', '--json')).stdout)
+  expect(all.filter(({ utr }) => utr === other)).toHaveLength(1)
+  expect((await reconcileAll(service.app.services.database)).ok).toBe(true)
 })
 
 test('a line whose credit arrives later in the platform’s suspense is matched, and once assigned nothing is missing', async () => {

@@ -4,6 +4,7 @@ import { endCardsLoop } from '@svc/core/cards/end-card'
 import { forgetUsersLoop } from '@svc/core/cards/forget-users'
 import { expireCoinsLoop } from '@svc/core/coins/expire-coins'
 import { expireDisputesLoop } from '@svc/core/qr-codes/expire-disputes'
+import { matchLateLinesLoop } from '@svc/core/qr-codes/match-late-lines'
 import type { Services } from '@svc/server/http/operation'
 import type { Part } from './part.ts'
 
@@ -12,6 +13,7 @@ export const dueCommandLoops = (services: Services): Part[] => [
   expireCoinsLoop(services),
   endCardsLoop(services),
   expireDisputesLoop(services),
+  matchLateLinesLoop(services),
   forgetUsersLoop(services),
   closeTenantsLoop(services),
   ...alertParts(services),

@@ -83,6 +83,15 @@ const STORED = {
     detail: ({ value }) =>
       `${many(value, 'credit has', 'credits have')} been in suspense for too long. Assign or return them.`,
   },
+  settlement_unknown: {
+    severity: 'warning',
+    sql: counted(
+      `settlement_lines l where l.status = 'UNKNOWN' and l.recorded_at < $1::timestamptz - interval '24 hours'
+         and not exists (select from settlement_lines m where m.utr = l.utr and m.status <> 'UNKNOWN')`,
+    ),
+    detail: ({ value }) =>
+      `The bank paid ${many(value, 'credit', 'credits')} more than a day ago of which no notice has come. Run svc admin settlement differences, and ask the bank for the notices.`,
+  },
   payout_failed: {
     severity: 'warning',
     // A later payout includes what this one did not pay.

@@ -98,7 +98,8 @@ const DIFFERENCES = statement<SettlementDifference>(
    from settlement_lines l
      left join payments p on p.merchant_id = l.tenant_id and p.payment_id = l.payment_id
    where l.status <> 'MATCHED' and not exists (
-     select from settlement_lines m where m.utr = l.utr and m.status = 'MATCHED')
+     select from settlement_lines m
+     where m.utr = l.utr and (m.status = 'MATCHED' or l.status = 'UNKNOWN' and m.status <> 'UNKNOWN'))
    union all
    select 'missing', p.utr, p.merchant_id, p.payment_id, null, p.amount_paise + p.adjusted_paise, p.created_at
    from payments p
