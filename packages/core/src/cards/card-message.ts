@@ -4,6 +4,7 @@ import { paise as inPaise, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   bytes,
+  flag,
   instant,
   nullable,
   paise,
@@ -98,6 +99,8 @@ export const cardMessages = table('card_messages', 'm', ['partnerId', 'messageId
   merchantPlace: nullable(text),
   channel: nullable(textOf<NetworkChannel>()),
   localTime: nullable(text),
+  /** Of a capture: it was the last of its authorisation. */
+  isFinal: flag,
   responseCode: text,
   eventType: nullable(textOf<CardMessageEvent>()),
   /** The payload of its response: a repeat gets the same bytes. */

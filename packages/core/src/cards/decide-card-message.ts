@@ -156,7 +156,7 @@ function newHold({ view }: CardState, context: MessageContext, forced: boolean):
 
 /**
  * The network stood in and approved: the hold is placed whatever the card has left, and shown where that is too little.
- * Of what was captured or voided (without an amount: all) before it arrived, nothing is held again.
+ * Of what was captured (finally: all) or voided (without an amount: all) before it arrived, nothing is held again.
  */
 function standIn(state: CardState, context: MessageContext): Effect {
   const { message } = context
@@ -283,7 +283,7 @@ const captureOf = ({ messages }: CardState, message: CardMessage): StoredMessage
   )
 
 /** Whether an earlier message was about this one, which arrives after it. */
-function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMessage, message: CardMessage) {
+function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMessage, message: Referred) {
   const original =
     originalStan !== null && originalTransmissionAt !== null
       ? { stan: originalStan, transmissionAt: originalTransmissionAt }
@@ -294,7 +294,7 @@ function isAbout({ acquirerId, originalStan, originalTransmissionAt }: StoredMes
 const isVoidedBefore = ({ messages }: CardState, message: CardMessage): boolean =>
   messages.some((earlier) => earlier.type === 'void' && isAbout(earlier, message))
 
-const settledBefore = ({ messages }: CardState, message: CardMessage): bigint =>
+const settledBefore = ({ messages }: CardState, { amountPaise: all, ...message }: CardMessage): bigint =>
   messages
     .filter((m) => (m.type === 'void' || m.eventType === 'card.captured') && isAbout(m, message))
-    .reduce((sum, { amountPaise }) => sum + (amountPaise ?? message.amountPaise ?? 0n), 0n)
+    .reduce((sum, m) => sum + ((m.isFinal && m.type !== 'void' ? all : m.amountPaise) ?? all ?? 0n), 0n)
