@@ -87,7 +87,7 @@ const STORED = {
     severity: 'warning',
     sql: counted(
       `settlement_lines l where l.status = 'UNKNOWN' and l.recorded_at < $1::timestamptz - interval '24 hours'
-         and not exists (select from settlement_lines m where m.utr = l.utr and m.status <> 'UNKNOWN')`,
+         and not exists (select from payments p where p.utr = l.utr)`,
     ),
     detail: ({ value }) =>
       `The bank paid ${many(value, 'credit', 'credits')} more than a day ago of which no notice has come. Run svc admin settlement differences, and ask the bank for the notices.`,
