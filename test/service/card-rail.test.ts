@@ -143,8 +143,7 @@ test('a stand-in that arrives after its captures holds only what they have not t
 })
 
 test('a stand-in that arrives after its final capture holds nothing', async () => {
-  const { terminal } = await newCard()
-  const identity = newIdentity()
+  const [{ terminal }, identity] = [await newCard(), newIdentity()]
   await terminal.capture(100, { ...referenceTo(identity), final: true })
   expect(await terminal.advise('stand_in', 150, identity)).toMatchObject({ otbBalance: 400 })
 })
