@@ -6,13 +6,14 @@ import openapiTS, { astToString } from 'openapi-typescript'
 
 /**
  * @typedef {object} Operation
- * @property {{ name: string }[]} parameters
+ * @property {{ name: string, required?: boolean }[]} parameters
  * @property {Record<string, { description?: string, content?: Record<string, unknown> }>} responses
  */
 /** @typedef {{ paths: Record<string, Record<string, Operation>> }} Document */
 
 /** Fields that the client adds to every request that needs them. */
 const SENT_BY_THE_CLIENT = new Set(['partnerId', 'SVCSESSION'])
+const KEY = 'Idempotency-Key'
 
 /**
  * The SDK's view: without what the client does by itself. It reports every failure in one way, so all of an operation's
@@ -32,23 +33,40 @@ function forTheSdk(document) {
   return document
 }
 
+/**
+ * The pages' view: what can be sent with a key is sent with one. A change without a key does not compile.
+ * @param {Document} document
+ */
+function forAPage(document) {
+  for (const methods of Object.values(document.paths))
+    for (const { parameters } of Object.values(methods))
+      for (const parameter of parameters) if (parameter.name === KEY) parameter.required = true
+  return document
+}
+
+/** The page's own type of keys, so that only a form's key fits. */
+const withFormKeys = (/** @type {string} */ types, /** @type {string} */ module) =>
+  `import type { FormKey } from '${module}'\n\n${types.replaceAll(`"${KEY}": string`, `"${KEY}": FormKey`)}`
+
 const TYPES = [
   { of: 'docs/reference/openapi.json', into: 'packages/sdk/src/schema.ts', view: forTheSdk },
   {
     of: 'docs/reference/console-openapi.json',
     into: 'apps/console/src/api-types.ts',
-    view: (/** @type {Document} */ document) => document,
+    view: forAPage,
+    finish: (/** @type {string} */ types) => withFormKeys(types, './form-key.ts'),
   },
   {
     of: 'docs/reference/portal-openapi.json',
     into: 'apps/console/src/portal/api-types.ts',
-    view: (/** @type {Document} */ document) => document,
+    view: forAPage,
+    finish: (/** @type {string} */ types) => withFormKeys(types, '../form-key.ts'),
   },
 ]
 
 const root = new URL('../', import.meta.url)
 const program = readFileSync(new URL(import.meta.url))
-for (const { of, into, view } of TYPES) {
+for (const { of, into, view, finish = (/** @type {string} */ types) => types } of TYPES) {
   const document = readFileSync(new URL(of, root))
   const digest = createHash('sha256').update(program).update(document).digest('hex')
   const head = `// Built from ${of} by scripts/types.mjs: ${digest}\n`
@@ -63,5 +81,5 @@ for (const { of, into, view } of TYPES) {
   const types = await openapiTS(/** @type {never} */ (view(JSON.parse(document.toString()))), {
     silent: true,
   })
-  writeFileSync(file, head + astToString(types))
+  writeFileSync(file, head + finish(astToString(types)))
 }

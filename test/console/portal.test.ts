@@ -1,8 +1,15 @@
 import { inBrowser } from './bed.ts'
 import { portalLeftAlone } from './left-alone.ts'
-import { portalOfMerchants, portalOfPartners, portalOfViewers } from './portal.ts'
+import { portalOfMerchants, portalOfPartners, portalOfViewers, usersInPortal } from './portal.ts'
 import { secondFactorsOfMembers } from './portal-second-factor.ts'
 
 inBrowser('the portal', {
-  filled: [portalOfMerchants, portalOfPartners, portalOfViewers, secondFactorsOfMembers, portalLeftAlone],
+  filled: [
+    portalOfMerchants,
+    portalOfPartners,
+    portalOfViewers,
+    usersInPortal,
+    secondFactorsOfMembers,
+    portalLeftAlone,
+  ],
 })

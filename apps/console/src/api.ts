@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './api-types.ts'
 import { watched } from './connection.ts'
-import { readFailure } from './failure.ts'
+import { readFailure, requireOutcome, withoutResponse } from './failure.ts'
 import type { ListOf } from './known-pages.ts'
 import { sinceLastAct } from './last-act.ts'
 import { stringifySearch } from './list-search.ts'
@@ -54,11 +54,16 @@ export const afterStepUp: Middleware = {
   },
   /** A change that needs a recent sign-in is sent again after one. */
   async onResponse({ request, response }) {
+    requireOutcome(request, response)
     const of = sent.get(request)
     if (response.status !== 403 || !of) return undefined
     const { error } = (await response.clone().json()) as { error?: string }
-    return error === 'step_up_required' && (await proveOnce(of)) ? fetch(of.copy) : undefined
+    if (error !== 'step_up_required' || !(await proveOnce(of))) return undefined
+    return fetch(of.copy).catch((failed: unknown) => {
+      throw withoutResponse(of.copy, failed)
+    })
   },
+  onError: ({ error, request }) => withoutResponse(request, error) as Error,
 }
 api.use(sinceLastAct, afterStepUp)
 

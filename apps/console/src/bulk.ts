@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { asCallFailed } from './failure.ts'
-import { newIdempotencyKey } from './words.ts'
+import { type FormKey, newFormKey } from './form-key.ts'
 
 /** Something that is done with each of several rows of a list, by the command that does it with one. */
 export interface BulkAction<Row> {
@@ -17,9 +17,9 @@ export interface BulkAction<Row> {
   /** What a row is called in the results. */
   readonly nameOf: (row: Row) => string
   /** `key`: the `Idempotency-Key`, the same when it is tried again. */
-  readonly run: (row: Row, text: string, key: string) => Promise<unknown>
+  readonly run: (row: Row, text: string, key: FormKey) => Promise<unknown>
   /** Takes back what was done with a row. */
-  readonly undo?: (row: Row, key: string) => Promise<unknown>
+  readonly undo?: (row: Row, key: FormKey) => Promise<unknown>
   /** Loads again what was changed. */
   readonly changed: () => Promise<unknown>
 }
@@ -31,12 +31,12 @@ export type ItemState =
 
 export interface BulkItem<Row> {
   readonly row: Row
-  readonly key: string
+  readonly key: FormKey
   readonly state: ItemState
 }
 
 export const itemsOf = <Row>(rows: readonly Row[]): BulkItem<Row>[] =>
-  rows.map((row) => ({ row, key: newIdempotencyKey(), state: { state: 'waiting' } }))
+  rows.map((row) => ({ row, key: newFormKey(), state: { state: 'waiting' } }))
 
 const AT_ONCE = 4
 

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { asCallFailed } from './failure.ts'
+import { asCallFailed, isUnreachable } from './failure.ts'
 
 /** Whether the latest call reached the service. */
 let reached = true
@@ -11,16 +11,13 @@ function settle(now: boolean): void {
   for (const report of listeners) report()
 }
 
-/** Statuses of proxies that cannot reach the service behind them. */
-const UNREACHABLE = new Set([502, 504])
-
 /** Notes whether a call reached the service; resolves or rejects as the call does. */
 export async function watched<Result extends { readonly response: Response }>(
   call: Promise<Result>,
 ): Promise<Result> {
   try {
     const result = await call
-    settle(!UNREACHABLE.has(result.response.status))
+    settle(!isUnreachable(result.response))
     return result
   } catch (error) {
     if (asCallFailed(error).word === 'not_reached') settle(false)

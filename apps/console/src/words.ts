@@ -44,12 +44,3 @@ export const accountTypeLabel = labelIn(ACCOUNT_TYPES)
 /** Names of a person, as far as they are known. */
 export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>
   [person.title, person.firstName, person.lastName].filter((part) => part && part !== '•••').join(' ')
-
-/** A key for a command of money: a repeat with it does nothing twice. */
-export const newIdempotencyKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  )
-
-/** Headers to be sent with the form of a change: a repeat after a lost response does nothing twice. */
-export const once = () => ({ 'idempotency-key': newIdempotencyKey() })

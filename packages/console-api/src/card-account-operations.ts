@@ -13,7 +13,7 @@ import { PRODUCTS } from '@svc/core/tenants/partner'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
@@ -34,6 +34,7 @@ import {
   text,
 } from './console-schema.ts'
 import { countRows, Filters, type PageRequest, readList } from './list.ts'
+import { onceOnBehalf } from './once.ts'
 
 const ACCOUNTS = `${CONSOLE_API}/card-accounts`
 const id = Type.String({ maxLength: 128 })
@@ -164,7 +165,7 @@ export const showCardAccount = query({
   },
 })
 
-export const createCardAccountInConsole = query({
+export const createCardAccountInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createCardAccount',
   method: 'POST',
@@ -187,7 +188,7 @@ export const createCardAccountInConsole = query({
   errors: ['company_not_found', 'load_over_limit'],
   mount(services) {
     const { commands, config, database } = services
-    const { run } = commands.open(createCardAccount)
+    const { respond } = commands.open(createCardAccount)
     return async (input) => {
       const { companyId, programme, binType, denomination } = input.body
       const company = await database.operate((tx) => findCompany(tx, companyId))
@@ -201,10 +202,13 @@ export const createCardAccountInConsole = query({
         programme,
         denominationPaise: paise(BigInt(denomination) * 100n),
       }
-      const { cardAccountId } = await run(
-        plan,
-        auditOf(partnerId, input, { target: (made) => made.cardAccountId }),
-      )
+      const { body } = await respond(plan, {
+        reply: ({ cardAccountId }) => ({ status: 200, body: JSON.stringify({ cardAccountId }) }),
+        ...onceOnBehalf(partnerId, { method: 'POST', path: ACCOUNTS }, input, {
+          target: (made: { cardAccountId: string }) => made.cardAccountId,
+        }),
+      })
+      const { cardAccountId } = JSON.parse(body) as { cardAccountId: string }
       const account = await database.operate((tx) => findOne(tx, cardAccountId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(account) }
     }

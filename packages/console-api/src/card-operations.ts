@@ -12,7 +12,7 @@ import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
 import { readInstant } from '@svc/server/http/fields'
-import { query, type Services } from '@svc/server/http/operation'
+import { keyedQuery, query, type Services } from '@svc/server/http/operation'
 import {
   RefundRequest,
   readRefund,
@@ -41,6 +41,7 @@ import {
 } from './console-schema.ts'
 import { newestTransfers, TransferRecord } from './ledger-operations.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { onceOnBehalf } from './once.ts'
 import { whoIs } from './user-operations.ts'
 
 const TAG = 'Cards'
@@ -249,7 +250,7 @@ export const showCard = query({
   },
 })
 
-export const spendFromCard = query({
+export const spendFromCard = keyedQuery({
   ...consoleOperation,
   id: 'console.spendFromCard',
   method: 'POST',
@@ -263,18 +264,23 @@ export const spendFromCard = query({
   result: spendAtTerminal.result,
   errors: spendAtTerminal.errors,
   mount(services) {
-    const { run } = services.commands.open(spendCard)
+    const { respond } = services.commands.open(spendCard)
     const find = partnerOf(services)
     return async (input) => {
       const { svcCardId } = input.params
-      const audit = auditOf(await find(svcCardId), input, { action: 'sandbox.spent', target: svcCardId })
-      const used = await run(readSpend(svcCardId, input.body), audit)
-      return { body: JSON.stringify(receiptToWire(used)) }
+      const tenantId = await find(svcCardId)
+      return respond(readSpend(svcCardId, input.body), {
+        reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
+        ...onceOnBehalf(tenantId, { method: 'POST', path: `${PATH}/:svcCardId/spend` }, input, {
+          action: 'sandbox.spent',
+          target: svcCardId,
+        }),
+      })
     }
   },
 })
 
-export const refundToCard = query({
+export const refundToCard = keyedQuery({
   ...consoleOperation,
   id: 'console.refundToCard',
   method: 'POST',
@@ -288,13 +294,18 @@ export const refundToCard = query({
   result: refundAtTerminal.result,
   errors: refundAtTerminal.errors,
   mount(services) {
-    const { run } = services.commands.open(refundCard)
+    const { respond } = services.commands.open(refundCard)
     const find = partnerOf(services)
     return async (input) => {
       const { svcCardId } = input.params
-      const audit = auditOf(await find(svcCardId), input, { action: 'sandbox.refunded', target: svcCardId })
-      const used = await run(readRefund(svcCardId, input.body), audit)
-      return { body: JSON.stringify(receiptToWire(used)) }
+      const tenantId = await find(svcCardId)
+      return respond(readRefund(svcCardId, input.body), {
+        reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
+        ...onceOnBehalf(tenantId, { method: 'POST', path: `${PATH}/:svcCardId/refund` }, input, {
+          action: 'sandbox.refunded',
+          target: svcCardId,
+        }),
+      })
     }
   },
 })

@@ -3,9 +3,8 @@ import { createCompany } from '@svc/core/tenants/create-company'
 import { findPartner } from '@svc/core/tenants/partner'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
 import { CardAccountRecord, readCardAccounts } from './card-account-operations.ts'
 import {
   BY_TIME_OR_NAME,
@@ -23,6 +22,7 @@ import {
   text,
 } from './console-schema.ts'
 import { begins, countRows, Filters, readList } from './list.ts'
+import { onceOnBehalf } from './once.ts'
 
 const COMPANIES = `${CONSOLE_API}/companies`
 const id = Type.String({ maxLength: 128 })
@@ -139,7 +139,7 @@ export const showCompany = query({
   },
 })
 
-export const createCompanyInConsole = query({
+export const createCompanyInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createCompany',
   method: 'POST',
@@ -152,14 +152,20 @@ export const createCompanyInConsole = query({
   errors: ['partner_not_found'],
   mount(services) {
     const { commands, config, database } = services
-    const { run } = commands.open(createCompany)
+    const { respond } = commands.open(createCompany)
     return async (input) => {
       const { partnerId, name } = input.body
       if (!(await database.operate((tx) => findPartner(tx, partnerId)))) fail('partner_not_found')
-      const { companyId } = await run(
+      const { body } = await respond(
         { partnerId, name },
-        auditOf(partnerId, input, { target: (made) => made.companyId }),
+        {
+          reply: ({ companyId }) => ({ status: 200, body: JSON.stringify({ companyId }) }),
+          ...onceOnBehalf(partnerId, { method: 'POST', path: COMPANIES }, input, {
+            target: (made: { companyId: string }) => made.companyId,
+          }),
+        },
       )
+      const { companyId } = JSON.parse(body) as { companyId: string }
       const company = await database.operate((tx) => findOne(tx, companyId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(company) }
     }

@@ -9,7 +9,7 @@ import {
 } from '@svc/core/tenants/credentials'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
@@ -27,6 +27,7 @@ import {
   NewLimits,
   ROLL_DESCRIPTION,
 } from './credential-records.ts'
+import { onceAsOperator } from './once.ts'
 
 const TAG = 'Credentials'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/credentials`
@@ -60,7 +61,7 @@ export const showCredentials = query({
   },
 })
 
-export const issueCredentialInConsole = query({
+export const issueCredentialInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.issueCredential',
   stepUp: true,
@@ -78,11 +79,10 @@ export const issueCredentialInConsole = query({
       const { tenantId } = input.params
       const { name, ...body } = input.body
       const wanted = { tenantId, name, limits: limitsOfBody(tenantId, body) }
-      const issued = await asOperator(services, input, async (tx) => {
+      return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
         await requireTenant(tx, tenantId)
-        return issueCredential(tx, keyMakerOf(services), wanted)
+        return issuedToWire(await issueCredential(tx, keyMakerOf(services), wanted))
       })
-      return { body: JSON.stringify(issuedToWire(issued)) }
     }
   },
 })
@@ -110,12 +110,14 @@ export const limitCredentialInConsole = query({
   },
 })
 
-export const rollCredentialInConsole = query({
+const ROLL = `${PATH}/:credentialId/roll`
+
+export const rollCredentialInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.rollCredential',
   stepUp: true,
   method: 'POST',
-  path: `${PATH}/:credentialId/roll`,
+  path: ROLL,
   tag: TAG,
   summary: 'Replace an API key or OAuth client',
   description: ROLL_DESCRIPTION,
@@ -127,10 +129,11 @@ export const rollCredentialInConsole = query({
   mount(services) {
     return async (input) => {
       const { hours = OVERLAP_HOURS } = input.body
-      const { issued } = await asOperator(services, input, (tx) =>
-        rollCredential(tx, keyMakerOf(services), { ...input.params, hours }),
-      )
-      return { body: JSON.stringify(issuedToWire(issued)) }
+      const wanted = { ...input.params, hours }
+      return onceAsOperator(services, { method: 'POST', path: ROLL }, input, async (tx) => {
+        const { issued } = await rollCredential(tx, keyMakerOf(services), wanted)
+        return issuedToWire(issued)
+      })
     }
   },
 })

@@ -12,7 +12,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { MCC_PATTERN, PAYEE_NAME_PATTERN, STORED_VALUE_LOAD_MCC, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
@@ -36,6 +36,7 @@ import {
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
+import { onceAsOperator } from './once.ts'
 
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`
@@ -163,7 +164,7 @@ function vpaTaken(error: unknown): never {
   throw error
 }
 
-export const createMerchantInConsole = query({
+export const createMerchantInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createMerchant',
   stepUp: true,
@@ -179,15 +180,13 @@ export const createMerchantInConsole = query({
     return async (input) => {
       const { name, vpa, mcc } = input.body
       if (mcc === STORED_VALUE_LOAD_MCC) fail('mcc_not_allowed')
-      const { merchant, apiKey } = await asOperator(services, input, (tx) =>
-        createMerchant(tx, keyMakerOf(services), { name, vpa, mcc }),
-      ).catch(vpaTaken)
-      return {
-        body: JSON.stringify({
+      return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
+        const { merchant, apiKey } = await createMerchant(tx, keyMakerOf(services), { name, vpa, mcc })
+        return {
           merchant: toWire(merchant, services.config.BUSINESS_TIME_ZONE),
           credential: issuedToWire({ ...apiKey, credentialId: apiKey.apiKeyId }),
-        }),
-      }
+        }
+      }).catch(vpaTaken)
     }
   },
 })

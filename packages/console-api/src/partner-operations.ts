@@ -12,7 +12,7 @@ import {
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
@@ -34,6 +34,7 @@ import {
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
+import { onceAsOperator } from './once.ts'
 
 const TAG = 'Partners'
 const PATH = `${CONSOLE_API}/partners`
@@ -165,7 +166,7 @@ export const showPartner = query({
   },
 })
 
-export const createPartnerInConsole = query({
+export const createPartnerInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createPartner',
   stepUp: true,
@@ -197,15 +198,14 @@ export const createPartnerInConsole = query({
       const products = input.body.products as Product[]
       const wanted = { name, products, plainRequests }
       const maker = keyMakerOf(services)
-      const { partner, client } = await asOperator(services, input, async (tx) =>
-        firstClient
-          ? createPartner(tx, maker, wanted)
-          : { partner: await registerPartner(tx, maker, wanted), client: undefined },
-      )
-      const credential =
-        client && issuedToWire({ credentialId: client.clientId, secret: client.clientSecret })
-      const shown = toWire(partner, config.BUSINESS_TIME_ZONE)
-      return { body: JSON.stringify({ partner: shown, credential }) }
+      return onceAsOperator(services, { method: 'POST', path: PATH }, input, async (tx) => {
+        const { partner, client } = firstClient
+          ? await createPartner(tx, maker, wanted)
+          : { partner: await registerPartner(tx, maker, wanted), client: undefined }
+        const credential =
+          client && issuedToWire({ credentialId: client.clientId, secret: client.clientSecret })
+        return { partner: toWire(partner, config.BUSINESS_TIME_ZONE), credential }
+      })
     }
   },
 })
@@ -236,12 +236,14 @@ export const changePartner = query({
   },
 })
 
-export const issueJweKey = query({
+const KEYS = `${PATH}/:partnerId/encryption-keys`
+
+export const issueJweKey = keyedQuery({
   ...consoleOperation,
   id: 'console.issueEncryptionKey',
   stepUp: true,
   method: 'POST',
-  path: `${PATH}/:partnerId/encryption-keys`,
+  path: KEYS,
   tag: TAG,
   summary: 'Issue shared encryption key',
   permission: 'operations',
@@ -257,11 +259,11 @@ export const issueJweKey = query({
   mount(services) {
     return async (input) => {
       const { partnerId } = input.params
-      const { k, ...key } = await asOperator(services, input, async (tx) => {
+      return onceAsOperator(services, { method: 'POST', path: KEYS }, input, async (tx) => {
         await requirePartner(tx, partnerId)
-        return issueSharedKey(tx, keyMakerOf(services), partnerId)
+        const { k, ...key } = await issueSharedKey(tx, keyMakerOf(services), partnerId)
+        return { ...key, k: k.reveal() }
       })
-      return { body: JSON.stringify({ ...key, k: k.reveal() }) }
     }
   },
 })

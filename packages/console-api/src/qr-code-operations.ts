@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
@@ -17,7 +18,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readInstant } from '@svc/server/http/fields'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
 import { payQrCode } from '@svc/server/sandbox/pay-qr-code'
 import { Type } from 'typebox'
@@ -37,6 +38,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
+import { onceOnBehalf } from './once.ts'
 import { TimelineEntry, timelineOf } from './qr-code-timeline.ts'
 
 const TAG = 'QR codes'
@@ -176,7 +178,7 @@ export const showQrCode = query({
   },
 })
 
-export const createQrCodeInConsole = query({
+export const createQrCodeInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createQrCode',
   method: 'POST',
@@ -189,17 +191,25 @@ export const createQrCodeInConsole = query({
   result: QrCodeRecord,
   errors: ['merchant_not_found', 'tenant_disabled', ...createQrCodeOperation.errors],
   mount(services) {
-    const { run } = services.commands.open(createQrCode)
+    const { respond } = services.commands.open(createQrCode)
+    const timeZone = services.config.BUSINESS_TIME_ZONE
     return async (input) => {
       const { merchantId, qrCode } = input.body
       const merchant = await asOperator(services, input, (tx) => findMerchant(tx, merchantId))
       if ((merchant ?? fail('merchant_not_found')).disabledAt) fail('tenant_disabled')
-      const { code, isNew, create } = await run(
+      return respond(
         { merchantId, request: readQrCodeRequest(qrCode) },
-        auditOf(merchantId, input, { action: 'qr_code.created', target: ({ code }) => code.qrCodeId }),
+        {
+          reply: ({ code, isNew, create }) => {
+            const image = isNew ? create.image : undefined
+            return { status: 200, body: JSON.stringify(toWireWithImage(code, timeZone, image)) }
+          },
+          ...onceOnBehalf(merchantId, { method: 'POST', path: PATH }, input, {
+            action: 'qr_code.created',
+            target: ({ code }: { code: QrCode }) => code.qrCodeId,
+          }),
+        },
       )
-      const image = isNew ? create.image : undefined
-      return { body: JSON.stringify(toWireWithImage(code, services.config.BUSINESS_TIME_ZONE, image)) }
     }
   },
 })
@@ -230,7 +240,14 @@ export const cancelQrCodeInConsole = query({
   },
 })
 
-export const payQrCodeInConsole = query({
+/** The payer's bank reference, the same for each request with one key: the rail accepts a credit once. */
+const referenceOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => {
+  const key = headers['idempotency-key']
+  if (typeof key !== 'string') return {}
+  return { utr: `SBX${createHash('sha256').update(key).digest('hex').slice(0, 24)}`.toUpperCase() }
+}
+
+export const payQrCodeInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.payQrCode',
   method: 'POST',
@@ -253,7 +270,7 @@ export const payQrCodeInConsole = query({
     return async (input) => {
       const { qrCodeId } = input.params
       const merchantId = await merchantOf(services.database, qrCodeId)
-      const paid = await pay({ ...input, body: { ...input.body, qrCodeId } })
+      const paid = await pay({ ...input, body: { ...input.body, ...referenceOf(input), qrCodeId } })
       await asOperator(services, input, async (tx) =>
         recordAudit(tx, [{ action: 'sandbox.paid', target: qrCodeId, tenantId: merchantId }]),
       )

@@ -4,23 +4,26 @@ import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import { looksLikePaymentId } from '@svc/core/qr-codes/payment'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readRupees } from '@svc/server/http/fields'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery } from '@svc/server/http/operation'
 import { createRefundOperation } from '@svc/server/qr-codes/refunds'
 import { Type } from 'typebox'
-import { actorOf, auditOf } from './as-operator.ts'
+import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
+import { onceOnBehalf } from './once.ts'
+
+const PATH = `${CONSOLE_API}/payments/:paymentId/refunds`
 
 const MERCHANT = statement<{ merchantId: string }>(
   'console_merchant_of_payment',
   'select merchant_id as "merchantId" from payments where payment_id = $1',
 )
 
-export const refundPaymentInConsole = query({
+export const refundPaymentInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.refundPayment',
   stepUp: true,
   method: 'POST',
-  path: `${CONSOLE_API}/payments/:paymentId/refunds`,
+  path: PATH,
   tag: 'Payments',
   summary: 'Refund payment on behalf of its merchant',
   description:
@@ -39,7 +42,7 @@ export const refundPaymentInConsole = query({
   result: RefundRecord,
   errors: [...createRefundOperation.errors, 'approval_required'],
   mount({ commands, config, database }) {
-    const { run } = commands.open(createRefund)
+    const { respond } = commands.open(createRefund)
     return async (input) => {
       const { paymentId } = input.params
       const { amount, referenceNumber, reason } = input.body
@@ -49,15 +52,20 @@ export const refundPaymentInConsole = query({
         if (!payment) return fail('payment_not_found')
         return payment.merchantId
       })
-      const { refund } = await run(
+      return respond(
         { merchantId, paymentId, amountPaise, referenceNumber, reason, requestedBy: actorOf(input.caller) },
-        auditOf(merchantId, input, {
-          action: 'payment.refund_created',
-          target: ({ refund }) => refund.refundId,
-          details: { paymentId, reason },
-        }),
+        {
+          reply: ({ refund }) => ({
+            status: 200,
+            body: JSON.stringify(refundToWire(refund, config.BUSINESS_TIME_ZONE)),
+          }),
+          ...onceOnBehalf(merchantId, { method: 'POST', path: PATH }, input, {
+            action: 'payment.refund_created',
+            target: ({ refund }: { refund: { refundId: string } }) => refund.refundId,
+            details: { paymentId, reason },
+          }),
+        },
       )
-      return { body: JSON.stringify(refundToWire(refund, config.BUSINESS_TIME_ZONE)) }
     }
   },
 })

@@ -4,7 +4,7 @@ import { findCompany } from '@svc/core/cards/list-onboarded'
 import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
@@ -24,6 +24,7 @@ import {
   text,
 } from './console-schema.ts'
 import { begins, Filters, type PageRequest, readList } from './list.ts'
+import { onceOnBehalf } from './once.ts'
 
 const USERS = `${CONSOLE_API}/users`
 const id = Type.String({ maxLength: 128 })
@@ -166,7 +167,7 @@ export const showUser = query({
 
 const part = Type.Optional(Name)
 
-export const createUserInConsole = query({
+export const createUserInConsole = keyedQuery({
   ...consoleOperation,
   id: 'console.createUser',
   method: 'POST',
@@ -191,7 +192,7 @@ export const createUserInConsole = query({
   errors: ['company_not_found', 'already_exists'],
   mount(services) {
     const { commands, config, database } = services
-    const { run } = commands.open(createUser)
+    const { respond } = commands.open(createUser)
     return async (input) => {
       const { companyId, ...given } = input.body
       const profile = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
@@ -201,10 +202,17 @@ export const createUserInConsole = query({
         })
       const company = await database.operate((tx) => findCompany(tx, companyId))
       const { partnerId } = company ?? fail('company_not_found')
-      const { userId } = await run(
+      const { body } = await respond(
         { partnerId, companyId, profile },
-        auditOf(partnerId, input, { action: 'user.created', target: (made) => made.userId }),
+        {
+          reply: ({ userId }) => ({ status: 200, body: JSON.stringify({ userId }) }),
+          ...onceOnBehalf(partnerId, { method: 'POST', path: USERS }, input, {
+            action: 'user.created',
+            target: (made: { userId: string }) => made.userId,
+          }),
+        },
       )
+      const { userId } = JSON.parse(body) as { userId: string }
       const user = await database.operate((tx) => findOne(tx, userId, config.BUSINESS_TIME_ZONE))
       return { body: JSON.stringify(user) }
     }

@@ -8,7 +8,7 @@ import { replayEvents, resendEvent } from '@svc/core/webhooks/replay-events'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Database } from '@svc/platform/db/database'
-import { type Operation, query } from '@svc/server/http/operation'
+import { keyedQuery, type Operation } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import {
   CreateEndpointRequest,
@@ -38,7 +38,7 @@ async function requireTenant(database: Database, tenantId: string): Promise<void
     fail(tenantId.startsWith('par_') ? 'partner_not_found' : 'merchant_not_found')
 }
 
-export const createWebhook = query({
+export const createWebhook = keyedQuery({
   ...consoleOperation,
   id: 'console.createWebhook',
   stepUp: true,
@@ -107,7 +107,7 @@ const onBehalf = <B extends TSchema, Ask, D>({
   ...contract
 }: Change<B, Ask, D>) => {
   const path = `${PATH}/:endpointId${suffix}`
-  return query({
+  return keyedQuery({
     ...consoleOperation,
     ...contract,
     path,

@@ -1,8 +1,9 @@
 import { Select, SimpleGrid, Switch, Text, TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { once, wordy } from '../words.ts'
+import { wordy } from '../words.ts'
 
 async function changed(): Promise<void> {
   for (const key of ['cards', 'history']) await queryClient.invalidateQueries({ queryKey: [key] })
@@ -52,14 +53,13 @@ export function ChannelForm({ card }: { readonly card: Schemas['Card'] }) {
           <ReasonInput {...form.getInputProps('reason')} />
         </>
       )}
-      submit={async ({ reason, ...wanted }) => {
+      submit={async ({ reason, ...wanted }, key) => {
         const flags = Object.fromEntries(Object.entries(wanted).filter(([flag, on]) => on !== before[flag]))
         if (Object.keys(flags).length === 0) return
         await responseOf(
           api.POST('/cards/{svcCardId}/flags', {
-            params: { path: { svcCardId } },
+            params: { path: { svcCardId }, header: once(key) },
             body: { flags, reason: reason.trim() },
-            headers: once(),
           }),
         )
         await changed()
@@ -94,12 +94,11 @@ export function KycForm({ detail: { card, kycMoves } }: { readonly detail: Schem
           <ReasonInput {...form.getInputProps('reason')} />
         </>
       )}
-      submit={async ({ kycStatus, reason }) => {
+      submit={async ({ kycStatus, reason }, key) => {
         await responseOf(
           api.POST('/cards/{svcCardId}/kyc', {
-            params: { path: { svcCardId } },
+            params: { path: { svcCardId }, header: once(key) },
             body: { kycStatus: kycStatus as KycStatus, reason: reason.trim() },
-            headers: once(),
           }),
         )
         await changed()

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, newFormKey, once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
@@ -16,7 +17,7 @@ import { Tile } from '../parts/tile.tsx'
 import { Timeline } from '../parts/timeline.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { once, wordy } from '../words.ts'
+import { wordy } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
 
@@ -150,19 +151,18 @@ function Actions({ detail }: { readonly detail: Detail }) {
   const { can, mode } = useSession()
   if (!can('support')) return undefined
   const { svcCardId } = card
-  const move = async (status: keyof typeof MOVES, reason: string) => {
+  const move = async (status: keyof typeof MOVES, reason: string, key: FormKey) => {
     await responseOf(
       api.POST('/cards/{svcCardId}/status', {
-        params: { path: { svcCardId } },
+        params: { path: { svcCardId }, header: once(key) },
         body: { status, reason },
-        headers: once(),
       }),
     )
     await changed()
     const back = OPPOSITE[status]
     if (back && reason !== UNDONE)
       notifyUndo(MOVES[status].done, async () => {
-        await move(back, UNDONE)
+        await move(back, UNDONE, newFormKey())
         return MOVES[back].done
       })
   }
@@ -183,7 +183,7 @@ function Actions({ detail }: { readonly detail: Detail }) {
             danger={danger}
             withReason
             {...(danger && { typed: card.maskedNumber.slice(-4) })}
-            run={(reason) => move(status, reason)}
+            run={(reason, key) => move(status, reason, key)}
           >
             {danger ? <Alert color="red">{says}</Alert> : says}
           </ConfirmAction>
@@ -237,10 +237,10 @@ function Terminal({ svcCardId }: { readonly svcCardId: string }) {
             <TextInput label="Shop" {...form.getInputProps('merchantName')} />
           </>
         )}
-        submit={async ({ amount, channel, merchantName }) => {
+        submit={async ({ amount, channel, merchantName }, key) => {
           await responseOf(
             api.POST('/cards/{svcCardId}/spend', {
-              params: { path: { svcCardId } },
+              params: { path: { svcCardId }, header: once(key) },
               body: { amount: Number(readRupees(amount)), channel, merchantName },
             }),
           )
@@ -254,10 +254,10 @@ function Terminal({ svcCardId }: { readonly svcCardId: string }) {
         initial={{ amount: '' }}
         rules={{ amount: amountRule }}
         fields={(form) => <AmountInput {...form.getInputProps('amount')} />}
-        submit={async ({ amount }) => {
+        submit={async ({ amount }, key) => {
           await responseOf(
             api.POST('/cards/{svcCardId}/refund', {
-              params: { path: { svcCardId } },
+              params: { path: { svcCardId }, header: once(key) },
               body: { amount: Number(readRupees(amount)) },
             }),
           )

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, CREATED, type Filter, PARTNER } from '../parts/filters.tsx'
@@ -69,12 +70,11 @@ type Row = Schemas['CardRow']
 
 const REASON = { label: 'Reason', maxLength: 200 }
 
-const setStatus = ({ svcCardId }: Row, status: 'L' | 'UL', reason: string, key: string) =>
+const setStatus = ({ svcCardId }: Row, status: 'L' | 'UL', reason: string, key: FormKey) =>
   responseOf(
     api.POST('/cards/{svcCardId}/status', {
-      params: { path: { svcCardId } },
+      params: { path: { svcCardId }, header: once(key) },
       body: { status, reason },
-      headers: { 'idempotency-key': key },
     }),
   )
 

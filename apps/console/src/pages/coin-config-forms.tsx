@@ -1,11 +1,11 @@
 import { Group, NumberInput, Select, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
-import { once } from '../words.ts'
 
 type Config = Schemas['CoinConfig']
 
@@ -119,7 +119,7 @@ export function CreateCoinConfig() {
           <TermFields form={form} />
         </>
       )}
-      submit={async (values) => {
+      submit={async (values, key) => {
         const { partnerId, event, title, description, amount, perUserDailyLimit, coinsExpireAfterDays } =
           values
         const { activation, activateAfterDays } = activationOf(values)
@@ -138,7 +138,7 @@ export function CreateCoinConfig() {
                 ...(activateAfterDays && { activateAfterDays }),
               },
             },
-            headers: once(),
+            params: { header: once(key) },
           }),
         )
         await changed()
@@ -152,10 +152,13 @@ const numberOrNone = (value: number | string): number | null => (value === '' ? 
 /** Terms of a configuration, on the revision that is shown; and its end, or its return. */
 export function ChangeCoinConfig({ config }: { readonly config: Config }) {
   const { coinConfigId, revision, status } = config
-  const params = { path: { coinConfigId } }
-  const update = async (terms: object) => {
+  const path = { coinConfigId }
+  const update = async (terms: object, key: FormKey) => {
     await responseOf(
-      api.PATCH('/coin-configs/{coinConfigId}', { params, body: { revision, terms }, headers: once() }),
+      api.PATCH('/coin-configs/{coinConfigId}', {
+        params: { path, header: once(key) },
+        body: { revision, terms },
+      }),
     )
     await changed()
   }
@@ -176,15 +179,18 @@ export function ChangeCoinConfig({ config }: { readonly config: Config }) {
         }}
         rules={RULES}
         fields={(form) => <TermFields form={form} />}
-        submit={({ title, description, amount, perUserDailyLimit, coinsExpireAfterDays, ...others }) =>
-          update({
-            title,
-            amount: Number(amount),
-            description: description === '' ? null : description,
-            perUserDailyLimit: numberOrNone(perUserDailyLimit),
-            coinsExpireAfterDays: numberOrNone(coinsExpireAfterDays),
-            ...activationOf(others),
-          })
+        submit={({ title, description, amount, perUserDailyLimit, coinsExpireAfterDays, ...others }, key) =>
+          update(
+            {
+              title,
+              amount: Number(amount),
+              description: description === '' ? null : description,
+              perUserDailyLimit: numberOrNone(perUserDailyLimit),
+              coinsExpireAfterDays: numberOrNone(coinsExpireAfterDays),
+              ...activationOf(others),
+            },
+            key,
+          )
         }
       />
       {status === 'ACTIVE' ? (
@@ -192,15 +198,21 @@ export function ChangeCoinConfig({ config }: { readonly config: Config }) {
           label="Deactivate"
           confirm="Stop its awards"
           danger
-          run={async () => {
-            await responseOf(api.POST('/coin-configs/{coinConfigId}/deactivate', { params, headers: once() }))
+          run={async (_, key) => {
+            await responseOf(
+              api.POST('/coin-configs/{coinConfigId}/deactivate', { params: { path, header: once(key) } }),
+            )
             await changed()
           }}
         >
           Events award nothing by it any more; coins that were awarded stay. It can be activated again.
         </ConfirmAction>
       ) : (
-        <ConfirmAction label="Activate" confirm="Activate" run={() => update({ status: 'ACTIVE' })}>
+        <ConfirmAction
+          label="Activate"
+          confirm="Activate"
+          run={(_, key) => update({ status: 'ACTIVE' }, key)}
+        >
           Events award coins by it again, within its validity.
         </ConfirmAction>
       )}

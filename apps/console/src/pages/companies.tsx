@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, PARTNER } from '../parts/filters.tsx'
@@ -73,8 +74,8 @@ function CreateCompany() {
           <TextInput label="Name" {...form.getInputProps('name')} />
         </>
       )}
-      submit={async (body) => {
-        await responseOf(api.POST('/companies', { body }))
+      submit={async (body, key) => {
+        await responseOf(api.POST('/companies', { params: { header: once(key) }, body }))
         await queryClient.invalidateQueries({ queryKey: ['companies'] })
       }}
     />

@@ -1,5 +1,6 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
@@ -64,9 +65,12 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
           />
         </>
       )}
-      submit={async ({ denomination, ...others }) => {
+      submit={async ({ denomination, ...others }, key) => {
         await responseOf(
-          api.POST('/card-accounts', { body: { ...others, denomination: Number(denomination) } }),
+          api.POST('/card-accounts', {
+            params: { header: once(key) },
+            body: { ...others, denomination: Number(denomination) },
+          }),
         )
         await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
         await queryClient.invalidateQueries({ queryKey: ['companies'] })

@@ -1,12 +1,12 @@
 import { Checkbox, Group, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
+import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { readRupees } from '../parts/money.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { once } from '../words.ts'
 
 /** A form for a code of a merchant, with the fields that are asked for most; the merchant's own call takes more. */
 export function CreateQrCode() {
@@ -66,15 +66,10 @@ export function CreateQrCode() {
           <TextInput label="Description" maxLength={255} {...form.getInputProps('description')} />
         </>
       )}
-      submit={async ({
-        merchantId,
-        qrName,
-        amount,
-        fixedAmount,
-        multipleUse,
-        referenceNumber,
-        description,
-      }) => {
+      submit={async (
+        { merchantId, qrName, amount, fixedAmount, multipleUse, referenceNumber, description },
+        key,
+      ) => {
         const rupees = readRupees(amount)
         const code = await responseOf(
           api.POST('/qr-codes', {
@@ -88,7 +83,7 @@ export function CreateQrCode() {
                 ...(description && { description }),
               },
             },
-            headers: once(),
+            params: { header: once(key) },
           }),
         )
         await queryClient.invalidateQueries({ queryKey: ['qr-codes'] })

@@ -1,5 +1,6 @@
 import { Group, TextInput } from '@mantine/core'
 import { api, responseOf } from '../api.ts'
+import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
@@ -36,9 +37,14 @@ export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserPro
           <TextInput label="Mobile" inputMode="tel" {...form.getInputProps('mobile')} />
         </>
       )}
-      submit={async (values) => {
+      submit={async (values, key) => {
         const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
-        await responseOf(api.POST('/users', { body: { companyId: values.companyId, ...body } }))
+        await responseOf(
+          api.POST('/users', {
+            params: { header: once(key) },
+            body: { companyId: values.companyId, ...body },
+          }),
+        )
         await queryClient.invalidateQueries({ queryKey: ['users'] })
         await queryClient.invalidateQueries({ queryKey: ['companies'] })
       }}

@@ -4,11 +4,11 @@ import { notifications } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { queryClient } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { newIdempotencyKey } from '../words.ts'
 
 export interface HolderValues extends Record<string, unknown> {
   readonly firstName: string
@@ -63,15 +63,14 @@ export function HolderFields<V extends HolderValues>({
 export async function issueCard(
   cardAccountId: string,
   { firstName, lastName, email, mobile, loadAmount }: HolderValues,
-  key: string,
+  key: FormKey,
 ): Promise<Schemas['Card']> {
   const given = Object.entries({ firstName, lastName, email, mobile, loadAmount }).filter(
     ([, value]) => value !== '',
   )
   const card = await responseOf(
     api.POST('/card-accounts/{cardAccountId}/cards', {
-      params: { path: { cardAccountId } },
-      headers: { 'idempotency-key': key },
+      params: { path: { cardAccountId }, header: once(key) },
       body: Object.fromEntries(given),
     }),
   )
@@ -83,7 +82,6 @@ export async function issueCard(
 /** A button that issues a gift card from this account. */
 export function IssueCard({ account }: { readonly account: Schemas['CardAccountDetail'] }) {
   const navigate = useNavigate()
-  const [key, setKey] = useState(newIdempotencyKey)
   return (
     <FormDialog
       label="Issue card"
@@ -91,9 +89,8 @@ export function IssueCard({ account }: { readonly account: Schemas['CardAccountD
       initial={NO_HOLDER}
       rules={HOLDER_RULES}
       fields={(form) => <HolderFields form={form} denomination={account.denomination} />}
-      submit={async (values) => {
+      submit={async (values, key) => {
         const { svcCardId, maskedNumber } = await issueCard(account.cardAccountId, values, key)
-        setKey(newIdempotencyKey())
         notifications.show({ color: 'teal', message: `Card ${maskedNumber} is issued.` })
         await navigate({ to: pathOf('card', svcCardId) })
       }}

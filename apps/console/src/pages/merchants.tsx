@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, STATUS } from '../parts/filters.tsx'
@@ -88,8 +89,10 @@ function CreateMerchant() {
             />
           </>
         )}
-        submit={async (body) => {
-          const { merchant, credential } = await responseOf(api.POST('/merchants', { body }))
+        submit={async (body, key) => {
+          const { merchant, credential } = await responseOf(
+            api.POST('/merchants', { params: { header: once(key) }, body }),
+          )
           setIssued({ merchantId: merchant.merchantId, apiKey: credential.secret })
           await queryClient.invalidateQueries({ queryKey: ['merchants'] })
         }}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -155,8 +156,8 @@ function JweKeysCard({ partner: { partnerId, jweKeys } }: { readonly partner: De
     )
     await changed()
   }
-  const issue = async () => {
-    const jwk = await responseOf(api.POST(KEYS_PATH, { params: { path: { partnerId } } }))
+  const issue = async (_: string, key: FormKey) => {
+    const jwk = await responseOf(api.POST(KEYS_PATH, { params: { path: { partnerId }, header: once(key) } }))
     setJwk(JSON.stringify(jwk, undefined, 2))
     await changed()
   }

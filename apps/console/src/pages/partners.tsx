@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, STATUS } from '../parts/filters.tsx'
@@ -112,9 +113,10 @@ function CreatePartner() {
             )}
           </>
         )}
-        submit={async ({ name, products, plainRequests }) => {
+        submit={async ({ name, products, plainRequests }, key) => {
           const { partner, credential } = await responseOf(
             api.POST('/partners', {
+              params: { header: once(key) },
               body: {
                 name,
                 products: products as Schemas['Partner']['products'],

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { History } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -76,9 +77,8 @@ function Refund({ detail: { refunds, row } }: { readonly detail: Detail }) {
       refund={async ({ amount, referenceNumber, reason, key }) => {
         await responseOf(
           api.POST('/payments/{paymentId}/refunds', {
-            params: { path: { paymentId } },
+            params: { path: { paymentId }, header: once(key) },
             body: { amount, referenceNumber, reason },
-            headers: { 'idempotency-key': key },
           }),
         )
         await queryClient.invalidateQueries({ queryKey: ['payments'] })

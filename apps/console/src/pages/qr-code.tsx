@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
@@ -102,10 +103,10 @@ function Pay({ qrCodeId, amount }: { readonly qrCodeId: string; readonly amount:
           <TextInput label="Payer" placeholder="payer@sandbox" {...form.getInputProps('payerVpa')} />
         </>
       )}
-      submit={async (values) => {
+      submit={async (values, key) => {
         await responseOf(
           api.POST('/qr-codes/{qrCodeId}/pay', {
-            params: { path: { qrCodeId } },
+            params: { path: { qrCodeId }, header: once(key) },
             body: {
               amount: Number(readRupees(values.amount)),
               ...(values.payerVpa && { payerVpa: values.payerVpa }),

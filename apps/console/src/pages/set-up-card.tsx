@@ -1,9 +1,9 @@
 import { Alert, Text } from '@mantine/core'
 import { useState } from 'react'
+import { type FormKey } from '../form-key.ts'
 import { Form, needed } from '../parts/form-dialog.tsx'
 import { handOver, PersonInput } from '../parts/tenant-handovers.tsx'
 import { queryClient } from '../session.ts'
-import { newIdempotencyKey } from '../words.ts'
 import { HOLDER_RULES, HolderFields, type HolderValues, issueCard, NO_HOLDER } from './issue-card.tsx'
 import { LinkToSend } from './set-up-done.tsx'
 import type { Choices, SetUp } from './set-up-state.ts'
@@ -24,10 +24,9 @@ interface Values extends HolderValues {
 /** Card and link with one button; what an earlier attempt has done is not asked for again. */
 export function SetUpCard({ setUp, sharedKey, link, setLink }: SetUpCardProps) {
   const { partnerId, cardAccount, card, handedOver, next } = setUp
-  const [key] = useState(newIdempotencyKey)
   const wantsCard = card === undefined && next !== 'funding' && cardAccount !== undefined
   const both = wantsCard && !handedOver
-  const submit = async ({ name, ...holder }: Values) => {
+  const submit = async ({ name, ...holder }: Values, key: FormKey) => {
     try {
       if (wantsCard) await issueCard(cardAccount.cardAccountId, holder, key)
       if (!handedOver) setLink(await handOver(partnerId, { name: name.trim(), sharedKey }))

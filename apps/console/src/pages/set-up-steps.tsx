@@ -2,6 +2,7 @@ import { Button, Group, NumberInput, Radio, Select, Stack, Text, TextInput } fro
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { Form, needed } from '../parts/form-dialog.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { PRODUCTS } from '../words.ts'
@@ -29,9 +30,9 @@ export function PartnerStep() {
           />
         </>
       )}
-      submit={async ({ name, product }) => {
+      submit={async ({ name, product }, key) => {
         const body = { name: name.trim(), products: [product], firstClient: false }
-        const { partner } = await responseOf(api.POST('/partners', { body }))
+        const { partner } = await responseOf(api.POST('/partners', { params: { header: once(key) }, body }))
         await queryClient.invalidateQueries({ queryKey: ['partners'] })
         await navigate({ to: `/partners/${partner.partnerId}/set-up`, replace: true })
       }}
@@ -43,13 +44,19 @@ const createAccount = (
   companyId: string,
   product: Product,
   { programme, denomination }: { programme: string; denomination: number | string },
+  key: FormKey,
 ) => {
   const kind =
     product === 'employee_rewards'
       ? ({ accountType: 'EMPLOYEE_REWARDS', binType: 'REWARD' } as const)
       : ({ accountType: 'GIFT', binType: 'GIFT' } as const)
   const plan = { programme: programme.trim(), denomination: Number(denomination) }
-  return responseOf(api.POST('/card-accounts', { body: { companyId, product, ...kind, ...plan } }))
+  return responseOf(
+    api.POST('/card-accounts', {
+      params: { header: once(key) },
+      body: { companyId, product, ...kind, ...plan },
+    }),
+  )
 }
 
 /** The company and its account; a company that is there from an earlier attempt is kept. */
@@ -88,16 +95,21 @@ export function AccountStep({ setUp: { partnerId, name, product, company } }: { 
           />
         </>
       )}
-      submit={async ({ name: companyName, programme, denomination }) => {
+      submit={async ({ name: companyName, programme, denomination }, key) => {
         const { companyId } =
           company ??
-          (await responseOf(api.POST('/companies', { body: { partnerId, name: companyName.trim() } })))
+          (await responseOf(
+            api.POST('/companies', {
+              params: { header: once(key) },
+              body: { partnerId, name: companyName.trim() },
+            }),
+          ))
         try {
-          await createAccount(companyId, product as Product, { programme, denomination })
+          await createAccount(companyId, product as Product, { programme, denomination }, key)
         } finally {
           // Also when the account was refused: the company is there, and the next attempt keeps it.
-          for (const key of ['companies', 'card-accounts', 'partners'])
-            await queryClient.invalidateQueries({ queryKey: [key] })
+          for (const name of ['companies', 'card-accounts', 'partners'])
+            await queryClient.invalidateQueries({ queryKey: [name] })
         }
       }}
     />
@@ -170,8 +182,8 @@ export function FundingStep({ setUp: { partnerId, name }, account, later }: Fund
     },
     later,
   )
-  const submit: typeof form.submit = async (values) => {
-    await form.submit(values)
+  const submit: typeof form.submit = async (values, key) => {
+    await form.submit(values, key)
     await queryClient.invalidateQueries({ queryKey: ['partners'] })
   }
   return <Form {...form} submit={submit} beside={skip} />

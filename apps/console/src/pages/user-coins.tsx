@@ -1,6 +1,7 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -108,10 +109,10 @@ function Void({ allocation: { allocationId, voidId, event } }: { readonly alloca
       danger
       withReason
       compact
-      run={async (reason) => {
+      run={async (reason, key) => {
         await responseOf(
           api.POST('/coin-allocations/{allocationId}/void', {
-            params: { path: { allocationId } },
+            params: { path: { allocationId }, header: once(key) },
             body: { reason },
           }),
         )

@@ -4,12 +4,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { dayOf, instantOf, minuteOf, startOfDay } from '../business-day.ts'
+import { type FormKey, once, partOf } from '../form-key.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { count } from '../parts/money.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { once } from '../words.ts'
 import { webhooksChanged } from './webhook-changes.ts'
 import { ChangeWebhook, LOST_SECRET } from './webhook-form.tsx'
 
@@ -59,12 +59,11 @@ function Rotate({ endpoint: { endpointId } }: Props) {
             {...form.getInputProps('graceSeconds')}
           />
         )}
-        submit={async ({ graceSeconds }) => {
+        submit={async ({ graceSeconds }, key) => {
           const rotated = await responseOf(
             api.POST('/webhooks/{endpointId}/rotate-secret', {
-              params: { path: { endpointId } },
+              params: { path: { endpointId }, header: once(key) },
               body: { graceSeconds: Number(graceSeconds) },
-              headers: once(),
             }),
           )
           setSecret(rotated.secret)
@@ -93,7 +92,7 @@ function ResendFailed({ endpoint: { endpointId, url } }: Props) {
       label="Resend failed"
       send="Send them again"
       variant="default"
-      initial={{ day: yesterday }}
+      initial={{ day: yesterday, to: new Date(Date.now() + MINUTE_MS).toISOString() }}
       rules={{ day: needed }}
       fields={(form) => (
         <>
@@ -103,9 +102,9 @@ function ResendFailed({ endpoint: { endpointId, url } }: Props) {
           <TextInput type="date" label="Since" {...form.getInputProps('day')} />
         </>
       )}
-      submit={async ({ day }) => {
-        const to = new Date(Date.now() + MINUTE_MS).toISOString()
-        const queued = await replay(endpointId, startOfDay(day, timeZone), to, true)
+      submit={async ({ day, to }, key) => {
+        const range = { from: startOfDay(day, timeZone), to, failedOnly: true }
+        const queued = await replay(endpointId, range, key)
         const message = queued === 0 ? 'Nothing of that time failed.' : `${count(queued)} on their way.`
         notifications.show({ color: 'teal', message })
         await webhooksChanged()
@@ -146,8 +145,9 @@ function Replay({ endpoint: { endpointId } }: Props) {
           <TextInput type="datetime-local" label="Until" {...form.getInputProps('to')} />
         </>
       )}
-      submit={async ({ from, to }) => {
-        const queued = await replay(endpointId, instantOf(from, timeZone), instantOf(to, timeZone))
+      submit={async ({ from, to }, key) => {
+        const range = { from: instantOf(from, timeZone), to: instantOf(to, timeZone) }
+        const queued = await replay(endpointId, range, key)
         notifications.show({
           color: 'teal',
           message:
@@ -161,15 +161,24 @@ function Replay({ endpoint: { endpointId } }: Props) {
   )
 }
 
+interface Range {
+  readonly from: string
+  readonly to: string
+  readonly failedOnly?: boolean
+}
+
 /** The service takes a bounded number at a time. */
-async function replay(endpointId: string, from: string, to: string, failedOnly = false): Promise<number> {
+async function replay(
+  endpointId: string,
+  { from, to, failedOnly = false }: Range,
+  key: FormKey,
+): Promise<number> {
   let all = 0
   for (let after: number | undefined; ; ) {
     const { queued, next, more } = await responseOf(
       api.POST('/webhooks/{endpointId}/replay', {
-        params: { path: { endpointId } },
+        params: { path: { endpointId }, header: once(after === undefined ? key : partOf(key, after)) },
         body: { from, to, failedOnly, ...(after !== undefined && { after }) },
-        headers: once(),
       }),
     )
     all += queued
@@ -179,19 +188,24 @@ async function replay(endpointId: string, from: string, to: string, failedOnly =
 }
 
 function Switch({ endpoint: { endpointId, enabled, url } }: Props) {
-  const set = async (body: { enabled: boolean }) => {
+  const set = async (body: { enabled: boolean }, key: FormKey) => {
     await responseOf(
-      api.PATCH('/webhooks/{endpointId}', { params: { path: { endpointId } }, body, headers: once() }),
+      api.PATCH('/webhooks/{endpointId}', { params: { path: { endpointId }, header: once(key) }, body }),
     )
     await webhooksChanged()
   }
   return enabled ? (
-    <ConfirmAction label="Disable" confirm="Disable webhook" danger run={() => set({ enabled: false })}>
+    <ConfirmAction
+      label="Disable"
+      confirm="Disable webhook"
+      danger
+      run={(_, key) => set({ enabled: false }, key)}
+    >
       Nothing more is sent to <b>{url}</b>. What happens meanwhile is not kept for it: when it is enabled
       again, replay the time in between.
     </ConfirmAction>
   ) : (
-    <ConfirmAction label="Enable" confirm="Enable webhook" run={() => set({ enabled: true })}>
+    <ConfirmAction label="Enable" confirm="Enable webhook" run={(_, key) => set({ enabled: true }, key)}>
       From now on events are sent to <b>{url}</b>. What it has missed is not: replay it afterwards.
     </ConfirmAction>
   )
@@ -205,9 +219,9 @@ function Delete({ endpoint: { endpointId, url } }: Props) {
       confirm="Delete for good"
       danger
       typed={new URL(url).host}
-      run={async () => {
+      run={async (_, key) => {
         await responseOf(
-          api.DELETE('/webhooks/{endpointId}', { params: { path: { endpointId } }, headers: once() }),
+          api.DELETE('/webhooks/{endpointId}', { params: { path: { endpointId }, header: once(key) } }),
         )
         await navigate({ to: '/webhooks' })
         queryClient.removeQueries({ queryKey: ['webhooks', endpointId] })

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { asCallFailed } from '../failure.ts'
+import { type FormKey, newFormKey, once } from '../form-key.ts'
 import type { Column } from '../parts/data-table.tsx'
 import type { Filter } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -16,7 +17,6 @@ import { Facts } from '../parts/page.tsx'
 import { Id } from '../parts/thing-link.tsx'
 import { useSession } from '../session.ts'
 import { shortId } from '../things.ts'
-import { once } from '../words.ts'
 import { webhooksChanged } from './webhook-changes.ts'
 import { Outcome } from './webhooks.tsx'
 
@@ -124,12 +124,11 @@ export function WebhookAttempts({ endpoint }: { readonly endpoint: Endpoint }) {
   )
 }
 
-const resend = (endpointId: string, eventId: string, headers: Record<string, string>) =>
+const resend = (endpointId: string, eventId: string, key: FormKey) =>
   responseOf(
     api.POST('/webhooks/{endpointId}/resend', {
-      params: { path: { endpointId } },
+      params: { path: { endpointId }, header: once(key) },
       body: { eventId },
-      headers,
     }),
   )
 
@@ -140,7 +139,7 @@ const bulkOf = (endpointId: string): readonly BulkAction<Attempt>[] => [
     says: 'The events of these attempts are sent to the endpoint again.',
     applies: () => true,
     nameOf: (attempt) => `${nameOf(attempt)} (${shortId(attempt.eventId)})`,
-    run: ({ eventId }, _, key) => resend(endpointId, eventId, { 'idempotency-key': key }),
+    run: ({ eventId }, _, key) => resend(endpointId, eventId, key),
     changed: webhooksChanged,
   },
 ]
@@ -225,10 +224,12 @@ function Written({ title, children }: { readonly title: string; readonly childre
 
 function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly eventId: string }) {
   const [busy, setBusy] = useState(false)
+  const [key, setKey] = useState(newFormKey)
   const act = async () => {
     setBusy(true)
     try {
-      await resend(endpointId, eventId, once())
+      await resend(endpointId, eventId, key)
+      setKey(newFormKey())
       notifications.show({ color: 'teal', message: 'On its way; its attempt shows up here in a moment.' })
       await webhooksChanged()
     } catch (error) {

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, responseOf, type Schemas } from '../api.ts'
+import { once } from '../form-key.ts'
 import { useListSearch } from '../list-search.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { catalogueQuery, useSession } from '../session.ts'
 import { pathOf } from '../things.ts'
-import { once } from '../words.ts'
 import { webhooksChanged } from './webhook-changes.ts'
 
 type Endpoint = Schemas['WebhookEndpoint']
@@ -89,11 +89,11 @@ export function CreateWebhook() {
             </>
           )
         }}
-        submit={async ({ tenantId, url, description, types }) => {
+        submit={async ({ tenantId, url, description, types }, key) => {
           const endpoint = { url: url.trim(), description, types: types as Endpoint['types'] }
           setMade(
             await responseOf(
-              api.POST('/webhooks', { body: { tenantId, endpoint }, headers: once() } as never),
+              api.POST('/webhooks', { params: { header: once(key) }, body: { tenantId, endpoint } }),
             ),
           )
         }}
@@ -126,10 +126,10 @@ export function ChangeWebhook({
       initial={{ url, description, types: types as string[] }}
       rules={RULES}
       fields={(form) => <EndpointFields form={form} />}
-      submit={async (values) => {
+      submit={async (values, key) => {
         const body = { ...values, url: values.url.trim(), types: values.types as Endpoint['types'] }
         await responseOf(
-          api.PATCH('/webhooks/{endpointId}', { params: { path: { endpointId } }, body, headers: once() }),
+          api.PATCH('/webhooks/{endpointId}', { params: { path: { endpointId }, header: once(key) }, body }),
         )
         await webhooksChanged()
       }}

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { asCallFailed } from '../failure.ts'
+import { type FormKey, newFormKey } from '../form-key.ts'
 import { FailureAlert } from './failure-alert.tsx'
 
 interface ConfirmActionProps {
@@ -17,7 +18,8 @@ interface ConfirmActionProps {
   /** Must be typed before it is done: for what cannot be undone. */
   readonly typed?: string
   readonly compact?: boolean
-  readonly run: (reason: string) => Promise<unknown>
+  /** `key`: the `Idempotency-Key`, the same while the question is open. */
+  readonly run: (reason: string, key: FormKey) => Promise<unknown>
 }
 
 /** A button that asks before it does something, stays until it can say how it went, and cannot be pressed twice. */
@@ -66,12 +68,13 @@ function Question({
 }: QuestionProps) {
   const [reason, setReason] = useState('')
   const [written, setWritten] = useState('')
+  const [key] = useState(newFormKey)
   const [failed, setFailed] = useState<unknown>()
   const ready = (!withReason || reason.trim() !== '') && (typed === undefined || written === typed)
   const act = async () => {
     setBusy(true)
     try {
-      await run(reason.trim())
+      await run(reason.trim(), key)
       close()
     } catch (error) {
       setFailed(error)

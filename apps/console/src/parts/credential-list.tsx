@@ -1,6 +1,7 @@
 import { Group, NumberInput, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../api.ts'
+import { type FormKey } from '../form-key.ts'
 import { ConfirmAction } from './confirm-action.tsx'
 import { Limit, LimitInputs, type Limits, LimitsCell, limitsOf, NO_LIMITS } from './credential-limits.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -16,9 +17,9 @@ type Issued = Schemas['IssuedCredential']
 
 /** What may be done. */
 export interface CredentialActions {
-  readonly issue: (body: Limits & { name: string }) => Promise<Issued>
+  readonly issue: (body: Limits & { name: string }, key: FormKey) => Promise<Issued>
   readonly limit: (credentialId: string, body: Limits) => Promise<unknown>
-  readonly roll: (credentialId: string, body: { hours: number }) => Promise<Issued>
+  readonly roll: (credentialId: string, body: { hours: number }, key: FormKey) => Promise<Issued>
   readonly revoke: (credentialId: string) => Promise<unknown>
 }
 
@@ -147,7 +148,9 @@ function Issue({ what, scopes, actions, onIssued }: NewProps & { readonly scopes
           <LimitInputs form={form} scopes={scopes} />
         </>
       )}
-      submit={async ({ name, ...limits }) => onIssued(await actions.issue({ name, ...limitsOf(limits) }))}
+      submit={async ({ name, ...limits }, key) =>
+        onIssued(await actions.issue({ name, ...limitsOf(limits) }, key))
+      }
     />
   )
 }
@@ -177,7 +180,7 @@ function Roll({ what, credential, actions, onIssued }: NewProps & { readonly cre
           />
         </>
       )}
-      submit={async (body) => onIssued(await actions.roll(credentialId, body))}
+      submit={async (body, key) => onIssued(await actions.roll(credentialId, body, key))}
     />
   )
 }

@@ -13,6 +13,12 @@ const TITLES: Readonly<Record<string, string>> = {
   role_too_low: 'Not allowed with your role',
 }
 
+const SAID: Readonly<Record<string, string>> = {
+  // The form was sent, its response lost, and then sent with something else in it.
+  idempotency_key_reused:
+    'This form was carried out before, with the values that it had then. Close it, and check the result.',
+}
+
 const titleOf = ({ status, word }: CallFailed) =>
   TITLES[word] ?? (status >= 500 ? 'The service could not do this' : status === 404 ? 'Not found' : 'Refused')
 
@@ -21,7 +27,7 @@ export function FailureAlert({ failed, retry }: FailureAlertProps) {
   const { word, message, requestId, status } = asCallFailed(failed)
   return (
     <Alert color="red" icon={<WarningIcon />} title={titleOf(asCallFailed(failed))} role="alert">
-      <Text size="sm">{message}</Text>
+      <Text size="sm">{SAID[word] ?? message}</Text>
       <Group gap="xs" mt={4}>
         <Text size="xs" ff="monospace">
           {word}

@@ -3,6 +3,7 @@ import { type UseFormReturnType, useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { asCallFailed } from '../failure.ts'
+import { type FormKey, newFormKey } from '../form-key.ts'
 import { FailureAlert } from './failure-alert.tsx'
 import { PlusIcon } from './icons.tsx'
 
@@ -15,8 +16,11 @@ export interface FormProps<V extends Values> {
   readonly initial: V
   readonly rules?: Partial<Record<keyof V, Rule>>
   readonly fields: (form: UseFormReturnType<V>) => ReactNode
-  /** Throws when the service refuses; its words are shown over the buttons. */
-  readonly submit: (values: V) => Promise<unknown>
+  /**
+   * Throws when the service refuses; its words are shown over the buttons. `key`: the `Idempotency-Key`, the same until
+   * the form has been sent with success.
+   */
+  readonly submit: (values: V, key: FormKey) => Promise<unknown>
 }
 
 interface FormDialogProps<V extends Values> extends FormProps<V> {
@@ -73,12 +77,14 @@ export function Form<V extends Values>({
   const form = useForm<V>({ initialValues: initial, validate: (rules ?? {}) as never })
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState<unknown>()
+  const [key, setKey] = useState(newFormKey)
   const act = async (values: V) => {
     setBusy(true)
     onBusy?.(true)
     setFailed(undefined)
     try {
-      await submit(values)
+      await submit(values, key)
+      setKey(newFormKey())
       close?.()
     } catch (error) {
       form.setErrors(

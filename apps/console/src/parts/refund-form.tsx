@@ -1,6 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
 import { amountInWords } from '../amount-in-words.ts'
-import { newIdempotencyKey } from '../words.ts'
+import { type FormKey } from '../form-key.ts'
 import { FormDialog, needed } from './form-dialog.tsx'
 import { readRupees } from './money.tsx'
 
@@ -17,7 +17,7 @@ export interface RefundRequest {
   readonly referenceNumber: string
   readonly reason: string
   /** The same for every try of one form. */
-  readonly key: string
+  readonly key: FormKey
 }
 
 interface RefundFormProps {
@@ -51,7 +51,7 @@ export function RefundForm({ payment, note, reference = '', needsReason = false,
       label="Refund"
       send="Refund"
       variant="default"
-      initial={{ amount: rest, referenceNumber: reference, reason: '', key: newIdempotencyKey() }}
+      initial={{ amount: rest, referenceNumber: reference, reason: '' }}
       rules={{
         amount: (value: string) => (readRupees(value) ? null : 'Rupees with at most two decimals'),
         referenceNumber: needed,
@@ -85,7 +85,7 @@ export function RefundForm({ payment, note, reference = '', needsReason = false,
           </>
         )
       }}
-      submit={({ amount, referenceNumber, reason, key }) =>
+      submit={({ amount, referenceNumber, reason }, key) =>
         refund({
           amount: Number(readRupees(amount)),
           referenceNumber: referenceNumber.trim(),

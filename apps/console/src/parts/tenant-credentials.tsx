@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, responseOf } from '../api.ts'
+import { once } from '../form-key.ts'
 import { queryClient, useSession } from '../session.ts'
 import { type CredentialActions, CredentialList } from './credential-list.tsx'
 import { EmptyState } from './empty-state.tsx'
@@ -12,8 +13,15 @@ const actionsOf = (tenantId: string): CredentialActions => {
     return result
   }
   return {
-    issue: (body) =>
-      then(responseOf(api.POST('/tenants/{tenantId}/credentials', { params: { path: { tenantId } }, body }))),
+    issue: (body, key) =>
+      then(
+        responseOf(
+          api.POST('/tenants/{tenantId}/credentials', {
+            params: { path: { tenantId }, header: once(key) },
+            body,
+          }),
+        ),
+      ),
     limit: (credentialId, body) =>
       then(
         responseOf(
@@ -23,11 +31,11 @@ const actionsOf = (tenantId: string): CredentialActions => {
           }),
         ),
       ),
-    roll: (credentialId, { hours }) =>
+    roll: (credentialId, { hours }, key) =>
       then(
         responseOf(
           api.POST('/tenants/{tenantId}/credentials/{credentialId}/roll', {
-            params: { path: { tenantId, credentialId } },
+            params: { path: { tenantId, credentialId }, header: once(key) },
             body: { hours },
           }),
         ),

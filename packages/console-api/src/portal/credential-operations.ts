@@ -6,7 +6,7 @@ import {
   revokeCredential,
   rollCredential,
 } from '@svc/core/tenants/credentials'
-import { query } from '@svc/server/http/operation'
+import { keyedQuery, query } from '@svc/server/http/operation'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, idParam, Name } from '../console-schema.ts'
 import {
@@ -23,7 +23,13 @@ import {
   NewLimits,
   ROLL_DESCRIPTION,
 } from '../credential-records.ts'
-import { asMember, memberOperation, PORTAL_API, type PortalServices } from './portal-services.ts'
+import {
+  asMember,
+  memberOperation,
+  onceAsMember,
+  PORTAL_API,
+  type PortalServices,
+} from './portal-services.ts'
 
 const TAG = 'Credentials'
 const PATH = `${PORTAL_API}/credentials`
@@ -45,7 +51,7 @@ export const listOwnCredentials = query({
   },
 })
 
-export const issueOwnCredential = query({
+export const issueOwnCredential = keyedQuery({
   ...memberOperation,
   id: 'portal.issueCredential',
   stepUp: true,
@@ -63,10 +69,9 @@ export const issueOwnCredential = query({
       const { name, ...body } = input.body
       const { tenantId } = input.caller
       const limits = limitsOfBody(tenantId, body)
-      const issued = await asMember(services, input, (tx) =>
-        issueCredential(tx, keyMakerOf(services), { tenantId, name, limits }),
+      return onceAsMember(services, { method: 'POST', path: PATH }, input, async (tx) =>
+        issuedToWire(await issueCredential(tx, keyMakerOf(services), { tenantId, name, limits })),
       )
-      return { body: JSON.stringify(issuedToWire(issued)) }
     }
   },
 })
@@ -96,12 +101,14 @@ export const limitOwnCredential = query({
   },
 })
 
-export const rollOwnCredential = query({
+const ROLL = `${PATH}/:credentialId/roll`
+
+export const rollOwnCredential = keyedQuery({
   ...memberOperation,
   id: 'portal.rollCredential',
   stepUp: true,
   method: 'POST',
-  path: `${PATH}/:credentialId/roll`,
+  path: ROLL,
   tag: TAG,
   summary: 'Replace an API key or OAuth client',
   description: ROLL_DESCRIPTION,
@@ -114,10 +121,10 @@ export const rollOwnCredential = query({
     return async (input) => {
       const { hours = OVERLAP_HOURS } = input.body
       const wanted = { tenantId: input.caller.tenantId, credentialId: input.params.credentialId, hours }
-      const { issued } = await asMember(services, input, (tx) =>
-        rollCredential(tx, keyMakerOf(services), wanted),
-      )
-      return { body: JSON.stringify(issuedToWire(issued)) }
+      return onceAsMember(services, { method: 'POST', path: ROLL }, input, async (tx) => {
+        const { issued } = await rollCredential(tx, keyMakerOf(services), wanted)
+        return issuedToWire(issued)
+      })
     }
   },
 })

@@ -1,6 +1,9 @@
 import type { ByMember, Tx } from '@svc/platform/db/database'
-import type { Caller } from '@svc/server/http/operation'
+import type { HttpResponse } from '@svc/platform/db/idempotency-store'
+import type { Caller, Input } from '@svc/server/http/operation'
+import { retryKey } from '@svc/server/http/retry-key'
 import type { ApiServices } from '@svc/server/operations'
+import { once } from '../once.ts'
 import { SecondFactor } from '../second-factor.ts'
 import { MEMBER_FACTORS, type MemberKey } from '../second-factor-store.ts'
 import { SignInGate } from '../sign-in-gate.ts'
@@ -44,3 +47,12 @@ export const asMember = <T>(
   { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> => writeAsMember(database, caller.tenantId, { member: caller.member!, requestId }, work)
+
+/** As `asMember`, for what creates something: a form that is sent again with the same key creates nothing twice. */
+export const onceAsMember = (
+  services: PortalServices,
+  route: { readonly method: 'POST'; readonly path: string },
+  input: Input<unknown, unknown, unknown>,
+  work: (tx: Tx) => Promise<object>,
+): Promise<HttpResponse> =>
+  asMember(services, input, (tx) => once(services, tx, retryKey(route, input), () => work(tx)))

@@ -236,7 +236,8 @@ const decryption = (services: Services, path: string) => async (request: Fastify
 function handlerOf<S extends Services>(operation: Operation<S>, services: S) {
   const handle = operation.mount(services)
   // A command bounds its own wait, and knows what may have happened; a report of the console may take longer.
-  const isBounded = !operation.takesIdempotencyKey && operation.auth !== 'operator'
+  const isCommand = operation.takesIdempotencyKey && !operation.isKeyedQuery
+  const isBounded = !isCommand && operation.auth !== 'operator'
   const late = mayChange(operation) ? outcomeUnknown : tooLate
   const mayEncrypt = operation.encrypted === 'response' || operation.encrypted === 'both'
   return async (request: FastifyRequest, reply: FastifyReply) => {

@@ -193,6 +193,8 @@ interface Description<P extends TSchema, Q extends TSchema, B extends TSchema> {
 export type Operation<S extends Services = never> = Contract<TSchema, TSchema, TSchema> & {
   /** Whether it runs commands; notices of rails do too, but their keys have no effect: see `isKeyed`. */
   readonly takesIdempotencyKey: boolean
+  /** It takes a key and is no command, which would bound its own wait. */
+  readonly isKeyedQuery?: true
   /** Whether a response may be a stream: then there is no HEAD, which would start one without a reader. */
   readonly streams?: true
   readonly mount: (services: S) => Handler<AnyInput>
@@ -218,6 +220,16 @@ export function query<P extends TSchema, Q extends TSchema, B extends TSchema, S
   contract: Mountable<P, Q, B, Reply<string>, S>,
 ): Operation<S> {
   return { ...contract, takesIdempotencyKey: false, mount: contract.mount as Operation<S>['mount'] }
+}
+
+/** A query that stores its response under the caller's `Idempotency-Key` itself: a repeat does nothing twice (decision C13). */
+export function keyedQuery<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  S extends Services = Services,
+>(contract: Mountable<P, Q, B, Reply<string>, S>): Operation<S> {
+  return { ...query(contract), takesIdempotencyKey: true, isKeyedQuery: true }
 }
 
 /** A query whose response may be a stream; no other kind of operation can return one. */

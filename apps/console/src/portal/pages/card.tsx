@@ -1,6 +1,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { once } from '../../form-key.ts'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -8,7 +9,7 @@ import { Money } from '../../parts/money.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Id } from '../../parts/thing-link.tsx'
-import { accountTypeLabel, newIdempotencyKey } from '../../words.ts'
+import { accountTypeLabel } from '../../words.ts'
 import { api, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -70,10 +71,10 @@ function ChangeStatus({ svcCardId, card }: { readonly svcCardId: string; readonl
           <TextInput label="Reason" {...form.getInputProps('reason')} />
         </>
       )}
-      submit={async ({ status, reason }) => {
+      submit={async ({ status, reason }, key) => {
         await payloadOf(
           api.PATCH('/partner/svcCard/{svcCardId}/status', {
-            params: { path: { svcCardId }, header: { 'Idempotency-Key': newIdempotencyKey() } },
+            params: { path: { svcCardId }, header: once(key) },
             body: { status: status as 'L' | 'UL' | 'BL', ...(reason.trim() && { reason: reason.trim() }) },
           }),
         )

@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -9,20 +10,36 @@ import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Id } from '../../parts/thing-link.tsx'
-import { newIdempotencyKey, personName } from '../../words.ts'
-import { api, getList, listOf, payloadOf } from '../api.ts'
+import { shortId } from '../../things.ts'
+import { personName } from '../../words.ts'
+import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
-const loadCompanies = () => payloadOf(api.GET('/partner/companies', { params: { query: { limit: 100 } } }))
+const loadCompanies = (query: { limit: number; after?: string }) =>
+  payloadOf(api.GET('/partner/companies', { params: { query } }))
 type Company = Awaited<ReturnType<typeof loadCompanies>>['data'][number]
 
-const once = () => ({ params: { header: { 'Idempotency-Key': newIdempotencyKey() } } })
-
-/** The partner's companies, for select boxes. */
-export function useCompanies() {
-  const { data } = useQuery({ queryKey: ['companies', 'choices'], queryFn: loadCompanies })
-  return (data?.data ?? []).map(({ companyId, name }) => ({ value: companyId, label: name }))
+async function loadAllCompanies(): Promise<readonly Company[]> {
+  const all: Company[] = []
+  for (let after: string | undefined; ; ) {
+    const { data, next } = await loadCompanies({ limit: 500, ...(after !== undefined && { after }) })
+    all.push(...data)
+    if (next === undefined) return all
+    after = next
+  }
 }
+
+interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+/** The partner's companies, for select boxes; `undefined` until they are there. */
+function useChoices(): Choice[] | undefined {
+  const { data } = useQuery({ queryKey: ['companies', 'choices'], queryFn: loadAllCompanies })
+  return data?.map(({ companyId, name }) => ({ value: companyId, label: name }))
+}
+export const useCompanies = (): Choice[] => useChoices() ?? []
 
 const COMPANIES: readonly Column<Company>[] = [
   { title: 'Company', cell: ({ name }) => name },
@@ -61,20 +78,24 @@ function CreateCompany() {
       initial={{ name: '' }}
       rules={{ name: needed }}
       fields={(form) => <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />}
-      submit={async ({ name }) => {
-        await payloadOf(api.POST('/partner/companies', { ...once(), body: { name: name.trim() } }))
+      submit={async ({ name }, key) => {
+        const params = { header: once(key) }
+        await payloadOf(api.POST('/partner/companies', { params, body: { name: name.trim() } }))
         await changed('companies')
       }}
     />
   )
 }
 
-const loadUsers = (query: { companyId: string }) =>
-  payloadOf(api.GET('/partner/users', { params: { query } }))
+const loadUsers = () => payloadOf(api.GET('/partner/users'))
 type User = Awaited<ReturnType<typeof loadUsers>>['data'][number]
 
-const USERS: readonly Column<User>[] = [
+const usersOf = (companies: readonly Choice[]): readonly Column<User>[] => [
   { title: 'Name', cell: (user) => (user.erasedOn ? 'Erased' : personName(user) || '–') },
+  {
+    title: 'Company',
+    cell: ({ companyId }) => companies.find(({ value }) => value === companyId)?.label ?? shortId(companyId),
+  },
   { title: 'E-mail', cell: ({ email }) => email ?? '–' },
   { title: 'Mobile', cell: ({ mobile }) => mobile ?? '–' },
   { title: 'Id', cell: ({ userId }) => <Id id={userId} what="user id" /> },
@@ -93,8 +114,8 @@ const ERASE: Column<User> = {
         danger
         compact
         typed="erase"
-        run={async () => {
-          const params = { path: { userId }, ...once().params }
+        run={async (_, key) => {
+          const params = { path: { userId }, header: once(key) }
           await payloadOf(api.POST('/partner/users/{userId}/erase', { params }))
           await changed('users')
         }}
@@ -107,13 +128,13 @@ const ERASE: Column<User> = {
 
 export function Users() {
   const { can } = useMember()
-  const companies = useCompanies()
+  const choices = useChoices()
+  const companies = choices ?? []
   const filters: readonly Filter[] = [
     { name: 'companyId', label: 'Company', kind: 'select', options: companies },
   ]
-  const create = can('operator') && <CreateUser companies={companies} />
-  const [first] = companies
-  if (!first)
+  const create = can('operator') && companies.length > 0 && <CreateUser companies={companies} />
+  if (choices?.length === 0)
     return (
       <Page title="Users">
         <EmptyState title="No companies yet">Users belong to a company: register one first.</EmptyState>
@@ -122,12 +143,12 @@ export function Users() {
   return (
     <ListPage
       title="Users"
-      lead="People of one of your companies, who hold cards and coins."
+      lead="People of your companies, who hold cards and coins."
       actions={create}
       name="users"
       caption="Users"
-      load={listOf((query) => getList<User>('/partner/users')({ companyId: first.value, ...query }))}
-      columns={can('admin') ? [...USERS, ERASE] : USERS}
+      load={getList<User>('/partner/users')}
+      columns={can('admin') ? [...usersOf(companies), ERASE] : usersOf(companies)}
       rowKey={({ userId }) => userId}
       filters={filters}
       empty={
@@ -139,11 +160,7 @@ export function Users() {
   )
 }
 
-interface CompanyChoices {
-  readonly companies: { value: string; label: string }[]
-}
-
-function CreateUser({ companies }: CompanyChoices) {
+function CreateUser({ companies }: { readonly companies: Choice[] }) {
   return (
     <FormDialog
       label="Register user"
@@ -164,10 +181,10 @@ function CreateUser({ companies }: CompanyChoices) {
           />
         </>
       )}
-      submit={async ({ companyId, ...texts }) => {
+      submit={async ({ companyId, ...texts }, key) => {
         const given = Object.entries(texts).filter(([, text]) => text.trim() !== '')
         const body = { companyId, ...Object.fromEntries(given.map(([name, text]) => [name, text.trim()])) }
-        await payloadOf(api.POST('/partner/users', { ...once(), body }))
+        await payloadOf(api.POST('/partner/users', { params: { header: once(key) }, body }))
         await changed('users')
       }}
     />

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { responseOf } from '../../api.ts'
+import { once } from '../../form-key.ts'
 import { type CredentialActions, CredentialList } from '../../parts/credential-list.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -14,14 +15,19 @@ const then = async <Result,>(work: Promise<Result>): Promise<Result> => {
 }
 
 const ACTIONS: CredentialActions = {
-  issue: (body) => then(responseOf(api.POST('/credentials', { body }))),
+  issue: (body, key) => then(responseOf(api.POST('/credentials', { params: { header: once(key) }, body }))),
   limit: (credentialId, body) =>
     then(
       responseOf(api.PUT('/credentials/{credentialId}/limits', { params: { path: { credentialId } }, body })),
     ),
-  roll: (credentialId, body) =>
+  roll: (credentialId, body, key) =>
     then(
-      responseOf(api.POST('/credentials/{credentialId}/roll', { params: { path: { credentialId } }, body })),
+      responseOf(
+        api.POST('/credentials/{credentialId}/roll', {
+          params: { path: { credentialId }, header: once(key) },
+          body,
+        }),
+      ),
     ),
   revoke: (credentialId) =>
     then(responseOf(api.DELETE('/credentials/{credentialId}', { params: { path: { credentialId } } }))),

@@ -1,4 +1,5 @@
 import { Text, Textarea } from '@mantine/core'
+import { type FormKey, once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -11,8 +12,9 @@ import { ThingLink } from '../../parts/thing-link.tsx'
 import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
-const inPath = (disputeId: string) => ({ params: { path: { disputeId } } })
-const load = (disputeId: string) => payloadOf(api.GET('/disputes/{disputeId}', inPath(disputeId)))
+const withKey = (disputeId: string, key: FormKey) => ({ params: { path: { disputeId }, header: once(key) } })
+const load = (disputeId: string) =>
+  payloadOf(api.GET('/disputes/{disputeId}', { params: { path: { disputeId } } }))
 type Row = Awaited<ReturnType<typeof load>>
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -68,8 +70,8 @@ function Actions({ dispute: { disputeId, status, amount } }: { readonly dispute:
             {...form.getInputProps('evidence')}
           />
         )}
-        submit={async (body) => {
-          await payloadOf(api.POST('/disputes/{disputeId}/evidence', { ...inPath(disputeId), body }))
+        submit={async (body, key) => {
+          await payloadOf(api.POST('/disputes/{disputeId}/evidence', { ...withKey(disputeId, key), body }))
           await changed('disputes')
         }}
       />{' '}
@@ -79,9 +81,9 @@ function Actions({ dispute: { disputeId, status, amount } }: { readonly dispute:
           confirm="Give the money back"
           danger
           compact
-          run={async () => {
+          run={async (_, key) => {
             await payloadOf(
-              api.POST('/disputes/{disputeId}/accept', { ...inPath(disputeId), body: {} } as never),
+              api.POST('/disputes/{disputeId}/accept', { ...withKey(disputeId, key), body: {} }),
             )
             await changed('disputes')
           }}

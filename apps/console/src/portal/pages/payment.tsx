@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { once } from '../../form-key.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -101,7 +102,7 @@ function Refund({ paymentId, detail }: { readonly paymentId: string; readonly de
       refund={async ({ amount, referenceNumber, reason, key }) => {
         await payloadOf(
           api.POST('/payments/{paymentId}/refunds', {
-            params: { path: { paymentId }, header: { 'Idempotency-Key': key } },
+            params: { path: { paymentId }, header: once(key) },
             body: { amount, referenceNumber, ...(reason && { reason }) },
           }),
         )

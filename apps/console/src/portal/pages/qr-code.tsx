@@ -1,6 +1,7 @@
 import { Box, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { type FormKey, once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { Instant } from '../../parts/instant.tsx'
@@ -107,9 +108,12 @@ function Sheet({ code }: { readonly code: Code }) {
 
 function Actions({ qrCodeId, code }: { readonly qrCodeId: string; readonly code: Code }) {
   const { can } = useMember()
-  const cancel = async () => {
+  const cancel = async (_: string, key: FormKey) => {
     await payloadOf(
-      api.PATCH('/qr-code/{qrCodeId}/cancel', { params: { path: { qrCodeId } }, body: {} } as never),
+      api.PATCH('/qr-code/{qrCodeId}/cancel', {
+        params: { path: { qrCodeId }, header: once(key) },
+        body: {},
+      }),
     )
     await changed('qr-codes')
   }

@@ -1,5 +1,6 @@
 import { Checkbox, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
+import { once } from '../../form-key.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
@@ -10,7 +11,6 @@ import { Money, readRupees } from '../../parts/money.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { NamedThing } from '../../parts/thing-link.tsx'
 import { pathOf } from '../../things.ts'
-import { newIdempotencyKey } from '../../words.ts'
 import { api, listOf, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
@@ -119,11 +119,11 @@ function CreateCode() {
           />
         </>
       )}
-      submit={async ({ qrName, amount, multipleUse, referenceNumber }) => {
+      submit={async ({ qrName, amount, multipleUse, referenceNumber }, key) => {
         const rupees = readRupees(amount)
         const code = await payloadOf(
           api.POST('/qr-code', {
-            params: { header: { 'Idempotency-Key': newIdempotencyKey() } },
+            params: { header: once(key) },
             body: {
               multipleUse,
               fixedAmount: rupees !== undefined,

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { type FormKey, once } from '../../form-key.ts'
 import { ConfirmAction } from '../../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -18,6 +19,9 @@ import { api, getList, payloadOf } from '../api.ts'
 import { changed, useMember } from '../session.ts'
 
 const inPath = (endpointId: string) => ({ params: { path: { endpointId } } })
+const withKey = (endpointId: string, key: FormKey) => ({
+  params: { path: { endpointId }, header: once(key) },
+})
 const load = (endpointId: string) => payloadOf(api.GET('/webhook-endpoints/{endpointId}', inPath(endpointId)))
 type Endpoint = Awaited<ReturnType<typeof load>>
 
@@ -84,8 +88,9 @@ function CreateWebhook() {
             <TextInput label="Description" {...form.getInputProps('description')} />
           </>
         )}
-        submit={async (body) => {
-          setMade(await payloadOf(api.POST('/webhook-endpoints', { body })))
+        submit={async (body, key) => {
+          const params = { header: once(key) }
+          setMade(await payloadOf(api.POST('/webhook-endpoints', { params, body })))
           await changed('webhooks')
         }}
       />
@@ -184,9 +189,12 @@ function Resend({ endpointId, eventId }: { readonly endpointId: string; readonly
       label="Send again"
       confirm="Send"
       compact
-      run={async () => {
+      run={async (_, key) => {
         await payloadOf(
-          api.POST('/webhook-endpoints/{endpointId}/resend', { ...inPath(endpointId), body: { eventId } }),
+          api.POST('/webhook-endpoints/{endpointId}/resend', {
+            ...withKey(endpointId, key),
+            body: { eventId },
+          }),
         )
         notifications.show({ color: 'teal', message: 'Queued. The new attempt appears above.' })
         await changed('webhook-attempts')
@@ -205,12 +213,12 @@ function Actions({ endpoint: { endpointId, enabled } }: { readonly endpoint: End
       <ConfirmAction
         label="Rotate secret"
         confirm="Make a new secret"
-        run={async () => {
+        run={async (_, key) => {
           const rotated = await payloadOf(
             api.POST('/webhook-endpoints/{endpointId}/rotate-secret', {
-              ...inPath(endpointId),
+              ...withKey(endpointId, key),
               body: {},
-            } as never),
+            }),
           )
           setSecret((rotated as { secret: string }).secret)
         }}
@@ -220,10 +228,10 @@ function Actions({ endpoint: { endpointId, enabled } }: { readonly endpoint: End
       <ConfirmAction
         label={enabled ? 'Disable' : 'Enable'}
         confirm={enabled ? 'Disable' : 'Enable'}
-        run={async () => {
+        run={async (_, key) => {
           await payloadOf(
             api.PATCH('/webhook-endpoints/{endpointId}', {
-              ...inPath(endpointId),
+              ...withKey(endpointId, key),
               body: { enabled: !enabled },
             }),
           )
@@ -236,8 +244,8 @@ function Actions({ endpoint: { endpointId, enabled } }: { readonly endpoint: End
         label="Delete"
         confirm="Delete it"
         danger
-        run={async () => {
-          await payloadOf(api.DELETE('/webhook-endpoints/{endpointId}', inPath(endpointId)))
+        run={async (_, key) => {
+          await payloadOf(api.DELETE('/webhook-endpoints/{endpointId}', withKey(endpointId, key)))
           await changed('webhooks')
           await navigate({ to: '/webhooks' as string })
         }}
