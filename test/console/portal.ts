@@ -22,12 +22,13 @@ export async function memberOf(
   bed: Bed,
   tenantId: string,
   role: 'viewer' | 'admin' = 'admin',
+  expected: readonly RegExp[] = [],
 ): Promise<Page> {
   const { token } = await invite(bed.service, tenantId, role)
   const page = await bed.visit({
     as: null,
     at: '/sign-in',
-    expected: [...NOT_SIGNED_IN, /40[134] .*\/portal/],
+    expected: [...NOT_SIGNED_IN, /40[134] .*\/portal/, ...expected],
   })
   await goTo(page, `/link#${token}`)
   await page.getByLabel('Choose a password').fill(PASSWORD)
@@ -175,5 +176,28 @@ export function portalOfViewers(bed: Bed): void {
     await page.emulateMedia({ media: 'print' })
     expect(await page.getByRole('navigation').first().isVisible()).toBe(false)
     expect(await page.getByRole('img', { name: /^QR code/ }).isVisible()).toBe(true)
+  })
+}
+
+export function usersInPortal(bed: Bed): void {
+  test('the users page of the portal shows the people of all companies, and those of the one that is chosen', async () => {
+    const partner = await newPartner(bed.service, {})
+    const client = await asPartner(bed.service.client, partner)
+    const register = async (name: string, firstName: string) => {
+      const { companyId } = payloadOf(await client.post('/api/v0/partner/companies', { name }))
+      payloadOf(await client.post('/api/v0/partner/users', { companyId, firstName }))
+    }
+    await register('Older Mills', 'Olda')
+    await register('Newer Mills', 'Newa')
+    const page = await memberOf(bed, partner.partnerId)
+    await goTo(page, '/users')
+    await page.getByRole('row', { name: /Olda.*Older Mills/ }).waitFor()
+    await page.getByRole('row', { name: /Newa.*Newer Mills/ }).waitFor()
+    await page.getByRole('combobox', { name: 'Company' }).click()
+    await page.getByRole('option', { name: 'Older Mills' }).click()
+    await page.waitForURL('**/users?companyId=*')
+    await page.getByRole('row', { name: /Newa/ }).waitFor({ state: 'detached' })
+    expect(await page.getByRole('row', { name: /Olda.*Older Mills/ }).count()).toBe(1)
+    expect(await accessibilityFaults(page)).toEqual([])
   })
 }

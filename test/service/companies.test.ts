@@ -93,6 +93,12 @@ test('lists go page by page, newest first, without a record twice or missing', a
   expect(companies.map(({ name }) => name)).toEqual(expect.arrayContaining(made.map(({ name }) => name)))
   const users = await all(`${USERS}?companyId=${companyId}&`)
   expect(users.map(({ userId }) => userId).sort()).toEqual(people.map(({ userId }) => userId).sort())
+  // Of all companies, but of no other partner.
+  const another = payloadOf(await client.post(USERS, { companyId: made[1].companyId, firstName: 'Another' }))
+  const everyone = await all(`${USERS}?`)
+  expect(everyone[0].userId).toBe(another.userId)
+  expect(everyone.map(({ userId }) => userId)).toEqual(expect.arrayContaining(users.map((u) => u.userId)))
+  expect(everyone).toHaveLength(people.length + 2)
 })
 
 test('a mobile number and an e-mail address name one user of a company, in any case, and after a change', async () => {

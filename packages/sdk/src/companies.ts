@@ -79,10 +79,10 @@ export class Users {
     return payloadOf(await this.#api.http.GET('/api/v0/partner/users/{userId}', { params, ...call }))
   }
 
-  /** Of a company, newest first. */
-  list(companyId: string, { limit, ...options }: Listing = {}): Paged<User> {
+  /** Of a company, or of all, newest first. */
+  list(companyId?: string, { limit, ...options }: Listing = {}): Paged<User> {
     return new Paged(async (after) => {
-      const params = { query: { companyId, ...pageQuery(after, limit) } }
+      const params = { query: { ...(companyId !== undefined && { companyId }), ...pageQuery(after, limit) } }
       const call = this.#api.call(options)
       return payloadOf(await this.#api.http.GET('/api/v0/partner/users', { params, ...call }))
     })

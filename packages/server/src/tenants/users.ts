@@ -44,9 +44,14 @@ const toWire = (user: User, timeZone: string) => ({
   ...(user.erasedAt && { erasedOn: rfc3339(user.erasedAt, timeZone) }),
 })
 
-// On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
 const LIST = statement<User>(
   'partner_users',
+  `select ${users.columns} from users u where u.partner_id = $1 and ($2::text is null or u.user_id < $2)
+   order by u.user_id desc limit $3`,
+)
+// On the expression of its index, so that no lookup of a person by company uses that one (decision X8).
+const LIST_OF_COMPANY = statement<User>(
+  'partner_users_of_company',
   `select ${users.columns} from users u
    where u.partner_id = $1 and u.company_id || '' = $2 and ($3::text is null or u.user_id < $3)
    order by u.user_id desc limit $4`,
@@ -58,13 +63,16 @@ export const listUsers = query({
   method: 'GET',
   path: USERS,
   tag: TAG,
-  summary: 'List users of a company',
-  description: 'Newest first; pass `next` back as `after` for the next page.',
+  summary: 'List users',
+  description: 'Of all companies, or of one. Newest first; pass `next` back as `after` for the next page.',
   auth: 'partner',
   scope: 'cards:read',
   envelope: 'code',
   query: Type.Object(
-    { ...PAGE_IN_QUERY, companyId: Type.String({ description: 'One of your companies' }) },
+    {
+      ...PAGE_IN_QUERY,
+      companyId: Type.Optional(Type.String({ description: 'Only users of this company' })),
+    },
     { additionalProperties: false },
   ),
   result: PageOf(UserRecord),
@@ -72,8 +80,11 @@ export const listUsers = query({
   mount({ database, config: { BUSINESS_TIME_ZONE: timeZone } }) {
     return async ({ caller: { tenantId }, query }) => {
       const { limit, after } = readPage(query)
+      const { companyId } = query
       const rows = await database.read([tenantId], (tx) =>
-        tx.query(LIST, [tenantId, query.companyId, after?.id, limit + 1]),
+        companyId === undefined
+          ? tx.query(LIST, [tenantId, after?.id, limit + 1])
+          : tx.query(LIST_OF_COMPANY, [tenantId, companyId, after?.id, limit + 1]),
       )
       const positionOf = ({ createdAt, userId }: User) => ({ at: createdAt, id: userId })
       return { body: succeedWithCode(page(rows, limit, positionOf, (user) => toWire(user, timeZone))) }
