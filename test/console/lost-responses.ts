@@ -75,7 +75,9 @@ export function lostResponses(bed: Bed): void {
       await receiver.close()
     }
   })
+}
 
+export function formsAfterLostResponses(bed: Bed): void {
   test('after a lost response a form with other values creates nothing, and says so', async () => {
     const page = await bed.visit({ at: '/companies', expected: [LOST, /422/] })
     await loseResponse(page, '**/console/api/v0/companies')
@@ -112,7 +114,9 @@ export function lostResponses(bed: Bed): void {
     await dialog(page).getByText('Check that before you try again.').waitFor()
     expect(await countIn(bed, 'operator_invitations where name', 'lost.operator')).toBe(1)
   })
+}
 
+export function lostResponsesInPortal(bed: Bed): void {
   test('a form of the portal whose response is lost can be sent again, and creates one company or webhook', async () => {
     const { partnerId } = await newPartner(bed.service)
     const page = await memberOf(bed, partnerId, 'admin', [LOST])

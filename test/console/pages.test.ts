@@ -1,10 +1,17 @@
 import { inBrowser } from './bed.ts'
 import { changingFilters } from './dialogs.ts'
 import { leftAlone } from './left-alone.ts'
-import { lostResponses } from './lost-responses.ts'
+import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { emptyPages, everyPage } from './pages.ts'
 
 inBrowser('the pages of the console', {
   empty: [emptyPages],
-  filled: [everyPage, leftAlone, changingFilters, lostResponses],
+  filled: [
+    everyPage,
+    leftAlone,
+    changingFilters,
+    lostResponses,
+    formsAfterLostResponses,
+    lostResponsesInPortal,
+  ],
 })

@@ -13,7 +13,7 @@ import { PRODUCTS } from '@svc/core/tenants/partner'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
@@ -34,7 +34,7 @@ import {
   text,
 } from './console-schema.ts'
 import { countRows, Filters, type PageRequest, readList } from './list.ts'
-import { onceOnBehalf } from './once.ts'
+import { keyedQuery, onceOnBehalf } from './once.ts'
 
 const ACCOUNTS = `${CONSOLE_API}/card-accounts`
 const id = Type.String({ maxLength: 128 })

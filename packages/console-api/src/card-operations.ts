@@ -2,27 +2,15 @@ import { fail } from '@svc/contract/errors'
 import { type Card, cards } from '@svc/core/cards/card'
 import { CardRecord, toCardRecord } from '@svc/core/cards/card-record'
 import { CARD_STATUS_LABELS, cardMoves, kycMoves } from '@svc/core/cards/card-states'
-import { receiptToWire } from '@svc/core/cards/card-use'
 import { readCardViews } from '@svc/core/cards/card-view'
 import { cardPartnerLookup } from '@svc/core/cards/find-card-partner'
-import { refundCard } from '@svc/core/cards/refund-card'
-import { spendCard } from '@svc/core/cards/spend-card'
 import { accountId } from '@svc/core/ledger/accounts'
 import { formatRupees, type Paise } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { CardChangeRecord, newestChanges } from '@svc/server/cards/list-card-changes'
 import { readInstant } from '@svc/server/http/fields'
-import { keyedQuery, query, type Services } from '@svc/server/http/operation'
-import {
-  RefundRequest,
-  readRefund,
-  readSpend,
-  refundAtTerminal,
-  SpendRequest,
-  spendAtTerminal,
-} from '@svc/server/sandbox/card-terminal'
+import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,
@@ -41,11 +29,10 @@ import {
 } from './console-schema.ts'
 import { newestTransfers, TransferRecord } from './ledger-operations.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
-import { onceOnBehalf } from './once.ts'
 import { whoIs } from './user-operations.ts'
 
 const TAG = 'Cards'
-const PATH = `${CONSOLE_API}/cards`
+export const CARDS = `${CONSOLE_API}/cards`
 const params = idParam('svcCardId')
 
 const CardRow = record('CardRow', {
@@ -166,7 +153,7 @@ function addOwners(
     .add('c.card_account_id = ?', cardAccountId)
 }
 
-const partnerOf = ({ database }: Pick<Services, 'database'>) => {
+export const partnerOf = ({ database }: Pick<Services, 'database'>) => {
   const find = cardPartnerLookup(database)
   return async (svcCardId: string): Promise<string> => (await find(svcCardId)) ?? fail('card_not_found')
 }
@@ -175,7 +162,7 @@ export const listCards = query({
   ...consoleOperation,
   id: 'console.listCards',
   method: 'GET',
-  path: PATH,
+  path: CARDS,
   tag: TAG,
   summary: 'List cards of all partners',
   permission: 'view',
@@ -205,7 +192,7 @@ export const showCard = query({
   ...consoleOperation,
   id: 'console.showCard',
   method: 'GET',
-  path: `${PATH}/:svcCardId`,
+  path: `${CARDS}/:svcCardId`,
   tag: TAG,
   summary: 'Show card: record, history, ledger entries',
   permission: 'view',
@@ -246,66 +233,6 @@ export const showCard = query({
         }
       })
       return { body: JSON.stringify(detail) }
-    }
-  },
-})
-
-export const spendFromCard = keyedQuery({
-  ...consoleOperation,
-  id: 'console.spendFromCard',
-  method: 'POST',
-  path: `${PATH}/:svcCardId/spend`,
-  tag: TAG,
-  summary: 'Spend from card (sandbox)',
-  permission: 'support',
-  sandboxOnly: true,
-  params,
-  body: SpendRequest,
-  result: spendAtTerminal.result,
-  errors: spendAtTerminal.errors,
-  mount(services) {
-    const { respond } = services.commands.open(spendCard)
-    const find = partnerOf(services)
-    return async (input) => {
-      const { svcCardId } = input.params
-      const tenantId = await find(svcCardId)
-      return respond(readSpend(svcCardId, input.body), {
-        reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
-        ...onceOnBehalf(tenantId, { method: 'POST', path: `${PATH}/:svcCardId/spend` }, input, {
-          action: 'sandbox.spent',
-          target: svcCardId,
-        }),
-      })
-    }
-  },
-})
-
-export const refundToCard = keyedQuery({
-  ...consoleOperation,
-  id: 'console.refundToCard',
-  method: 'POST',
-  path: `${PATH}/:svcCardId/refund`,
-  tag: TAG,
-  summary: 'Refund to card (sandbox)',
-  permission: 'support',
-  sandboxOnly: true,
-  params,
-  body: RefundRequest,
-  result: refundAtTerminal.result,
-  errors: refundAtTerminal.errors,
-  mount(services) {
-    const { respond } = services.commands.open(refundCard)
-    const find = partnerOf(services)
-    return async (input) => {
-      const { svcCardId } = input.params
-      const tenantId = await find(svcCardId)
-      return respond(readRefund(svcCardId, input.body), {
-        reply: (used) => ({ status: 200, body: JSON.stringify(receiptToWire(used)) }),
-        ...onceOnBehalf(tenantId, { method: 'POST', path: `${PATH}/:svcCardId/refund` }, input, {
-          action: 'sandbox.refunded',
-          target: svcCardId,
-        }),
-      })
     }
   },
 })

@@ -3,7 +3,7 @@ import { createCompany } from '@svc/core/tenants/create-company'
 import { findPartner } from '@svc/core/tenants/partner'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { CardAccountRecord, readCardAccounts } from './card-account-operations.ts'
 import {
@@ -22,7 +22,7 @@ import {
   text,
 } from './console-schema.ts'
 import { begins, countRows, Filters, readList } from './list.ts'
-import { onceOnBehalf } from './once.ts'
+import { keyedQuery, onceOnBehalf } from './once.ts'
 
 const COMPANIES = `${CONSOLE_API}/companies`
 const id = Type.String({ maxLength: 128 })

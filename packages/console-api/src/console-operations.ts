@@ -9,6 +9,7 @@ import * as accounts from './card-account-operations.ts'
 import * as cardChanges from './card-change-operations.ts'
 import * as cardExceptions from './card-exception-operations.ts'
 import * as cards from './card-operations.ts'
+import * as cardsInSandbox from './card-sandbox-operations.ts'
 import * as closing from './closing-operations.ts'
 import * as coinAllocations from './coin-allocation-operations.ts'
 import * as coinChanges from './coin-change-operations.ts'
@@ -157,8 +158,8 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   cardChanges.changeCardStatusInConsole,
   cardChanges.setCardKycInConsole,
   cardChanges.setCardFlagsInConsole,
-  cards.spendFromCard,
-  cards.refundToCard,
+  cardsInSandbox.spendFromCard,
+  cardsInSandbox.refundToCard,
   cardExceptions.listCardExceptions,
   cardExceptions.showCardException,
   coins.listCoinConfigs,

@@ -9,7 +9,7 @@ import {
 } from '@svc/core/tenants/credentials'
 import { findTenant } from '@svc/core/tenants/tenant'
 import type { Tx } from '@svc/platform/db/database'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
@@ -27,7 +27,7 @@ import {
   NewLimits,
   ROLL_DESCRIPTION,
 } from './credential-records.ts'
-import { onceAsOperator } from './once.ts'
+import { keyedQuery, onceAsOperator } from './once.ts'
 
 const TAG = 'Credentials'
 const PATH = `${CONSOLE_API}/tenants/:tenantId/credentials`

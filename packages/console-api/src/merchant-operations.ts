@@ -12,7 +12,7 @@ import { formatRupees } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { sqlState } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { MCC_PATTERN, PAYEE_NAME_PATTERN, STORED_VALUE_LOAD_MCC, VPA_PATTERN } from '@svc/upi-qr/upi-uri'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
@@ -36,7 +36,7 @@ import {
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
-import { onceAsOperator } from './once.ts'
+import { keyedQuery, onceAsOperator } from './once.ts'
 
 const TAG = 'Merchants'
 const PATH = `${CONSOLE_API}/merchants`

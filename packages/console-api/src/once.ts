@@ -2,7 +2,7 @@ import type { CommandAudit } from '@svc/platform/audit'
 import type { Tx } from '@svc/platform/db/database'
 import { type HttpResponse, IdempotencyStore, type ResponseKey } from '@svc/platform/db/idempotency-store'
 import { statement } from '@svc/platform/db/statement'
-import type { Input, Services } from '@svc/server/http/operation'
+import { type Input, query, type Services } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import { asOperator, auditOf } from './as-operator.ts'
 
@@ -12,6 +12,13 @@ interface Route {
 }
 
 type Asked = Input<unknown, unknown, unknown>
+
+/** A query that stores its response under the `Idempotency-Key` of its form: a repeat does nothing twice (decision C13). */
+export const keyedQuery: typeof query = (contract) => ({
+  ...query(contract),
+  takesIdempotencyKey: true,
+  isKeyedQuery: true,
+})
 
 // Two requests with one key at the same time: the second waits, and then finds the response of the first.
 const LOCK = statement(

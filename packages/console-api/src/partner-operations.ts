@@ -12,7 +12,7 @@ import {
 import { setTenantDisabled } from '@svc/core/tenants/tenant'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator, keyMakerOf } from './as-operator.ts'
 import {
@@ -34,7 +34,7 @@ import {
 import { IssuedRecord, issuedToWire } from './credential-records.ts'
 import { checkEnabling, ENABLING } from './enable-tenant.ts'
 import { begins, Filters, readList } from './list.ts'
-import { onceAsOperator } from './once.ts'
+import { keyedQuery, onceAsOperator } from './once.ts'
 
 const TAG = 'Partners'
 const PATH = `${CONSOLE_API}/partners`

@@ -18,7 +18,7 @@ import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readInstant } from '@svc/server/http/fields'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { CreateQrCodeRequest, createQrCodeOperation, readQrCodeRequest } from '@svc/server/qr-codes/qr-codes'
 import { payQrCode } from '@svc/server/sandbox/pay-qr-code'
 import { Type } from 'typebox'
@@ -38,7 +38,7 @@ import {
   text,
 } from './console-schema.ts'
 import { Filters, type ListPlan, readList } from './list.ts'
-import { onceOnBehalf } from './once.ts'
+import { keyedQuery, onceOnBehalf } from './once.ts'
 import { TimelineEntry, timelineOf } from './qr-code-timeline.ts'
 
 const TAG = 'QR codes'

@@ -4,12 +4,11 @@ import { RefundRecord, refundToWire } from '@svc/core/qr-codes/merchant-refund'
 import { looksLikePaymentId } from '@svc/core/qr-codes/payment'
 import { statement } from '@svc/platform/db/statement'
 import { Rupees, readRupees } from '@svc/server/http/fields'
-import { keyedQuery } from '@svc/server/http/operation'
 import { createRefundOperation } from '@svc/server/qr-codes/refunds'
 import { Type } from 'typebox'
 import { actorOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam, Name } from './console-schema.ts'
-import { onceOnBehalf } from './once.ts'
+import { keyedQuery, onceOnBehalf } from './once.ts'
 
 const PATH = `${CONSOLE_API}/payments/:paymentId/refunds`
 

@@ -4,7 +4,7 @@ import { findCompany } from '@svc/core/cards/list-onboarded'
 import { createUser } from '@svc/core/tenants/create-user'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import {
@@ -24,7 +24,7 @@ import {
   text,
 } from './console-schema.ts'
 import { begins, Filters, type PageRequest, readList } from './list.ts'
-import { onceOnBehalf } from './once.ts'
+import { keyedQuery, onceOnBehalf } from './once.ts'
 
 const USERS = `${CONSOLE_API}/users`
 const id = Type.String({ maxLength: 128 })

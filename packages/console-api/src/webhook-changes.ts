@@ -8,7 +8,7 @@ import { replayEvents, resendEvent } from '@svc/core/webhooks/replay-events'
 import type { CommandAudit } from '@svc/platform/audit'
 import type { AnyCommand } from '@svc/platform/command'
 import type { Database } from '@svc/platform/db/database'
-import { keyedQuery, type Operation } from '@svc/server/http/operation'
+import type { Operation } from '@svc/server/http/operation'
 import { retryKey } from '@svc/server/http/retry-key'
 import {
   CreateEndpointRequest,
@@ -27,6 +27,7 @@ import {
 import { type Static, type TSchema, Type } from 'typebox'
 import { auditOf } from './as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from './console-schema.ts'
+import { keyedQuery } from './once.ts'
 import type { Permission } from './permissions.ts'
 import { tenantOfEndpoint } from './webhook-operations.ts'
 

@@ -149,6 +149,22 @@ export function CreateCoinConfig() {
 
 const numberOrNone = (value: number | string): number | null => (value === '' ? null : Number(value))
 
+const wantedOf = ({
+  title,
+  description,
+  amount,
+  perUserDailyLimit,
+  coinsExpireAfterDays,
+  ...others
+}: Terms) => ({
+  title,
+  amount: Number(amount),
+  description: description === '' ? null : description,
+  perUserDailyLimit: numberOrNone(perUserDailyLimit),
+  coinsExpireAfterDays: numberOrNone(coinsExpireAfterDays),
+  ...activationOf(others),
+})
+
 /** Terms of a configuration, on the revision that is shown; and its end, or its return. */
 export function ChangeCoinConfig({ config }: { readonly config: Config }) {
   const { coinConfigId, revision, status } = config
@@ -179,19 +195,7 @@ export function ChangeCoinConfig({ config }: { readonly config: Config }) {
         }}
         rules={RULES}
         fields={(form) => <TermFields form={form} />}
-        submit={({ title, description, amount, perUserDailyLimit, coinsExpireAfterDays, ...others }, key) =>
-          update(
-            {
-              title,
-              amount: Number(amount),
-              description: description === '' ? null : description,
-              perUserDailyLimit: numberOrNone(perUserDailyLimit),
-              coinsExpireAfterDays: numberOrNone(coinsExpireAfterDays),
-              ...activationOf(others),
-            },
-            key,
-          )
-        }
+        submit={(terms, key) => update(wantedOf(terms), key)}
       />
       {status === 'ACTIVE' ? (
         <ConfirmAction

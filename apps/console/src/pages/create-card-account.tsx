@@ -1,10 +1,17 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
-import { once } from '../form-key.ts'
+import { type FormKey, once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
 import { ACCOUNT_TYPES, PRODUCTS } from '../words.ts'
+
+type Named = Pick<Schemas['CardAccount'], 'companyId' | 'product' | 'accountType' | 'binType' | 'programme'>
+
+async function create(body: Named & { denomination: number }, key: FormKey): Promise<void> {
+  await responseOf(api.POST('/card-accounts', { params: { header: once(key) }, body }))
+  for (const name of ['card-accounts', 'companies']) await queryClient.invalidateQueries({ queryKey: [name] })
+}
 
 /** A form for a new card account; of this company, or of one to be chosen. */
 export function CreateCardAccount({ companyId = '' }: { readonly companyId?: string }) {
@@ -65,16 +72,9 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
           />
         </>
       )}
-      submit={async ({ denomination, ...others }, key) => {
-        await responseOf(
-          api.POST('/card-accounts', {
-            params: { header: once(key) },
-            body: { ...others, denomination: Number(denomination) },
-          }),
-        )
-        await queryClient.invalidateQueries({ queryKey: ['card-accounts'] })
-        await queryClient.invalidateQueries({ queryKey: ['companies'] })
-      }}
+      submit={({ denomination, ...others }, key) =>
+        create({ ...others, denomination: Number(denomination) }, key)
+      }
     />
   )
 }

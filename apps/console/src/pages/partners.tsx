@@ -113,16 +113,11 @@ function CreatePartner() {
             )}
           </>
         )}
-        submit={async ({ name, products, plainRequests }, key) => {
+        submit={async ({ plainRequests, ...named }, key) => {
+          const products = named.products as Schemas['Partner']['products']
+          const body = { ...named, products, ...(plainRequests && { plainRequests }) }
           const { partner, credential } = await responseOf(
-            api.POST('/partners', {
-              params: { header: once(key) },
-              body: {
-                name,
-                products: products as Schemas['Partner']['products'],
-                ...(plainRequests && { plainRequests }),
-              },
-            }),
+            api.POST('/partners', { params: { header: once(key) }, body }),
           )
           setIssued(credential && { ...credential, partnerId: partner.partnerId })
           await queryClient.invalidateQueries({ queryKey: ['partners'] })

@@ -93,17 +93,7 @@ function Question({
         <Text size="sm" component="div">
           {children}
         </Text>
-        {withReason && (
-          <TextInput
-            label="Reason"
-            description="Stored with the change, for later questions"
-            required
-            maxLength={200}
-            data-autofocus
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-        )}
+        {withReason && <Reason text={reason} onChange={setReason} />}
         {typed !== undefined && <Typed text={typed} value={written} onChange={setWritten} />}
         {failed !== undefined && <FailureAlert failed={asCallFailed(failed)} />}
         <Group justify="flex-end">
@@ -124,6 +114,18 @@ interface TypedProps {
   readonly value: string
   readonly onChange: (value: string) => void
 }
+
+const Reason = ({ text, onChange }: Omit<TypedProps, 'value'>) => (
+  <TextInput
+    label="Reason"
+    description="Stored with the change, for later questions"
+    required
+    maxLength={200}
+    data-autofocus
+    value={text}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+)
 
 const Typed = ({ text, value, onChange }: TypedProps) => (
   <TextInput

@@ -6,7 +6,7 @@ import {
   revokeCredential,
   rollCredential,
 } from '@svc/core/tenants/credentials'
-import { keyedQuery, query } from '@svc/server/http/operation'
+import { query } from '@svc/server/http/operation'
 import { keyMakerOf } from '../as-operator.ts'
 import { closed, idParam, Name } from '../console-schema.ts'
 import {
@@ -23,6 +23,7 @@ import {
   NewLimits,
   ROLL_DESCRIPTION,
 } from '../credential-records.ts'
+import { keyedQuery } from '../once.ts'
 import {
   asMember,
   memberOperation,

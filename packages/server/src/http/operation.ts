@@ -222,16 +222,6 @@ export function query<P extends TSchema, Q extends TSchema, B extends TSchema, S
   return { ...contract, takesIdempotencyKey: false, mount: contract.mount as Operation<S>['mount'] }
 }
 
-/** A query that stores its response under the caller's `Idempotency-Key` itself: a repeat does nothing twice (decision C13). */
-export function keyedQuery<
-  P extends TSchema,
-  Q extends TSchema,
-  B extends TSchema,
-  S extends Services = Services,
->(contract: Mountable<P, Q, B, Reply<string>, S>): Operation<S> {
-  return { ...query(contract), takesIdempotencyKey: true, isKeyedQuery: true }
-}
-
 /** A query whose response may be a stream; no other kind of operation can return one. */
 export function streamingQuery<
   P extends TSchema,
