@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { newOperator, PASSWORD } from '../harness/console.ts'
@@ -29,6 +30,12 @@ export class Person {
     await this.page.keyboard.press('Control+V')
     await expect.poll(() => this.page.getByRole('searchbox').inputValue()).toBe(text)
     await this.page.keyboard.press('Enter')
+  }
+
+  /** Clicks what downloads a file. */
+  async download(what: Locator): Promise<{ readonly name: string; readonly text: string }> {
+    const [file] = await Promise.all([this.page.waitForEvent('download'), this.click(what)])
+    return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'latin1') }
   }
 
   place(name: string): Promise<void> {

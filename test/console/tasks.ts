@@ -1,10 +1,13 @@
+import { calendarDay } from '@svc/kernel/time'
 import { expect, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
 import { asPartner, createCard, newPartner } from '../harness/partner.ts'
+import { preparePayoutOf } from '../harness/payouts.ts'
 import { creditOf, newCode, notifyCredit } from '../harness/qr-codes.ts'
 import { asSuperuser } from '../harness/service.ts'
 import { WebhookReceiver } from '../harness/webhook-receiver.ts'
 import type { Bed } from './bed.ts'
+import { newShop, pay } from './money-world.ts'
 import { at, fromOverview, Person } from './person.ts'
 import { memberOf } from './portal.ts'
 
@@ -41,6 +44,23 @@ export function tasksOfSupport(bed: Bed): void {
     await me.page.getByText('Journal: UPI credit').first().waitFor()
     expect(me.took()).toBeLessThanOrEqual(2)
   })
+}
+
+const DAY_MS = 86_400_000
+const dayOf = (daysLater: number): string =>
+  calendarDay(new Date(Date.now() + daysLater * DAY_MS), 'Asia/Kolkata')
+
+/** One payout of yesterday, beside those of today. */
+async function settledYesterday({ service }: Bed) {
+  const [first, second] = [await newShop(service, 'First Stores'), await newShop(service, 'Second Stores')]
+  for (const { tr } of [first, second]) await pay(service, tr, 250)
+  await preparePayoutOf(service, first.merchantId)
+  const payoutId = await preparePayoutOf(service, second.merchantId)
+  const yesterday = dayOf(-1)
+  await asSuperuser(service.db.database, (db) =>
+    db.query('update payouts set business_day = $1 where payout_id = $2', [yesterday, payoutId]),
+  )
+  return { payoutId, yesterday }
 }
 
 export function tasksOfFinance(bed: Bed): void {
@@ -118,21 +138,27 @@ export function tasksOfFinance(bed: Bed): void {
       await asSuperuser(database, (db) => db.query('update approval_limit set above_paise = null'))
     }
   })
+}
 
+export function tasksOfReports(bed: Bed): void {
   test('tasks 9 and 10: today against yesterday, the settlement as CSV and PDF, the trial balance of last month', async () => {
     const me = await at(bed, 'finance')
     await me.place('Status')
-    await me.page.getByText('Yesterday').first().waitFor()
+    const compared = me.page.getByRole('table', { name: 'Compared' })
+    for (const day of ['Today', 'Yesterday'])
+      await compared.getByRole('columnheader', { name: day, exact: true }).waitFor()
+    await compared.getByRole('row', { name: 'Amount of these payments' }).getByText('₹').first().waitFor()
     expect(me.took()).toBeLessThanOrEqual(1)
+    const { payoutId, yesterday } = await settledYesterday(bed)
     await fromOverview(me)
     await me.place('Payouts')
-    for (const [link, ending] of [
-      [me.page.getByRole('link', { name: 'Export CSV' }), '.csv'],
-      [me.page.getByRole('link', { name: /^Statement of .* as PDF$/ }).first(), '.pdf'],
-    ] as const) {
-      const [file] = await Promise.all([me.page.waitForEvent('download'), me.click(link)])
-      expect(file.suggestedFilename()).toContain(ending)
-    }
+    const table = await me.download(me.page.getByRole('link', { name: 'Yesterday as CSV' }))
+    expect(table.name).toBe(`payouts-${yesterday}.csv`)
+    expect(table.text.trim().split('\n').slice(1)).toEqual([expect.stringContaining(payoutId)])
+    const name = `Statement of ${yesterday} as PDF`
+    const statement = await me.download(me.page.getByRole('link', { name }))
+    expect(statement.name).toBe(`payout-${yesterday}.pdf`)
+    expect(statement.text).toMatch(/^%PDF-/)
     expect(me.took()).toBeLessThanOrEqual(3)
     await fromOverview(me)
     await me.place('Ledger')
@@ -168,8 +194,10 @@ export function tasksOfOperations(bed: Bed): void {
 
       await fromOverview(me)
       await me.place('Status')
-      for (const said of ['Latency', 'What waits', 'Database', 'Backup'])
-        await me.page.getByText(said, { exact: false }).first().waitFor()
+      await me.page.getByRole('row', { name: 'Failures of the service (5xx)' }).waitFor()
+      for (const title of ['Latency of the last hour', 'What waits', 'Books and database'])
+        await me.page.getByRole('heading', { name: title, exact: true }).waitFor()
+      await me.page.getByText('Last backup', { exact: true }).waitFor()
       expect(me.took()).toBeLessThanOrEqual(1)
 
       await fromOverview(me)
@@ -224,8 +252,12 @@ export function tasksOfOthers(bed: Bed): void {
     await me.page.getByText('₹321.50').first().waitFor()
     expect(me.took()).toBe(0)
     await me.place('Payments')
-    const [file] = await Promise.all([me.page.waitForEvent('download'), me.click(me.button('Export CSV'))])
-    expect(file.suggestedFilename()).toContain('.csv')
+    const asked = me.page.waitForRequest(/\/payments\?from=/)
+    const { name, text } = await me.download(me.button('Last 7 days as CSV'))
+    expect(name).toBe('payments.csv')
+    expect(text).toContain('321.5')
+    const from = Date.parse(new URL((await asked).url()).searchParams.get('from')!)
+    expect(calendarDay(new Date(from), 'Asia/Kolkata')).toBe(dayOf(-6))
     expect(me.took()).toBeLessThanOrEqual(2)
   })
 }

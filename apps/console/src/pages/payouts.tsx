@@ -1,10 +1,12 @@
-import { Anchor, Group, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
+import { dayOf } from '../business-day.ts'
 import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { type Filter, MERCHANT } from '../parts/filters.tsx'
+import { DownloadIcon } from '../parts/icons.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
@@ -79,7 +81,12 @@ export function Payouts() {
     <ListPage
       title="Payouts"
       lead="What is paid out to merchants: payments less refunds, fees and GST. A second person approves each."
-      actions={can('finance') && <PreparePayouts />}
+      actions={
+        <>
+          <Settlement />
+          {can('finance') && <PreparePayouts />}
+        </>
+      }
       name="payouts"
       caption="Payouts"
       load={listAt('/payouts')}
@@ -95,6 +102,23 @@ export function Payouts() {
         </EmptyState>
       }
     />
+  )
+}
+
+/** Every payout of the business day before today, of whatever the list is filtered by. */
+function Settlement() {
+  const { timeZone } = useSession()
+  const businessDay = dayOf(new Date().toISOString(), timeZone, -1)
+  return (
+    <Button
+      component="a"
+      href={listAt('/payouts').csv?.({ businessDay })}
+      download={`payouts-${businessDay}.csv`}
+      variant="default"
+      leftSection={<DownloadIcon />}
+    >
+      Yesterday as CSV
+    </Button>
   )
 }
 

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useState } from 'react'
+import { dayOf, startOfDay } from '../../business-day.ts'
 import { stringifySearch, useListSearch } from '../../list-search.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
@@ -11,6 +12,7 @@ import { ListPage } from '../../parts/list-page.tsx'
 import { Money } from '../../parts/money.tsx'
 import { StatusBadge, statusLabel } from '../../parts/status-badge.tsx'
 import { NamedThing } from '../../parts/thing-link.tsx'
+import { useSession } from '../../session.ts'
 import { wordy } from '../../words.ts'
 import { apiAt, getList } from '../api.ts'
 
@@ -81,7 +83,7 @@ export function Payments() {
     <ListPage
       title="Payments"
       lead="What your customers paid through your QR codes."
-      actions={<Download />}
+      actions={<Downloads />}
       name="payments"
       caption="Payments"
       load={getList<PaymentRow>('/payments')}
@@ -95,13 +97,32 @@ export function Payments() {
   )
 }
 
-/** The payments of the filters as CSV: the operation gives it to who asks for that media type. */
-function Download() {
+const LAST_DAYS = 7
+
+/** What can be exported: the payments of the filters, and those of the last week. */
+function Downloads() {
   const { search } = useListSearch()
+  const { timeZone } = useSession()
+  const { after: _, ...filters } = search
+  const from = startOfDay(dayOf(new Date().toISOString(), timeZone, 1 - LAST_DAYS), timeZone)
+  return (
+    <>
+      <Download label="Last 7 days as CSV" filters={{ from }} />
+      <Download label="Export CSV" filters={filters} />
+    </>
+  )
+}
+
+interface DownloadProps {
+  readonly label: string
+  readonly filters: Readonly<Record<string, string | undefined>>
+}
+
+/** Payments as CSV: the operation gives it to who asks for that media type. */
+function Download({ label, filters }: DownloadProps) {
   const [busy, setBusy] = useState(false)
   const download = async () => {
     setBusy(true)
-    const { after: _, ...filters } = search
     const response = await fetch(`${apiAt}/payments${stringifySearch(filters)}`, {
       headers: { accept: 'text/csv' },
     })
@@ -116,7 +137,7 @@ function Download() {
   }
   return (
     <Button variant="default" leftSection={<DownloadIcon />} loading={busy} onClick={() => void download()}>
-      Export CSV
+      {label}
     </Button>
   )
 }
