@@ -167,4 +167,17 @@ export function changingFilters(bed: Bed): void {
     await page.getByRole('button', { name: 'Clear them' }).click()
     await expect.poll(() => search.inputValue()).toBe('')
   })
+
+  test('a link to the list without filters empties the fields, also of a text and of an instant that were typed', async () => {
+    const page = await bed.visit({ at: '/payments' })
+    const [search, from] = [page.getByRole('searchbox', { name: 'Search' }), page.getByLabel('From')]
+    await search.fill(bed.world.utr)
+    await page.waitForURL('**/payments?q=*')
+    await from.fill('2026-01-02T03:04:05')
+    await page.waitForURL('**/payments?*createdFrom=*')
+    await page.getByText('1 in all').waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Payments', exact: true }).click()
+    await page.waitForURL('**/payments')
+    expect([await search.inputValue(), await from.inputValue()]).toEqual(['', ''])
+  })
 }
