@@ -17,8 +17,7 @@ export function StepUpDialog({ Proof }: { readonly Proof: (props: ProofProps) =>
     stepUp.ask = () => new Promise<boolean>((settle) => setResolve(() => settle))
   }, [])
   const end = (confirmed: boolean) => {
-    // After the key that closed this dialog: the one below hears of the same Escape, and ignores it while it waits.
-    setTimeout(() => resolve?.(confirmed))
+    resolve?.(confirmed)
     setResolve(undefined)
   }
   return (
