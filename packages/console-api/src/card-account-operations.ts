@@ -15,7 +15,6 @@ import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
-import { auditOf } from './as-operator.ts'
 import {
   BY_TIME,
   CONSOLE_API,

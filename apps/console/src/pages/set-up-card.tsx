@@ -1,5 +1,4 @@
 import { Alert, Text } from '@mantine/core'
-import { useState } from 'react'
 import { type FormKey } from '../form-key.ts'
 import { Form, needed } from '../parts/form-dialog.tsx'
 import { handOver, PersonInput } from '../parts/tenant-handovers.tsx'
