@@ -16,13 +16,8 @@ const DELIVERY = [
 
 /** A rule of two fields: in the schema, so that it is reported together with the fields that break their own (decision F4). */
 export const DELIVERY_RULE = {
-  if: {
-    type: 'object',
-    properties: { physicalDeliveryAddressFlag: { const: true } },
-    required: ['physicalDeliveryAddressFlag'],
-  },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: {
+  if: { type: 'object', properties: { physicalDeliveryAddressFlag: { not: { const: true } } } },
+  else: {
     type: 'object',
     properties: Object.fromEntries(DELIVERY.map((part) => [part, { type: 'string', minLength: 1 }])),
     required: [...DELIVERY],
