@@ -1,5 +1,5 @@
 import type { Side } from './bed.ts'
-import { contest, httpContender, median } from './contest.ts'
+import { contest, httpContender, medianLatency } from './contest.ts'
 import { type Cores, meanCores, whileCounting } from './cores.ts'
 import { closedLoop, type Latency, openLoop } from './load.ts'
 import type { Pair } from './pair.ts'
@@ -82,12 +82,6 @@ export interface Tail {
   readonly waits?: { readonly svc: Waits; readonly peer: Waits }
 }
 
-const medianOf = (latencies: readonly Latency[]): Latency => ({
-  p50: median(latencies.map(({ p50 }) => p50)),
-  p99: median(latencies.map(({ p99 }) => p99)),
-  p999: median(latencies.map(({ p999 }) => p999)),
-})
-
 /**
  * `npm run bench -- --tail`: arrivals at fixed times, latency from the intended arrival, at shares of the rate that the
  * peer reaches at most. Both get the same rates, in turn.
@@ -126,8 +120,8 @@ export async function measureTail(pair: Pair, setting: PeerSetting): Promise<Tai
       points.push({
         share,
         perSecond,
-        svc: medianOf(latencies.svc),
-        peer: medianOf(latencies.peer),
+        svc: medianLatency(latencies.svc),
+        peer: medianLatency(latencies.peer),
         ...(cores.svc.length > 0 && { cores: { svc: meanCores(cores.svc), peer: meanCores(cores.peer) } }),
       })
     }

@@ -73,70 +73,89 @@ export interface Contest {
   readonly progress: (text: string) => void
 }
 
+/** What the rounds found of one contender. */
+interface Found {
+  readonly perSecond: number[]
+  readonly cpuMicros: number[]
+  readonly cores: Cores[]
+  readonly latencies: Latency[]
+}
+
 /** A B A B …: every round runs every contender, so that a noisy machine is noisy for all. Medians count. */
-export async function contest({
-  contenders,
-  callers,
-  rounds,
-  seconds,
-  prepare,
-  sameRate,
-  progress,
-}: Contest): Promise<Figure[]> {
+export async function contest(setting: Contest): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const count of callers) {
-    const rates = new Map(contenders.map((contender) => [contender, [] as number[]]))
-    const cpu = new Map(contenders.map((contender) => [contender, [] as number[]]))
-    const cores = new Map(contenders.map((contender) => [contender, [] as Cores[]]))
-    for (const contender of contenders) {
-      await prepare?.(contender)
-      await contender.run({ callers: count, seconds: contender.load ? WARM_SECONDS : WARM_SECONDS_OTHERS })
-    }
-    for (let round = 1; round <= rounds; round++) {
-      for (const contender of contenders) {
-        await prepare?.(contender)
-        progress(`${count} callers, round ${round} of ${rounds}: ${contender.name}`)
-        const measured = await timed(contender, { callers: count, seconds })
-        rates.get(contender)!.push(measured.perSecond)
-        cpu.get(contender)!.push(measured.cpuMicros)
-        if (measured.cores) cores.get(contender)!.push(measured.cores)
-      }
-    }
-    const slowest = Math.min(...[...rates.values()].map(median))
-    const latencies = new Map(contenders.map((contender) => [contender, [] as Latency[]]))
-    // Where contenders are compared by it they take turns for this too.
-    for (let round = 1; round <= (sameRate ? rounds : 1); round++) {
-      for (const contender of contenders) {
-        if (!contender.load) continue
-        progress(`${count} callers, latency: ${contender.name}`)
-        await prepare?.(contender)
-        const rate = sameRate ? 0.5 * slowest : 0.7 * median(rates.get(contender)!)
-        const latency = await openLoop(await contender.load(), count, rate, Math.min(3, seconds))
-        latencies.get(contender)!.push(latency)
-      }
-    }
-    for (const contender of contenders) {
-      const reported = latencies.get(contender)!
-      const counted = cores.get(contender)!
-      figures.push({
-        contender: contender.name,
-        callers: count,
-        unit: contender.unit ?? 'requests',
-        perSecond: rates.get(contender)!,
-        cpuMicros: cpu.get(contender)!,
-        ...(counted.length > 0 && { cores: meanCores(counted) }),
-        ...(reported.length > 0 && {
-          latencyMs: {
-            p50: median(reported.map(({ p50 }) => p50)),
-            p99: median(reported.map(({ p99 }) => p99)),
-            p999: median(reported.map(({ p999 }) => p999)),
-          },
-        }),
-      })
-    }
+  for (const callers of setting.callers) {
+    const found = new Map<Contender, Found>(
+      setting.contenders.map((contender) => [
+        contender,
+        { perSecond: [], cpuMicros: [], cores: [], latencies: [] },
+      ]),
+    )
+    await measureRates(setting, callers, found)
+    await measureLatencies(setting, callers, found)
+    for (const [contender, of] of found) figures.push(figureOf(contender, callers, of))
   }
   return figures
 }
+
+async function measureRates(
+  { rounds, seconds, prepare, progress }: Contest,
+  callers: number,
+  found: ReadonlyMap<Contender, Found>,
+): Promise<void> {
+  for (const contender of found.keys()) {
+    await prepare?.(contender)
+    await contender.run({ callers, seconds: contender.load ? WARM_SECONDS : WARM_SECONDS_OTHERS })
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const [contender, { perSecond, cpuMicros, cores }] of found) {
+      await prepare?.(contender)
+      progress(`${callers} callers, round ${round} of ${rounds}: ${contender.name}`)
+      const measured = await timed(contender, { callers, seconds })
+      perSecond.push(measured.perSecond)
+      cpuMicros.push(measured.cpuMicros)
+      if (measured.cores) cores.push(measured.cores)
+    }
+  }
+}
+
+async function measureLatencies(
+  { rounds, seconds, prepare, sameRate, progress }: Contest,
+  callers: number,
+  found: ReadonlyMap<Contender, Found>,
+): Promise<void> {
+  const slowest = Math.min(...[...found.values()].map(({ perSecond }) => median(perSecond)))
+  // Where contenders are compared by it they take turns for this too.
+  for (let round = 1; round <= (sameRate ? rounds : 1); round++) {
+    for (const [contender, { perSecond, latencies }] of found) {
+      if (!contender.load) continue
+      progress(`${callers} callers, latency: ${contender.name}`)
+      await prepare?.(contender)
+      const rate = sameRate ? 0.5 * slowest : 0.7 * median(perSecond)
+      latencies.push(await openLoop(await contender.load(), callers, rate, Math.min(3, seconds)))
+    }
+  }
+}
+
+export const medianLatency = (latencies: readonly Latency[]): Latency => ({
+  p50: median(latencies.map(({ p50 }) => p50)),
+  p99: median(latencies.map(({ p99 }) => p99)),
+  p999: median(latencies.map(({ p999 }) => p999)),
+})
+
+const figureOf = (
+  { name, unit = 'requests' }: Contender,
+  callers: number,
+  { perSecond, cpuMicros, cores, latencies }: Found,
+): Figure => ({
+  contender: name,
+  callers,
+  unit,
+  perSecond,
+  cpuMicros,
+  ...(cores.length > 0 && { cores: meanCores(cores) }),
+  ...(latencies.length > 0 && { latencyMs: medianLatency(latencies) }),
+})
 
 async function timed({ pids = [], isServer, run }: Contender, phase: Phase) {
   const families = await Promise.all(pids.map(familyOf))

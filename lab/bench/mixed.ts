@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { encrypt } from '@svc/jwe/jwe'
 import { type Bed, type BenchPartner, freePort } from './bed.ts'
-import { median } from './contest.ts'
+import { medianLatency } from './contest.ts'
 import { CORES, type Cores, meanCores, whileCounting } from './cores.ts'
 import { type Latency, openLoop } from './load.ts'
 import { lookups } from './measures/coin-lookup.ts'
@@ -125,12 +125,6 @@ async function cardsOf({ admin }: Bed, { partnerId }: BenchPartner): Promise<num
   return rows[0]?.cards ?? 0
 }
 
-const medianOf = (latencies: readonly Latency[]): Latency => ({
-  p50: median(latencies.map(({ p50 }) => p50)),
-  p99: median(latencies.map(({ p99 }) => p99)),
-  p999: median(latencies.map(({ p999 }) => p999)),
-})
-
 /**
  * `npm run bench -- --mixed`: the latency of payments at a fixed rate, alone and among reads and creations, with a bulk
  * job, exports, webhooks and the numbering of events at the same time.
@@ -185,8 +179,8 @@ export async function measureMixed(bed: Bed, setting: Setting): Promise<Mixed> {
   receiver.close()
   const each = (sum: number) => Math.round(sum / rounds)
   return {
-    quiet: medianOf(phases.quiet),
-    busy: medianOf(phases.busy),
+    quiet: medianLatency(phases.quiet),
+    busy: medianLatency(phases.busy),
     webhooks: each(receiver.received()),
     exports: each(exports),
     bulkRows: each(bulkRows),
