@@ -219,7 +219,7 @@ test('whoever prepared a payout cannot approve it, by the rules and by the datab
   await expect(skipped).rejects.toThrow('sent_when_approved')
 })
 
-test('of paid and failed at once one wins; a repeat changes nothing; the bank’s reference names one payout', async () => {
+test('of paid and failed at once, paid holds, whichever comes first; a repeat changes nothing; the bank’s reference names one payout', async () => {
   const of = await shop()
   await pay(of, 10)
   const payoutId = await sent(of)
@@ -230,9 +230,9 @@ test('of paid and failed at once one wins; a repeat changes nothing; the bank’
     refusal(change(of, payoutId, { to: 'PAID', utr }, other)),
   ])
   const { status } = payloadOf(await of.client.get(`/api/v0/payouts/${payoutId}`))
-  expect(outcomes).toEqual(
-    status === 'PAID' ? ['none', 'payout_state', 'none'] : ['payout_state', 'none', 'payout_state'],
-  )
+  expect(status).toBe('PAID')
+  // A failure that comes first is taken back; one that comes later is refused.
+  expect(outcomes).toEqual(['none', expect.stringMatching(/^(?:none|payout_state)$/), 'none'])
   const another = await shop()
   await pay(another, 10)
   const [paid, next] = [await shop(), await sent(another)]

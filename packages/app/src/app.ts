@@ -54,7 +54,7 @@ import type { FastifyInstance } from 'fastify'
 import { HttpCloser } from './close-http.ts'
 import { dueCommandLoops } from './command-loops.ts'
 import { listenAddress } from './listen-address.ts'
-import { type Part, stopAll } from './part.ts'
+import { type Part, startInTurn, stopAll } from './part.ts'
 import { sandboxReference } from './sandbox-reference.ts'
 
 export interface AppOptions {
@@ -280,7 +280,7 @@ export class App {
 
   /** Starts what a listening service does beside requests: it expires, numbers and delivers events, and keeps records. */
   startBackground(): void {
-    for (const part of this.#background) part.start()
+    void startInTurn(this.#background, () => this.phase === 'leaving')
   }
 
   /**

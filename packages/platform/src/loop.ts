@@ -65,6 +65,11 @@ export class Loop {
     else if (!this.#failing) this.#begin()
   }
 
+  /** Resolves when the run in progress has ended. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
   /** Resolves when the run in progress has ended; no other one starts. */
   async stop(): Promise<void> {
     const wasStarted = this.#state === 'started'
