@@ -1,7 +1,8 @@
+import type { Bank } from './bank.ts'
 import type { Call, Callers, Tenant } from './callers.ts'
 import type { Cards } from './cards.ts'
 import type { Coins } from './coins.ts'
-import type { Merchants } from './merchants.ts'
+import type { Merchant } from './merchants.ts'
 import { ensure, type World } from './world.ts'
 
 /** More than the clocks of the process and of the database are ever apart, without a jump. */
@@ -33,9 +34,9 @@ export class Past {
   }
 
   /** Reads some of everything, and keeps what it is now. To be called when all outcomes are known. */
-  async keep(merchants: Merchants, cards: Cards, coins: Coins): Promise<void> {
+  async keep(merchants: readonly Merchant[], bank: Bank, cards: Cards, coins: Coins): Promise<void> {
     const { chance, process } = this.#world
-    const things = [codesOf(merchants), paymentsOf(merchants), cardsOf(cards), usersOf(coins)]
+    const things = [codesOf(merchants), paymentsOf(bank), cardsOf(cards), usersOf(coins)]
     const some = things.flatMap((of) =>
       of.length === 0 ? [] : Array.from({ length: EACH }, () => chance.pick(of)),
     )
@@ -85,13 +86,15 @@ export class Past {
   }
 }
 
-const codesOf = ({ all }: Merchants): Readable[] =>
-  all.flatMap((who) => who.codes.map(({ qrCodeId }) => ({ who, path: `/api/v0/qr-code/${qrCodeId}` })))
+const codesOf = (merchants: readonly Merchant[]): Readable[] =>
+  merchants.flatMap((who) => who.codes.map(({ qrCodeId }) => ({ who, path: `/api/v0/qr-code/${qrCodeId}` })))
 
-const paymentsOf = ({ payments }: Merchants): Readable[] =>
-  [...payments.values()].flatMap(({ code, known }) =>
-    code && known ? [{ who: code.merchant, path: `/api/v0/payments/${known.paymentId}` }] : [],
-  )
+const paymentsOf = (bank: Bank): Readable[] =>
+  bank
+    .recorded()
+    .flatMap(({ code, payment }) =>
+      code ? [{ who: code.merchant, path: `/api/v0/payments/${payment.paymentId}` }] : [],
+    )
 
 const cardsOf = ({ all }: Cards): Readable[] =>
   all.flatMap(({ partner: who, svcCardId }) => [

@@ -1,17 +1,18 @@
 import { expireDueCoins } from '@svc/core/coins/expire-coins'
 import { closeExpiredQrCodes, expireQrCodes } from '@svc/core/qr-codes/expire-qr-codes'
-import { setMerchantDisabled } from '@svc/core/tenants/merchant'
 import { Relay } from '@svc/core/webhooks/relay'
+import { Bank } from './bank.ts'
 import { type Call, Callers, Touched } from './callers.ts'
 import { Cards } from './cards.ts'
 import { Coins } from './coins.ts'
 import { drawFault, type Fault } from './faults.ts'
 import { Feeds } from './feeds.ts'
 import { rotateKeys } from './key-rotation.ts'
-import { Merchants } from './merchants.ts'
+import { changeMerchant, enableMerchants, type Merchant, newMerchant } from './merchants.ts'
 import { changeClient, newPartner, type Partner } from './partners.ts'
 import { Past } from './past.ts'
 import type { SimulatedProcess } from './process.ts'
+import { QrCodes } from './qr-codes.ts'
 import type { SimulationServer } from './server.ts'
 import { Watch } from './watch.ts'
 import { World } from './world.ts'
@@ -37,8 +38,10 @@ export class Run {
   readonly callers: Callers
   readonly #server: SimulationServer
   #touched = new Touched()
-  #merchants!: Merchants
+  #merchants: Merchant[] = []
   #partners: Partner[] = []
+  #codes!: QrCodes
+  #bank!: Bank
   #cards!: Cards
   #coins!: Coins
   #feeds!: Feeds
@@ -89,16 +92,17 @@ export class Run {
     this.#watch = await Watch.open(this.#server, world)
     const touched = () => this.#touched
     const round = () => this.callers.round
-    this.#merchants = new Merchants(world, touched, round)
     await world.carryOut([
       async () => {
-        await this.#merchants.setUp(2)
+        this.#merchants = [await newMerchant(world, 0), await newMerchant(world, 1)]
         this.#partners = [await newPartner(world, 'incentive'), await newPartner(world, 'employee_rewards')]
       },
     ])
+    this.#codes = new QrCodes(world, this.#merchants, touched, round)
+    this.#bank = new Bank(world, this.#codes, touched, round)
     this.#cards = new Cards(world, this.#partners, touched, round)
     this.#coins = new Coins(world, this.#partners, touched)
-    this.#feeds = new Feeds(world, [...this.#merchants.all, ...this.#partners])
+    this.#feeds = new Feeds(world, [...this.#merchants, ...this.#partners])
     await this.callers.exchange(this.#feeds.endpoints(), [], false)
     await this.callers.exchange(
       this.#partners.flatMap((partner) => [this.#coins.configure(partner), this.#coins.configure(partner)]),
@@ -120,13 +124,13 @@ export class Run {
     this.#cards.using(calls, callers.round + 1)
     await callers.exchange(calls, meanwhile)
     world.armed = []
-    await this.#watch.references(this.#merchants)
+    await this.#watch.references(this.#codes)
     await this.#watch.check(this.#touched)
     await this.#watch.compare(this.#touched, this.#cards, this.#coins, this.#partners)
     if (callers.round % ALL_CHECKED_EVERY_ROUNDS === 0) await this.#watch.checkAll()
     if (chance.happens(PAST_KEPT)) {
       await this.#settle()
-      await this.#past.keep(this.#merchants, this.#cards, this.#coins)
+      await this.#past.keep(this.#merchants, this.#bank, this.#cards, this.#coins)
     }
   }
 
@@ -165,7 +169,6 @@ export class Run {
   }
 
   async #call(): Promise<Call[]> {
-    const merchants = this.#merchants
     const kind = this.world.chance.weighted({
       code: 10,
       cancel: 3,
@@ -187,13 +190,13 @@ export class Run {
       feed: 3,
     })
     const made = {
-      code: () => merchants.create(),
-      cancel: () => merchants.cancel(),
-      pay: () => merchants.pay(),
-      late: () => merchants.late(3),
-      again: () => merchants.again(),
-      refund: () => merchants.refund(),
-      readCode: () => merchants.read(),
+      code: () => this.#codes.create(),
+      cancel: () => this.#codes.cancel(),
+      pay: () => this.#bank.pay(),
+      late: () => this.#bank.late(3),
+      again: () => this.#bank.again(),
+      refund: () => this.#bank.refund(),
+      readCode: () => this.#codes.read(),
       card: () => this.#cards.create(),
       spend: () => this.#cards.spend(),
       cardRefund: () => this.#cards.refund(),
@@ -216,13 +219,13 @@ export class Run {
     const size = chance.whole(8, 24)
     const each = (make: () => Call | Call[] | undefined) =>
       Array.from({ length: size }, make).flatMap((calls) => calls ?? [])
-    const code = this.#merchants.newest()
+    const code = this.#codes.newest()
     const card = this.#cards.card()
     const user = this.#coins.user()
     const kind = chance.weighted({ pay: 3, payAndCancel: 3, spend: 3, status: 1, redeem: 2, allocate: 1 })
-    if (kind === 'pay' && code) return each(() => this.#merchants.pay(code))
+    if (kind === 'pay' && code) return each(() => this.#bank.pay(code))
     if (kind === 'payAndCancel' && code)
-      return each(() => (chance.happens(0.15) ? this.#merchants.cancel(code) : this.#merchants.pay(code)))
+      return each(() => (chance.happens(0.15) ? this.#codes.cancel(code) : this.#bank.pay(code)))
     if (kind === 'spend' && card) return each(() => this.#cards.spend(card, 200_00))
     if (kind === 'status' && card) return each(() => this.#cards.status(card))
     if (kind === 'redeem') return each(() => this.#coins.redeem(user))
@@ -246,9 +249,9 @@ export class Run {
     this.#disturbances++
     const act = chance.weighted({ merchant: 4, client: 2, keys: 3 })
     world.trace(`operator ${act}`)
-    if (act === 'merchant') return [this.#merchants.operate()]
+    if (act === 'merchant') return [changeMerchant(world, chance.pick(this.#merchants))]
     if (act === 'client') return [changeClient(world, chance.pick(this.#partners))]
-    return [rotateKeys(world, [...this.#merchants.all, ...this.#partners])]
+    return [rotateKeys(world, [...this.#merchants, ...this.#partners])]
   }
 
   #arm(): void {
@@ -269,23 +272,18 @@ export class Run {
   /** No more trouble, everybody may work, and every outcome gets known. */
   async #settle(): Promise<void> {
     const { world, callers } = this
-    const { database } = world.app.services
     world.armed = []
-    const disabled = this.#merchants.all.filter(({ disabledNow }) => disabledNow)
-    for (const merchant of disabled) {
-      await world.carryOut([() => database.operate((tx) => setMerchantDisabled(tx, merchant.id, false))])
-      merchant.disabledNow = false
-    }
+    await enableMerchants(world, this.#merchants)
     await world.pass(1_500)
     await callers.settleAll()
-    await this.#watch.references(this.#merchants)
+    await this.#watch.references(this.#codes)
   }
 
   async #end(): Promise<void> {
     const { world, callers } = this
     this.#touched = new Touched()
     await this.#settle()
-    for (let late = this.#merchants.late(20); late.length > 0; late = this.#merchants.late(20)) {
+    for (let late = this.#bank.late(20); late.length > 0; late = this.#bank.late(20)) {
       await callers.exchange(late, [], false)
       await this.#settle()
     }
@@ -302,7 +300,7 @@ export class Run {
     await this.#feeds.readAll(callers)
     await this.#settle()
     await this.#past.compare()
-    await this.#watch.compareAll(this.#merchants, this.#cards, this.#coins, this.#partners)
+    await this.#watch.compareAll(this.#bank, this.#cards, this.#coins, this.#partners)
     await this.#watch.checkAll()
   }
 }

@@ -1,11 +1,12 @@
 import { checkInvariants, INVARIANTS, nameOf } from '@svc/app/invariants'
 import type { Check } from '@svc/core/ledger/reconcile'
 import pg from 'pg'
+import type { Bank } from './bank.ts'
 import { Touched } from './callers.ts'
 import type { Cards } from './cards.ts'
 import type { Coins } from './coins.ts'
-import type { Merchants } from './merchants.ts'
 import type { Partner } from './partners.ts'
+import type { QrCodes } from './qr-codes.ts'
 import type { SimulationServer } from './server.ts'
 import { ensure, type World } from './world.ts'
 
@@ -156,8 +157,8 @@ export class Watch {
   }
 
   /** Finds the references of new codes. */
-  async references(merchants: Merchants): Promise<void> {
-    const codes = merchants.takeNew()
+  async references(qrCodes: QrCodes): Promise<void> {
+    const codes = qrCodes.takeWithoutTr()
     if (codes.length === 0) return
     const ids = codes.map(({ qrCodeId }) => qrCodeId)
     const { rows } = await this.#client.query({
@@ -174,26 +175,23 @@ export class Watch {
   }
 
   /** At the end, everything that was ever acknowledged. */
-  async compareAll(
-    merchants: Merchants,
-    cards: Cards,
-    coins: Coins,
-    partners: readonly Partner[],
-  ): Promise<void> {
-    const reported = [...merchants.payments.values()].filter(({ known }) => known)
+  async compareAll(bank: Bank, cards: Cards, coins: Coins, partners: readonly Partner[]): Promise<void> {
     const { rows } = await this.#client.query('select utr, payment_id, amount_paise, status from payments')
     const found = new Map(rows.map((row) => [row.utr, row]))
-    for (const { utr, known } of reported) {
+    for (const { utr, payment } of bank.recorded()) {
       const row = found.get(utr)
       ensure(
-        row?.payment_id === known.paymentId,
-        () => `${utr} was acknowledged as ${known.paymentId} and is ${row?.payment_id}`,
+        row?.payment_id === payment.paymentId,
+        () => `${utr} was acknowledged as ${payment.paymentId} and is ${row?.payment_id}`,
       )
       ensure(
-        Number(row.amount_paise) === Math.round(known.amount * 100),
-        () => `${utr}: ${row.amount_paise} paise, answered was ${known.amount}`,
+        Number(row.amount_paise) === Math.round(payment.amount * 100),
+        () => `${utr}: ${row.amount_paise} paise, the response said ${payment.amount}`,
       )
-      ensure(row.status === known.status, () => `${utr} was answered ${known.status} and is ${row.status}`)
+      ensure(
+        row.status === payment.status,
+        () => `${utr} was answered ${payment.status} and is ${row.status}`,
+      )
     }
     const touched = new Touched()
     for (const { svcCardId } of cards.all) touched.cards.add(svcCardId)
