@@ -1,7 +1,8 @@
 import { FAILURES } from '@svc/contract/errors'
 import { ID_KINDS } from '@svc/contract/id-kinds'
 import { Contract } from '../../test/harness/contract.ts'
-import type { Documented, Request } from './requests.ts'
+import type { Documented } from './operations.ts'
+import type { Request } from './requests.ts'
 import type { HttpResponse } from './send.ts'
 import type { Target, Tenant } from './target.ts'
 
