@@ -45,7 +45,9 @@ async function users(recorder: Recorder, { issuer }: Callers, companyId: string)
   await recorder.works('getUser', 'One of them', issuer, { params })
   await recorder.fails('getUser', 'user_not_found', UNKNOWN, issuer, missing)
   await recorder.works('listUsers', 'Of a company', issuer, { query: { companyId } })
-  await recorder.fails('listUsers', 'validation_failed', 'Without a company', issuer, {})
+  await recorder.fails('listUsers', 'validation_failed', 'A limit out of range', issuer, {
+    query: { limit: '0' },
+  })
   const body = { email: 'asha@example.com', title: null }
   await recorder.works('updateUser', 'A new e-mail address', issuer, { params, body })
   await recorder.fails('updateUser', 'user_not_found', UNKNOWN, issuer, { ...missing, body })
