@@ -23,7 +23,7 @@ export const keyedQuery: typeof query = (contract) => ({
 // Two requests with one key at the same time: the second waits, and then finds the response of the first.
 const LOCK = statement(
   'console_once_lock',
-  `select pg_advisory_xact_lock(hashtextextended('svc once ' || $1, 0))`,
+  `select pg_advisory_xact_lock(hashtextextended('svc once ' || $1 || ' ' || $2 || ' ' || $3, 0))`,
 )
 
 /** Does the work and stores its response in the same transaction; where the key has one already, returns that. */
@@ -34,7 +34,7 @@ export async function once(
   work: () => Promise<object>,
 ): Promise<HttpResponse> {
   if (!key) return { status: 200, body: JSON.stringify(await work()) }
-  await tx.query(LOCK, [`${key.tenantId} ${key.route} ${key.key}`])
+  await tx.query(LOCK, [key.tenantId, key.route, key.key])
   const store = new IdempotencyStore(keyring)
   const first = (await store.find(tx, [key])).repeat(key)
   if (first) return first

@@ -24,12 +24,12 @@ const FOUND = statement<Found>(
 export async function matchLateLines({ commands, database }: CoreServices): Promise<number> {
   const found = await database.directory(FOUND, [LINES_A_SWEEP])
   const record = commands.open(recordSettlement)
-  const ofFiles = groupBy(found, ({ tenantId, fileId }) => `${tenantId} ${fileId}`)
   const recorded = await Promise.all(
-    [...ofFiles.values()].map((lines) => {
-      const { tenantId, fileId } = lines[0]!
-      return record.run({ tenantId, fileId, lines })
-    }),
+    [...groupBy(found, ({ tenantId }) => tenantId)].flatMap(([tenantId, ofTenant]) =>
+      [...groupBy(ofTenant, ({ fileId }) => fileId)].map(([fileId, lines]) =>
+        record.run({ tenantId, fileId, lines }),
+      ),
+    ),
   )
   return recorded.reduce((sum, { corrected, lines }) => sum + corrected.length + lines.length, 0)
 }
