@@ -27,6 +27,7 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.dismissRailNotice',
     'console.eraseUser',
     'console.rejectPosting',
+    'console.reopenRailNotice',
     'console.resetOperatorPassword',
     'console.returnPayment',
     'console.reverseJournal',
