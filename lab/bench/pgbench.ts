@@ -27,20 +27,17 @@ export async function script(name: string, words: Readonly<Record<string, string
   return template.replace(/\{\{(\w+)\}\}/g, (_, word: string) => all[word]!)
 }
 
-/** In which each connection prepares its statements; these seconds do not count. Where 64 prepare many, it takes longer. */
-const WARM_SECONDS = 2
+/**
+ * In which connections are made and prepare their statements; these seconds do not count. On a machine where processes are
+ * slow to start, 64 need seconds; batches need two.
+ */
+const warmSecondsOf = (clients: number): number => (clients > 2 ? 8 : 2)
 
 /**
  * pgbench running a script as the service's own role, prepared, over the Unix socket.
  * @param each how many of the service's requests one transaction carries out
  */
-export function pgbenchContender(
-  name: string,
-  bed: Bed,
-  sql: string,
-  each = 1,
-  warmSeconds = WARM_SECONDS,
-): Contender {
+export function pgbenchContender(name: string, bed: Bed, sql: string, each = 1): Contender {
   const program = postgresProgram('pgbench')
   if (!program) throw new Error('There is no pgbench: install postgresql-contrib, or set PGBENCH.')
   return {
@@ -54,6 +51,7 @@ export function pgbenchContender(
         await writeFile(file, sql)
         // One thread a core; batches need few connections, or they wait for each other's rows only.
         const clients = each === 1 ? callers : Math.min(callers, 2)
+        const warmSeconds = warmSecondsOf(clients)
         const args = [
           '-n',
           '-P',

@@ -16,9 +16,6 @@ const MESSAGES_PER_SECOND = 6_000
 
 const tokenOf = (card: number): string => `crd_${String(card).padStart(26, '0')}`
 
-/** Each connection makes plans of fourteen statements on tables with many constraints. */
-const PGBENCH_WARM_SECONDS = 6
-
 let sent = 0
 
 /** Authorisations of ten paise, one card after the other: each message is a new one. */
@@ -82,13 +79,7 @@ export const cardAuthorization: Measure = {
       httpContender('svc', [bed.service.pid, bed.postmasterPid], () =>
         authorizations(setting, cards, setting.seconds),
       ),
-      pgbenchContender(
-        'pgbench, one transaction a request',
-        bed,
-        await script('authorize-card', words),
-        1,
-        PGBENCH_WARM_SECONDS,
-      ),
+      pgbenchContender('pgbench, one transaction a request', bed, await script('authorize-card', words)),
       pgbenchContender('pgbench, 64 in a transaction', bed, await script('authorize-card-batch', words), 64),
     ]
     const prepare = async () => {
