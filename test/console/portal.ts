@@ -167,7 +167,8 @@ export function portalOfViewers(bed: Bed): void {
     ]) {
       await goTo(page, path)
       const names = await page.getByRole('main').getByRole('button').allTextContents()
-      const harmless = /^(?:Print|Export CSV|Last 7 days as CSV|Next|Clear them|More filters|View|API reference|Filters?.*|)$/
+      const harmless =
+        /^(?:Print|Export CSV|Last 7 days as CSV|Next|Clear them|More filters|View|API reference|Filters?.*|)$/
       expect(
         names.filter((name) => !harmless.test(name.trim())),
         path,

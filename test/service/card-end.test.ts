@@ -140,14 +140,12 @@ test('a hold that expires on a replaced card follows too', async () => {
     `update card_authorizations set expires_at = now() - interval '1 second' where svc_card_id = $1`,
     [svcCardId],
   )
-  // The service's own loops may be at it too.
-  await expect
-    .poll(async () => {
-      await expireCardHolds(service.app.services)
-      await sweep()
-      return (await card(made)).accountBalance
-    })
-    .toBe(500)
+  const { services } = service.app
+  const moved = () =>
+    expireCardHolds(services)
+      .then(sweep)
+      .then(async () => (await card(made)).accountBalance)
+  await expect.poll(moved, 'the service’s own loops may be at it too').toBe(500)
 })
 
 test('a card with nothing left, or with money on its way back, is not replaced', async () => {
