@@ -80,6 +80,11 @@ export async function waitsOf(
 ): Promise<Waits> {
   const requests: Timed[] = []
   const stop = watch(admin)
-  await openLoop(load, callers, perSecond, seconds, (request) => void requests.push(request))
-  return sharesOf(await stop(), requests)
+  let samples: readonly Sample[] = []
+  try {
+    await openLoop(load, callers, perSecond, seconds, (request) => void requests.push(request))
+  } finally {
+    samples = await stop()
+  }
+  return sharesOf(samples, requests)
 }
