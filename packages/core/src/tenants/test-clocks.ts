@@ -18,6 +18,9 @@ export class TestClocks implements Clock {
   readonly #base: Clock
   #byTenant: ReadonlyMap<string, ClockAhead> = new Map()
   #timelines: readonly Timeline[]
+  /** Reads that have begun, and the latest of them that counts. */
+  #begun = 0
+  #latest = 0
 
   constructor(base: Clock) {
     this.#base = base
@@ -41,9 +44,12 @@ export class TestClocks implements Clock {
     return this.#timelines
   }
 
-  /** Reads where the clocks stand. */
-  async load(database: Database): Promise<void> {
+  /** Reads where the clocks stand. A read that began before one that has ended counts no more. */
+  async load(database: Pick<Database, 'directory'>): Promise<void> {
+    const turn = ++this.#begun
     const rows = await database.directory(ALL)
+    if (turn < this.#latest) return
+    this.#latest = turn
     this.#byTenant = new Map(
       rows.map(({ tenant_id, ahead_ms }) => [tenant_id, new ClockAhead(this.#base, Number(ahead_ms))]),
     )
