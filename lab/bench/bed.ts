@@ -81,6 +81,9 @@ export function closedWithRun<B extends Closing>(bed: B): B {
 export const closeBeds = async (): Promise<void> =>
   void (await Promise.all([...beds].map((bed) => bed.close())))
 
+/** What searches of one card read among a million is 1 GB; PostgreSQL's default keeps 128 MB. */
+const MEMORY = { shared_buffers: '2GB' }
+
 /** A durable PostgreSQL in a folder of its own, that lets everybody in. */
 export async function newServer(
   more: Readonly<Record<string, string>> = {},
@@ -93,7 +96,10 @@ export async function newServer(
   const settings = { listen_addresses: '127.0.0.1', port: String(await freePort()), hba_file: hbaFile }
   return {
     dataDir,
-    server: await openEmbedded({ dataDir, settings: { max_connections: '200', ...settings, ...more } }),
+    server: await openEmbedded({
+      dataDir,
+      settings: { ...MEMORY, max_connections: '200', ...settings, ...more },
+    }),
   }
 }
 
