@@ -162,6 +162,7 @@ function atRate(
 ): Promise<void> {
   const startMs = performance.now()
   const total = Math.floor(perSecond * seconds)
+  // In turn: a server may close a connection that nothing comes over.
   const idle = [...callers]
   const dueMs = (n: number) => startMs + (n * 1_000) / perSecond
   let sent = 0
@@ -176,7 +177,7 @@ function atRate(
         const due = dueMs(sent)
         const request = load.next(sent++)
         if (!request) return fail(new Error('the requests ran out'))
-        const caller = idle.pop()!
+        const caller = idle.shift()!
         caller.send(request, (error) => {
           if (error) return fail(error)
           record({ dueMs: due, doneMs: performance.now() })

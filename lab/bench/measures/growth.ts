@@ -1,5 +1,7 @@
 import { type Bed, type BenchPartner, dropUnnumbered, makeBed } from '../bed.ts'
 import { type Contender, contest, type Figure, httpContender } from '../contest.ts'
+import { requestBytes } from '../load.ts'
+import { insertManyEvents, type ManyEvents } from '../many-events.ts'
 import { accountOf, singleCards } from './card-search.ts'
 import { lookups } from './coin-lookup.ts'
 import { orders } from './encrypted-creation.ts'
@@ -7,25 +9,32 @@ import type { Measure, Note, Setting } from './measure.ts'
 
 const SMALLEST = 10_000
 const [ISSUERS, ACCOUNTS] = [8, 4]
+const PAGE_EVENTS = 20
 /** What a search of one card reads. */
 const READ = ['cards', 'cards_pkey', 'ledger_accounts', 'ledger_accounts_pkey']
 
-/** What is asked of an installation that holds so many cards. */
-type Operation = 'search' | 'look up coins' | 'issue'
+/** What is asked of an installation that holds so many cards, and as many events. */
+type Operation = 'search' | 'look up coins' | 'read events' | 'issue'
 
 async function contendersOf(setting: Setting, cards: number): Promise<Record<Operation, Contender>> {
   const { bed, callers, seconds } = setting
-  const named = (operation: Operation) => `${operation}, ${cards.toLocaleString('en')} cards`
+  const named = (operation: Operation) =>
+    `${operation}, ${cards.toLocaleString('en')} ${operation === 'read events' ? 'events' : 'cards'}`
   const pids = [bed.service.pid, bed.postmasterPid]
   const account = await accountOf(setting, cards)
   const issuers: BenchPartner[] = []
   for (let i = 0; i < ISSUERS; i++) issuers.push(await bed.newPartner('incentive', ACCOUNTS))
   const requests = await lookups(bed, issuers[0]!, callers[0]!)
+  const feed = await insertManyEvents(setting, account.partner.partnerId, cards)
   return {
     search: singleCards(setting, account, named('search')),
     'look up coins': httpContender(named('look up coins'), pids, () => ({
       port: bed.service.port,
       next: (n) => requests[n % requests.length],
+    })),
+    'read events': httpContender(named('read events'), pids, () => ({
+      port: bed.service.port,
+      next: () => pageOf(account.partner, feed),
     })),
     // Last, for it adds cards by the thousand.
     issue: httpContender(named('issue'), pids, () =>
@@ -33,6 +42,14 @@ async function contendersOf(setting: Setting, cards: number): Promise<Record<Ope
     ),
   }
 }
+
+/** A page from anywhere in the feed, as a reader asks for it that catches up. */
+const pageOf = ({ headers }: BenchPartner, { first, count }: ManyEvents) =>
+  requestBytes(
+    'GET',
+    `/api/v0/events?limit=${PAGE_EVENTS}&after=${first + Math.floor(Math.random() * (count - PAGE_EVENTS))}`,
+    { authorization: headers.authorization! },
+  )
 
 /** Into the system's memory, as they are after some hours of use: the disk's speed is not ours. Answers their gigabytes. */
 async function readOnce({ admin }: Bed): Promise<number> {
@@ -44,10 +61,10 @@ async function readOnce({ admin }: Bed): Promise<number> {
   return Number(rows[0]!.bytes) / 1e9
 }
 
-/** How much slower the slowest hundredth becomes when an installation grows; each size has a database of its own. */
+/** How much slower the slowest hundredth becomes when an installation grows: as many events as cards, each size in a database of its own. */
 export const growth: Measure = {
   id: 'growth',
-  title: 'The same requests as the number of cards grows',
+  title: 'The same requests as the numbers of cards and events grow',
   async run(setting) {
     const { cards, full } = setting
     const sizes = full ? [SMALLEST, cards / 10, cards] : [SMALLEST, cards]
