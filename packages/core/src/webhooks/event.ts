@@ -34,14 +34,23 @@ const NUMBERS = statement<Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence
    where tenant_id = $1 and sequence > $2 and ($3::text is null or type = $3) order by sequence limit $4`,
 )
 
-/** A tenant's events after a number, of one type or of all. */
-export const readFeed = async (
+/** The numbers of a tenant's events after one of them, of one type or of all. */
+export const readNumbers = (
   tx: Tx,
   tenantId: string,
   after: bigint,
   type: string | null,
   limit: number,
-): Promise<NumberedEvent[]> => withEvents(tx, await tx.query(NUMBERS, [tenantId, after, type, limit]))
+): Promise<Pick<NumberedEvent, 'tenantId' | 'eventId' | 'sequence'>[]> =>
+  tx.query(NUMBERS, [tenantId, after, type, limit])
+
+/** A tenant's events after a number, of all types. */
+export const readFeed = async (
+  tx: Tx,
+  tenantId: string,
+  after: bigint,
+  limit: number,
+): Promise<NumberedEvent[]> => withEvents(tx, await readNumbers(tx, tenantId, after, null, limit))
 
 /** Numbers come as text in `Last-Event-ID` and in a query, where the end of the feed has a name, too. */
 export const SEQUENCE_PATTERN = '^[0-9]{1,15}$'

@@ -5,9 +5,10 @@ import {
   POSITION_DOCUMENTED,
   POSITION_PATTERN,
   POSITION_RULE,
-  readFeed,
+  readNumbers,
 } from '@svc/core/webhooks/event'
 import { feedPosition, LATEST } from '@svc/core/webhooks/feed-horizon'
+import { withEvents } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import { query, succeed } from '../http/operation.ts'
 import { PAGE_IN_QUERY, readLimit } from '../http/page.ts'
@@ -62,11 +63,13 @@ export const listEvents = query({
   mount({ database, config }) {
     return async ({ caller: { tenantId }, query: { after, limit: wanted, type } }) => {
       const limit = readLimit(wanted)
-      const { rows, begin } = await database.read([tenantId], async (tx) => ({
-        rows:
-          after === LATEST ? [] : await readFeed(tx, tenantId, BigInt(after ?? 0), type ?? null, limit + 1),
-        begin: await feedPosition(tx, tenantId, after),
-      }))
+      const { rows, begin } = await database.read([tenantId], async (tx) => {
+        const numbers =
+          after === LATEST ? [] : await readNumbers(tx, tenantId, BigInt(after ?? 0), type ?? null, limit + 1)
+        // The position travels behind the events: one that is deleted before counts as missing.
+        const [rows, begin] = await Promise.all([withEvents(tx, numbers), feedPosition(tx, tenantId, after)])
+        return { rows, begin }
+      })
       const shown = rows.slice(0, limit)
       const data = shown.map((row) => eventToWire(row, config.BUSINESS_TIME_ZONE))
       const next = data.at(-1)?.sequence ?? Number(begin)

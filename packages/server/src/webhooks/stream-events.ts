@@ -137,7 +137,7 @@ export class EventStreams {
       if (caller.stillValid && !(await caller.stillValid())) return
       // Without the filter, so that the place in the feed moves on over what is filtered out.
       const rows: NumberedEvent[] = grew
-        ? await database.read([tenantId], (tx) => readFeed(tx, tenantId, after, null, PAGE_EVENTS))
+        ? await database.read([tenantId], (tx) => readFeed(tx, tenantId, after, PAGE_EVENTS))
         : []
       // A reader so slow that the feed was forgotten beneath it: when it connects again, it gets `events_forgotten`.
       if (rows[0] && rows[0].sequence !== after + 1n) return
