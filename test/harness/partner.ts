@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, randomBytes } from 'node:crypto'
-import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { issueSharedKey, type SharedKey } from '@svc/core/tenants/jwe-keys'
 import { createPartner, type Product } from '@svc/core/tenants/partner'
@@ -8,6 +8,7 @@ import { encrypt } from '@svc/jwe/jwe'
 import type { JweKey } from '@svc/jwe/keys'
 import { paise } from '@svc/kernel/money'
 import type { ApiResponse, Client, Json } from './client.ts'
+import { fundCardAccount } from './fund-card-account.ts'
 import { asSuperuser, type TestService } from './service.ts'
 
 export interface TestPartner {

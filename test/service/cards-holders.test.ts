@@ -1,8 +1,9 @@
-import { findCardAccount, fundCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
+import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
 import { insertCompany } from '@svc/core/tenants/company'
 import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, payloadOf } from '../harness/client.ts'
+import { fundCardAccount } from '../harness/fund-card-account.ts'
 import { asPartner, countRows, createCard, newPartner, type TestPartner } from '../harness/partner.ts'
 import { openService, type TestService } from '../harness/service.ts'
 

@@ -165,7 +165,7 @@ async function encryptAll(file: string, text: string, access: Access): Promise<I
   const { orders, faults } = readCsvOrders(text, defaults, loadMaxPaise)
   if (faults.length > 0)
     throw new UsageError(
-      `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}; nothing was sent.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `${file} has ${faults.length === 1 ? 'an error' : `${faults.length} errors`}; nothing was sent.\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     )
   const rows: [number, string][] = []
   for (const { line, order } of orders)

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventType } from '@svc/contract/events'
 import type { ApiPath } from './tenant-session.ts'
-import { asPartner, type Sandbox, type Trigger } from './trigger.ts'
-import { UsageError } from './usage-error.ts'
+import { asPartner, byTime, type Sandbox, type Trigger } from './trigger.ts'
 
 const COINS: ApiPath = '/api/v0/svc-coins'
 
@@ -32,10 +31,6 @@ async function allocate(
   return asPartner(sandbox).call('POST', `${COINS}/allocate`, sandbox.override(request))
 }
 
-const byTimeOfCoins = async (): Promise<string> => {
-  throw new UsageError('Coins last a day at least; this event cannot be triggered')
-}
-
 type CoinEvent = Extract<EventType, `coin${string}`>
 
 export const COIN_TRIGGERS: Record<CoinEvent, Trigger> = {
@@ -59,7 +54,7 @@ export const COIN_TRIGGERS: Record<CoinEvent, Trigger> = {
     await asPartner(sandbox).call('POST', `${COINS}/redeem`, request)
     return `took coins from ${userId}`
   },
-  'coins.expiring': byTimeOfCoins,
-  'coins.expired': byTimeOfCoins,
+  'coins.expiring': byTime,
+  'coins.expired': byTime,
   'coin_config.changed': async (sandbox) => `made ${(await newCoinConfig(sandbox)).coinConfigId}`,
 }

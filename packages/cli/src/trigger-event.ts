@@ -5,7 +5,7 @@ import { issueApiKey, revokeApiKey } from '@svc/core/tenants/api-key'
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { withInstallation } from './context.ts'
 import type { ApiPath } from './tenant-session.ts'
-import { asPartner, type Override, type Overrides, type Trigger } from './trigger.ts'
+import { asPartner, byTime, type Override, type Overrides, type Trigger } from './trigger.ts'
 import { COIN_TRIGGERS } from './trigger-coins.ts'
 import { asMerchant, byTheNetwork, newCard, newCode, pay, payOut, spend } from './trigger-requests.ts'
 import { UsageError } from './usage-error.ts'
@@ -16,12 +16,6 @@ const authorization = (amount: number) => () => ({ type: 'authorization', amount
 
 const byTheBank = async (): Promise<string> => {
   throw new UsageError('A signed notice of the bank causes it: see “Disputes” in docs/guides/upi-rail.md')
-}
-
-const byTime = async (): Promise<string> => {
-  throw new UsageError(
-    'Cards last a month at least, and their money waits for days; this event cannot be triggered',
-  )
 }
 
 const TRIGGERS: Record<EventType, Trigger> = {

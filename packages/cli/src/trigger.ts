@@ -1,5 +1,6 @@
 import type { SandboxFile } from '@svc/server/sandbox/demo'
 import { TenantSession } from './tenant-session.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Fields that replace those of the requests that cause an event. */
 export type Overrides = Readonly<Record<string, unknown>>
@@ -15,3 +16,10 @@ export type Trigger = (sandbox: Sandbox) => Promise<string>
 
 export const asPartner = ({ baseUrl, incentivePartner }: SandboxFile) =>
   new TenantSession(baseUrl, incentivePartner)
+
+/** Of an event that only time causes. */
+export const byTime: Trigger = async () => {
+  throw new UsageError(
+    'Time causes it: see docs/guides/test-clocks.md, and svc sandbox clock advance incentivePartner --by 8d',
+  )
+}

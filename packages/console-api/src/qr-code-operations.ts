@@ -14,6 +14,7 @@ import {
   toWireWithImage,
 } from '@svc/core/qr-codes/qr-code'
 import { findMerchant } from '@svc/core/tenants/merchant'
+import { paiseToWire } from '@svc/kernel/money'
 import { recordAudit } from '@svc/platform/audit'
 import type { Database, Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -63,7 +64,7 @@ const rowOf = (row: ListedCode, timeZone: string, now: number, code: object) => 
   merchantName: row.merchantName,
   tr: row.tr,
   acceptedCount: row.acceptedCount,
-  acceptedAmount: Number(row.acceptedPaise) / 100,
+  acceptedAmount: paiseToWire(row.acceptedPaise),
   expired: row.status === 'ACTIVE' && row.expiryAt !== null && row.expiryAt.getTime() <= now,
 })
 

@@ -203,7 +203,7 @@ export const SETTINGS = {
     3_000,
     0,
     300_000,
-    'Live mode: after SIGTERM, time in which `/readyz` says 503 while requests are still taken, so that a load balancer turns away before they are refused.',
+    'Live mode: after SIGTERM, time in which `/readyz` says 503 while requests are still accepted, so that a load balancer stops sending them.',
   ),
   DRAIN_TIMEOUT_MS: whole(
     20_000,
@@ -226,9 +226,7 @@ export class ConfigError extends Error {
   readonly faults: readonly string[]
 
   constructor(faults: readonly string[]) {
-    super(
-      `The settings have ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
-    )
+    super(`The settings are invalid:\n${faults.map((f) => `  ${f}`).join('\n')}`)
     this.faults = faults
   }
 }

@@ -57,13 +57,13 @@ export const FAILURES = {
     401,
     'SYSTEM_ERROR',
     'Invalid access token',
-    'Get a new token. It may be missing, malformed, expired, revoked or of a kind that this operation does not accept.',
+    'Get a new token. The one that was sent is missing, malformed, expired, revoked or of a kind that this operation does not accept.',
   ),
   invalid_api_key: kind(
     401,
     'SYSTEM_ERROR',
     'Invalid API key',
-    'Send the merchant’s key in the `API-Key` header. It may be missing, mistyped, revoked, or its merchant disabled.',
+    'Send the merchant’s key in the `API-Key` header. The one that was sent is missing, mistyped or revoked, or its merchant is disabled.',
   ),
   invalid_signature: kind(
     401,
@@ -80,8 +80,8 @@ export const FAILURES = {
   invalid_session: kind(
     401,
     'SYSTEM_ERROR',
-    'The session cookie is missing or belongs to another token',
-    'Send a `SVCSESSION` cookie that came with a live token of the same partner.',
+    'The session cookie is missing, expired or of another partner',
+    'Send a `SVCSESSION` cookie that came with a live token of the same partner; with `SEARCH_COOKIE=token`, the one that came with this token.',
   ),
   not_signed_in: kind(
     401,

@@ -179,7 +179,7 @@ export function copyNative(
   return copied
 }
 
-/** Whether this process may create files in `dir`; the response is the error's code, or undefined when it may. */
+/** Why this process may not create files in `dir`: the error's code, or undefined when it may. */
 export function whyNotWritable(dir: string): string | undefined {
   try {
     accessSync(dir, constants.W_OK | constants.X_OK)

@@ -23,7 +23,7 @@ export function parseRupees(text: string): Paise | undefined {
 export const paiseFromWire = (rupees: number): Paise | undefined => parseRupees(String(rupees))
 
 /** Paise to the wire's JSON number of rupees; exact to the paisa up to 2^53 paise. */
-export const paiseToWire = (amount: Paise): number => Number(amount) / 100
+export const paiseToWire = (amount: bigint): number => Number(amount) / 100
 
 /** Paise as rupees with two decimals, `"249.50"`: the `am` of a UPI string, and what people read. */
 export function formatRupees(amount: bigint): string {

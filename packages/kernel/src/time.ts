@@ -138,7 +138,7 @@ interface Offset {
   readonly text: string
 }
 
-/** Offsets change at most at quarter hours, so one response serves all instants of that quarter. */
+/** Offsets change at most at quarter hours, so one offset serves all instants of that quarter hour. */
 const offsets = new Map<string, Offset>()
 
 function offsetOf(instant: Date, zone: string): Offset {

@@ -100,7 +100,7 @@ function diagnoseImage(image: Buffer): Diagnosis {
 const failed = (findings: readonly UpiFinding[]): Diagnosis => ({ valid: false, findings })
 
 /**
- * The response of a library, or `undefined` when it threw or ran too long. The vm's watchdog stops whatever
+ * The result of a call of a library, or `undefined` when it threw or ran too long. The vm's watchdog stops whatever
  * JavaScript runs under it, which nothing else in one thread can do.
  */
 function attempt<T>(work: () => T): T | undefined {

@@ -213,7 +213,7 @@ function judge({ rule, level, wants, test, found }: Rule, scanned: Scanned): Upi
 
 /**
  * Judges a scanned string rule by rule; rules that do not apply to it are left out, and of a text that is
- * no payment string only that is said. The string is fit for use when {@link isFit} says so of the response.
+ * no payment string only that is said. The string is fit for use when {@link isFit} accepts the findings.
  */
 export function checkUpiUri(text: string): UpiFinding[] {
   if (text.length > TEXT_CHARS_MAX) {

@@ -1,7 +1,6 @@
 import { newId } from '@svc/contract/id-kinds'
 import { type RandomBytes } from '@svc/kernel/ids'
 import { formatRupees, type Paise, paise } from '@svc/kernel/money'
-import { recordAudit } from '@svc/platform/audit'
 import type { Tx, Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import {
@@ -15,7 +14,6 @@ import {
   textOf,
 } from '@svc/platform/db/table'
 import { type Account, account, accountId, openAccounts } from '../ledger/accounts.ts'
-import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 
 export const ACCOUNT_TYPES = {
@@ -56,11 +54,6 @@ export const CARD_ACCOUNT_SELECT = `select ${cardAccounts.columns}, co.name as "
 const FIND = statement<CardAccount>(
   'card_account_find',
   `${CARD_ACCOUNT_SELECT} where a.card_account_id = $1`,
-)
-const NOW = statement<{ now: Date }>('card_account_now', 'select clock_timestamp() as now')
-const LOCK_FUNDING = statement(
-  'card_account_lock_funding',
-  'select from ledger_accounts where account_id = any ($1) order by account_id for no key update',
 )
 
 export interface NewCardAccount
@@ -138,18 +131,3 @@ export const fundingAudit = (
   tenantId: partnerId,
   details: { amount: formatRupees(amountPaise), ...given },
 })
-
-/** Enters money without a bank's reference: for tests and measurements. Everybody else runs the command `fundAccount`. */
-export async function fundCardAccount(
-  tx: Tx,
-  { random, timeZone }: { readonly random: RandomBytes; readonly timeZone: string },
-  funded: CardAccount,
-  amountPaise: Paise,
-): Promise<void> {
-  await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
-  const [time] = await tx.query(NOW)
-  const transferId = newId('trf', Date.now(), random)
-  const transfer = fundingTransfer(funded, { transferId, createdAt: time!.now }, amountPaise)
-  saveJournals(tx, timeZone, [journalOf(transfer)])
-  recordAudit(tx, [fundingAudit(funded, amountPaise)])
-}

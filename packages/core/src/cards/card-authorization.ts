@@ -1,4 +1,4 @@
-import { paise as inPaise, type Paise } from '@svc/kernel/money'
+import { paise as inPaise, type Paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { flag, instant, nullable, paise, type RowOf, table, text, textOf } from '@svc/platform/db/table'
 import type { OutboxEvent } from '@svc/platform/outbox'
@@ -77,8 +77,6 @@ export const CardHoldRecord = Type.Object(
   { title: 'CardHold', additionalProperties: false },
 )
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-
 /** `releasedPaise`: what was held until `now`. */
 export const holdExpiredEvent = (
   expired: CardAuthorization,
@@ -95,9 +93,9 @@ export const holdExpiredEvent = (
     authorizationId: expired.authorizationId,
     svcCardId: expired.svcCardId,
     authorizationCode: expired.authorizationCode,
-    amount: rupees(expired.amountPaise),
-    capturedAmount: rupees(expired.capturedPaise),
-    releasedAmount: rupees(releasedPaise),
+    amount: paiseToWire(expired.amountPaise),
+    capturedAmount: paiseToWire(expired.capturedPaise),
+    releasedAmount: paiseToWire(releasedPaise),
     createdOn: rfc3339(expired.createdAt, timeZone),
     expiredOn: rfc3339(now, timeZone),
   },

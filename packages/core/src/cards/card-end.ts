@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { calendarDay, instantOfDay, rfc3339 } from '@svc/kernel/time'
 import { Type } from 'typebox'
 import type { Card } from './card.ts'
@@ -143,6 +144,6 @@ export const noticeToWire = (
   maskedNumber: card.maskedNumber,
   lastDay: calendarDay(new Date(at.getTime() - 1), timeZone),
   daysLeft: at > now ? Math.ceil((at.getTime() - now.getTime()) / DAY_MS) : 0,
-  accountBalance: Number(balancePaise) / 100,
+  accountBalance: paiseToWire(balancePaise),
   createdOn: rfc3339(now, timeZone),
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { base32 } from '@svc/kernel/ids'
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Writes } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
@@ -125,8 +126,8 @@ export const exceptionToWire = (exception: CardException, timeZone: string) => (
   partnerId: exception.partnerId,
   svcCardId: exception.svcCardId ?? undefined,
   messageId: exception.messageId ?? undefined,
-  debitAmount: Number(exception.debitPaise) / 100,
-  creditAmount: Number(exception.creditPaise) / 100,
+  debitAmount: paiseToWire(exception.debitPaise),
+  creditAmount: paiseToWire(exception.creditPaise),
   body: exception.body?.toString('utf8'),
   createdOn: rfc3339(exception.createdAt, timeZone),
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '@svc/kernel/canonical-json'
-import { paise as inPaise, type Paise } from '@svc/kernel/money'
+import { paise as inPaise, type Paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import {
   bytes,
@@ -185,8 +185,7 @@ export interface MessageOutcome {
   readonly balances?: { readonly otbPaise: bigint; readonly accountPaise: bigint } | undefined
 }
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-const some = (name: string, paise: bigint) => (paise === 0n ? {} : { [name]: rupees(paise) })
+const some = (name: string, paise: bigint) => (paise === 0n ? {} : { [name]: paiseToWire(paise) })
 
 /** ISO 8583 field 39 of an outcome. */
 export const responseCodeOf = ({ reason }: Pick<MessageOutcome, 'reason'>): string =>
@@ -220,8 +219,8 @@ export function messageToWire(message: CardMessage, outcome: MessageOutcome, now
     ...some('releasedAmount', outcome.releasedPaise),
     ...some('exceptionAmount', outcome.exceptionPaise),
     ...(balances && {
-      otbBalance: rupees(balances.otbPaise),
-      accountBalance: rupees(balances.accountPaise),
+      otbBalance: paiseToWire(balances.otbPaise),
+      accountBalance: paiseToWire(balances.accountPaise),
     }),
     createdOn: rfc3339(now, timeZone),
   }

@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { wordyTimestamp } from '@svc/kernel/time'
 import { type TSchema, Type } from 'typebox'
 import type { Card } from './card.ts'
@@ -18,7 +19,6 @@ export interface CardView {
   readonly usage: Usage
 }
 
-export const rupees = (paise: bigint): number => Number(paise) / 100
 /** Decision C8: rounded down when a spend left paise. */
 const wholeRupees = (paise: bigint): number => Number(paise / 100n)
 const named = <L extends Record<string, string>>(labels: L, name: keyof L & string) => ({
@@ -125,14 +125,14 @@ function moneyFields(view: CardView) {
     loadAmount: String(wholeRupees(card.loadPaise)),
     lastAllocatedAmount: wholeRupees(card.loadPaise),
     svcCardTxnId: card.loadTransferId,
-    usedMtd: rupees(usedPaise(usage.monthPaise)),
-    usedDtd: rupees(usedPaise(usage.dayPaise)),
-    usedYtd: rupees(usedPaise(usage.yearPaise)),
-    usedLtd: rupees(usedPaise(usage.lifePaise)),
-    limitAllocatedLtd: rupees(card.loadPaise),
+    usedMtd: paiseToWire(usedPaise(usage.monthPaise)),
+    usedDtd: paiseToWire(usedPaise(usage.dayPaise)),
+    usedYtd: paiseToWire(usedPaise(usage.yearPaise)),
+    usedLtd: paiseToWire(usedPaise(usage.lifePaise)),
+    limitAllocatedLtd: paiseToWire(card.loadPaise),
     // Cards here have no surcharges.
     surchargeAmt: 0,
-    holdBalance: rupees(heldPaise),
+    holdBalance: paiseToWire(heldPaise),
     unAllocateHoldBalance: 0,
   }
 }
@@ -187,7 +187,7 @@ export const toIncentiveRecord = (view: CardView, timeZone: string) => ({
   primarySvcCardUserId: view.card.userId,
   enableHoldAmount: false,
   minTransactionAmount: 0,
-  totalRewardsReceived: rupees(view.card.loadPaise),
+  totalRewardsReceived: paiseToWire(view.card.loadPaise),
   rewardPointsReceived: 0,
 })
 

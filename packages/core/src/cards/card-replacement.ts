@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
@@ -52,7 +53,7 @@ export const replacementEvent = (
   payload: {
     replacedSvcCardId,
     svcCardId,
-    amount: Number(amountPaise) / 100,
+    amount: paiseToWire(amountPaise),
     createdOn: rfc3339(at, timeZone),
   },
   createdAt: at,

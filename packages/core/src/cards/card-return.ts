@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { instant, nullable, paise, type RowOf, table, text, textOf } from '@svc/platform/db/table'
 import type { OutboxEvent } from '@svc/platform/outbox'
@@ -85,7 +86,7 @@ export const returnToWire = (returned: CardReturn, timeZone: string) => ({
   cardAccountId: returned.cardAccountId,
   basis: returned.basis,
   consentReference: returned.consentReference ?? undefined,
-  amount: Number(returned.amountPaise) / 100,
+  amount: paiseToWire(returned.amountPaise),
   status: returned.status,
   reversalReason: returned.reversalReason ?? undefined,
   createdOn: rfc3339(returned.createdAt, timeZone),

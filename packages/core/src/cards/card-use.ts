@@ -1,6 +1,6 @@
 import { fail } from '@svc/contract/errors'
 import type { ByTenant } from '@svc/kernel/by-tenant'
-import type { Paise } from '@svc/kernel/money'
+import { type Paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import { command } from '@svc/platform/command'
 import type { BatchTx } from '@svc/platform/db/batch'
@@ -64,16 +64,14 @@ export const CardReceipt = Type.Object(
   { title: 'CardReceipt', additionalProperties: false },
 )
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-
 /** What a terminal prints, and the event reports: the card by its id, never by its number. */
 export const receiptToWire = ({ view, transfer, command }: Used) => ({
   transactionId: transfer.transferId,
   svcCardId: view.card.svcCardId,
-  amount: rupees(transfer.amountPaise),
+  amount: paiseToWire(transfer.amountPaise),
   ...(command.channel && { channel: command.channel }),
   ...(command.merchantName !== undefined && { merchantName: command.merchantName }),
-  otbBalance: rupees(openToBuy(view)),
+  otbBalance: paiseToWire(openToBuy(view)),
   createdOn: rfc3339(transfer.createdAt, command.timeZone),
 })
 

@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
@@ -29,8 +30,6 @@ interface Funded {
   readonly timeZone: string
 }
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-
 export const fundedEvent = (
   type: 'card_account.funded' | 'card_account.withdrawn',
   { eventId, partnerId, cardAccountId, companyId, createdAt, ...of }: Funded,
@@ -42,8 +41,8 @@ export const fundedEvent = (
   payload: {
     cardAccountId,
     companyId,
-    amount: rupees(of.amountPaise),
-    balance: rupees(of.balancePaise),
+    amount: paiseToWire(of.amountPaise),
+    balance: paiseToWire(of.balancePaise),
     reference: of.reference,
     transactionId: of.transferId,
     createdOn: rfc3339(createdAt, of.timeZone),

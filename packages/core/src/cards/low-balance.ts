@@ -1,3 +1,4 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
@@ -17,8 +18,6 @@ export const LowCardAccount = Type.Object(
   { title: 'LowCardAccount', additionalProperties: false },
 )
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-
 /** Pure. The event of a load that brings the balance of its card account below the threshold; each crossing is one. */
 export function lowBalanceEvent(
   { cardAccountId, companyId, partnerId, lowBalancePaise }: CardAccount,
@@ -37,8 +36,8 @@ export function lowBalanceEvent(
     payload: {
       cardAccountId,
       companyId,
-      balance: rupees(balancePaise),
-      lowBalance: rupees(lowBalancePaise),
+      balance: paiseToWire(balancePaise),
+      lowBalance: paiseToWire(lowBalancePaise),
       createdOn: rfc3339(createdAt, timeZone),
     },
     createdAt,

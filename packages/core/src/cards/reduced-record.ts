@@ -1,5 +1,6 @@
+import { paiseToWire } from '@svc/kernel/money'
 import { Type } from 'typebox'
-import { type CardView, rupees, strings } from './card-record.ts'
+import { type CardView, strings } from './card-record.ts'
 import { openToBuy } from './open-to-buy.ts'
 
 /** Spec section 2.5: exactly twelve fields; here the balance is a number and exact (decision C8). */
@@ -17,7 +18,7 @@ export function toReducedRecord(view: Pick<CardView, 'card' | 'balancePaise' | '
     title: holder.title ?? '',
     firstName: holder.firstName ?? '',
     lastName: holder.lastName ?? '',
-    otbBalance: rupees(openToBuy(view)),
+    otbBalance: paiseToWire(openToBuy(view)),
     companyId: card.companyId,
   }
 }

@@ -17,16 +17,18 @@ import type { OutboxEvent } from '@svc/platform/outbox'
 import { Type } from 'typebox'
 import type { NoticeFlag } from '../rails/read-notice.ts'
 
-/** Why a credit could not be taken. */
-export type RefusalReason =
-  | 'qr_code_cancelled'
-  | 'paid_before_cancel'
-  | 'qr_code_expired'
-  | 'qr_code_used'
-  | 'amount_mismatch'
-  | 'amount_over_limit'
-  | 'merchant_disabled'
-  | 'unknown_code'
+/** Why a credit was not accepted. */
+export const REFUSAL_REASONS = [
+  'qr_code_cancelled',
+  'paid_before_cancel',
+  'qr_code_expired',
+  'qr_code_used',
+  'amount_mismatch',
+  'amount_over_limit',
+  'merchant_disabled',
+  'unknown_code',
+] as const
+export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 /** `ASSIGNED`: out of the platform's suspense; another payment has the credit now. */
 export const PAYMENT_STATUSES = ['ACCEPTED', 'REFUND_PENDING', 'REFUNDED', 'SUSPENSE', 'ASSIGNED'] as const
@@ -98,19 +100,9 @@ export const PaymentResponse = Type.Object(
         '`SUSPENSE`: fits no code and waits to be assigned or returned. `ASSIGNED` is seen by operators only',
     }),
     reason: Type.Optional(
-      Type.Enum(
-        [
-          'qr_code_cancelled',
-          'paid_before_cancel',
-          'qr_code_expired',
-          'qr_code_used',
-          'amount_mismatch',
-          'amount_over_limit',
-          'merchant_disabled',
-          'unknown_code',
-        ],
-        { description: 'Why the credit was not accepted; absent when it was' },
-      ),
+      Type.Enum([...REFUSAL_REASONS], {
+        description: 'Why the credit was not accepted; absent when it was',
+      }),
     ),
     transactionOn: Type.Optional(Type.String({ description: 'When the payer’s bank made the transaction' })),
     createdOn: Type.String({

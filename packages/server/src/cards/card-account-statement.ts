@@ -2,7 +2,7 @@ import { failField } from '@svc/contract/fail-fields'
 import { accountId } from '@svc/core/ledger/accounts'
 import { accountStatement, type Statement, type StatementLine } from '@svc/core/ledger/books'
 import { required } from '@svc/kernel/invariant'
-import { formatRupees } from '@svc/kernel/money'
+import { formatRupees, paiseToWire } from '@svc/kernel/money'
 import { calendarDay, instantOfDay, isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { Type } from 'typebox'
@@ -91,7 +91,6 @@ export async function readCardAccountStatement(tx: Tx, { tenantId, cardAccountId
   return { account, statement }
 }
 
-const rupees = (paise: bigint): number => Number(paise) / 100
 const amountOf = ({ credit, debit }: StatementLine): bigint => credit - debit
 const cardOf = ({ objectId }: StatementLine): string | undefined =>
   objectId.startsWith('card_') ? objectId : undefined
@@ -100,13 +99,13 @@ const toWire = (cardAccountId: string, { from, to }: Period, statement: Statemen
   cardAccountId,
   from,
   to,
-  openingBalance: rupees(statement.opening),
-  closingBalance: rupees(statement.closing),
+  openingBalance: paiseToWire(statement.opening),
+  closingBalance: paiseToWire(statement.closing),
   lines: statement.lines.map((line) => ({
     createdOn: rfc3339(line.at, timeZone),
     kind: line.kind,
-    amount: rupees(amountOf(line)),
-    balance: rupees(line.balance),
+    amount: paiseToWire(amountOf(line)),
+    balance: paiseToWire(line.balance),
     svcCardId: cardOf(line),
     reference: line.reference ?? undefined,
     transactionId: line.transferId,

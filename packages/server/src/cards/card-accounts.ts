@@ -10,7 +10,7 @@ import { updateCardAccount } from '@svc/core/cards/update-card-account'
 import { accountId, accountIdOf } from '@svc/core/ledger/accounts'
 import { balanceAsOf } from '@svc/core/ledger/balance-as-of'
 import { PRODUCTS } from '@svc/core/tenants/partner'
-import { type Paise, paise } from '@svc/kernel/money'
+import { type Paise, paise, paiseToWire } from '@svc/kernel/money'
 import { rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -60,12 +60,10 @@ export const AccountRecord = Type.Object(
   { title: 'PartnerCardAccount', additionalProperties: false },
 )
 
-const rupees = (paise: bigint): number => Number(paise) / 100
-
 const settingsToWire = (account: Omit<CardAccount, 'companyName'>) => ({
   cardAccountId: account.cardAccountId,
-  denomination: rupees(account.denominationPaise),
-  lowBalance: account.lowBalancePaise === null ? undefined : rupees(account.lowBalancePaise),
+  denomination: paiseToWire(account.denominationPaise),
+  lowBalance: account.lowBalancePaise === null ? undefined : paiseToWire(account.lowBalancePaise),
 })
 
 type Listed = CardAccount & { readonly balancePaise: bigint }
@@ -91,7 +89,7 @@ const toWire = (account: Listed, timeZone: string) => ({
   product: account.product,
   accountType: account.accountType,
   cardProgramme: account.programme,
-  balance: rupees(account.balancePaise),
+  balance: paiseToWire(account.balancePaise),
   createdOn: rfc3339(account.createdAt, timeZone),
 })
 

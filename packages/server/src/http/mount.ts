@@ -24,7 +24,7 @@ import { requireClientCertificate } from './tls.ts'
 const PUBLIC: Caller = { tenantId: 'house' }
 const EMPTY: Buffer = Buffer.alloc(0)
 
-/** Mounts the operations, and responses 405 on their paths for every other method. */
+/** Mounts the operations; every other method on their paths gets 405. */
 export function mountOperations<S extends Services>(
   app: FastifyInstance,
   operations: readonly Operation<S>[],

@@ -44,9 +44,9 @@ export function banner({
     lines.push(
       row('Merchant', `${demo.merchant.merchantId}  ${dim(demo.merchant.vpa)}`),
       row('API key', demo.merchant.apiKey),
-      row('Another', `${demo.otherMerchant.merchantId}  ${dim(demo.otherMerchant.vpa)}`),
+      row('Merchant 2', `${demo.otherMerchant.merchantId}  ${dim(demo.otherMerchant.vpa)}`),
       row('QR code', demo.qrCodeId),
-      row('All of it', file),
+      row('Credentials', file),
       '',
       `  ${bold('A first token:')}`,
       '',

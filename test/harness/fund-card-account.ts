@@ -1,0 +1,34 @@
+import { newId } from '@svc/contract/id-kinds'
+import {
+  type CardAccount,
+  fundingAccounts,
+  fundingAudit,
+  fundingTransfer,
+} from '@svc/core/cards/card-account'
+import { journalOf, saveJournals } from '@svc/core/ledger/journals'
+import type { RandomBytes } from '@svc/kernel/ids'
+import type { Paise } from '@svc/kernel/money'
+import { recordAudit } from '@svc/platform/audit'
+import type { Tx } from '@svc/platform/db/database'
+import { statement } from '@svc/platform/db/statement'
+
+const NOW = statement<{ now: Date }>('card_account_now', 'select clock_timestamp() as now')
+const LOCK_FUNDING = statement(
+  'card_account_lock_funding',
+  'select from ledger_accounts where account_id = any ($1) order by account_id for no key update',
+)
+
+/** Enters money without a bank's reference, which the command `fundAccount` requires. */
+export async function fundCardAccount(
+  tx: Tx,
+  { random, timeZone }: { readonly random: RandomBytes; readonly timeZone: string },
+  funded: CardAccount,
+  amountPaise: Paise,
+): Promise<void> {
+  await tx.query(LOCK_FUNDING, [fundingAccounts(funded).map((a) => a.accountId)])
+  const [time] = await tx.query(NOW)
+  const transferId = newId('trf', Date.now(), random)
+  const transfer = fundingTransfer(funded, { transferId, createdAt: time!.now }, amountPaise)
+  saveJournals(tx, timeZone, [journalOf(transfer)])
+  recordAudit(tx, [fundingAudit(funded, amountPaise)])
+}
