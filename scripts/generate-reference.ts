@@ -48,7 +48,7 @@ ${rows.join('\n')}
 const errors = (): string => `# Errors
 
 ${GENERATED}
-Decide by the word in \`error\`: it is stable, the description is for people. [Errors and retries](../guides/errors-and-retries.md) says how to handle them.
+Handle errors by the code in \`error\`: it is stable, the description is for people. [Errors and retries](../guides/errors-and-retries.md) says how to handle them.
 
 ${errorTable()}`
 
@@ -69,7 +69,7 @@ ${responseCodeTable()}`
 const sandbox = (): string => `# The sandbox
 
 ${GENERATED}
-In sandbox mode (the default) the service plays the payer and the bank too. \`sandbox.json\` in \`DATA_DIR\` holds the keys of two demo merchants and the id of a demo QR code.
+In sandbox mode (the default) the service plays the payer and the bank too. \`sandbox.json\` in \`DATA_DIR\` holds the credentials of two merchants and three partners, each with what it needs to begin: a QR code, a company, a card account, a user, a coin configuration.
 
 ## Pay a code
 

@@ -12,7 +12,7 @@ import openapiTS, { astToString } from 'openapi-typescript'
 /** @typedef {{ paths: Record<string, Record<string, Operation>> }} Document */
 
 /** Fields that the client adds to every request that needs them. */
-const SENT_BY_THE_CLIENT = new Set(['partnerId', 'SVCSESSION'])
+const SENT_BY_THE_CLIENT = new Set(['partnerId', 'SVCSESSION', 'Cookie'])
 const KEY = 'Idempotency-Key'
 
 /**

@@ -1,7 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findCardAccount, insertCardAccount } from '@svc/core/cards/card-account'
@@ -18,6 +16,7 @@ import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { Database } from '@svc/platform/db/database'
 import { openLog } from '@svc/platform/log'
 import pg from 'pg'
+import { freePort } from '../../test/harness/free-port.ts'
 import { fundCardAccount } from '../../test/harness/fund-card-account.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -174,14 +173,6 @@ export async function dropUnnumbered({ admin }: Pick<Side, 'admin'>): Promise<vo
     commit`)
   await admin.query('vacuum outbox')
   await admin.query('vacuum unnumbered_events')
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
 }
 
 export async function newApiKeys(database: Database, keyring: Keyring): Promise<string[]> {

@@ -14,8 +14,7 @@ const FOLDER = new URL('./', import.meta.url)
 interface Stored {
   readonly machine: string
 }
-interface StoredMeasures extends Stored {
-  readonly settings: Pick<Setting, 'callers' | 'rounds' | 'seconds' | 'cards'>
+interface StoredMeasures {
   readonly measures: readonly Measured[]
 }
 export interface StoredPeer extends Stored {
@@ -51,26 +50,18 @@ export async function storeResults(
   await writePages()
 }
 
-const withRatios = (measured: Measured) => ({ ...measured, ratios: ratios(measured) })
-
-export async function writeResults(all: readonly Measured[], setting: Setting): Promise<void> {
-  const { callers, rounds, seconds, cards } = setting
-  const measures = all.map(withRatios)
-  await storeResults('results.json', { settings: { callers, rounds, seconds, cards }, measures })
-}
-
-/** Some measures in the place of their earlier results, with the day; `order`: the ids of all. */
-export async function writeApart(
-  all: readonly Measured[],
-  { rounds, seconds }: Setting,
+/** A measure in the place of its earlier result, with the day; `order`: the ids of all. */
+export async function storeMeasure(
+  measured: Measured,
+  { rounds, seconds, cards }: Setting,
   order: readonly string[],
 ): Promise<void> {
   const stored = await read<StoredMeasures>('results.json')
-  if (!stored) throw new Error('There are no results of a whole run yet: npm run bench')
-  const apart = `${new Date().toISOString().slice(0, 10)}, ${rounds} rounds of ${seconds} s, ${machine()}`
-  const byId = new Map<string, Measured>(stored.measures.map((measured) => [measured.id, measured]))
-  for (const measured of all) byId.set(measured.id, { ...withRatios(measured), apart })
-  await storeResults('results.json', { ...stored, measures: order.flatMap((id) => byId.get(id) ?? []) })
+  const when = `${new Date().toISOString().slice(0, 10)}, ${rounds} rounds of ${seconds} s, ${cards.toLocaleString('en')} cards, ${machine()}`
+  const byId = new Map<string, Measured>(stored?.measures.map((earlier) => [earlier.id, earlier]))
+  const kept = { ...measured, ratios: ratios(measured), when }
+  byId.set(measured.id, kept)
+  await storeResults('results.json', { measures: order.flatMap((id) => byId.get(id) ?? []) })
 }
 
 /** More than these that differ in name only are counted, and told one by one only where they are not reached. */
@@ -92,13 +83,11 @@ function aimsOf(measured: Measured): string[] {
   ].map((line) => `- ${title}: ${line}`)
 }
 
-function head({ machine: described, settings, measures }: StoredMeasures): string {
-  const { rounds, seconds, cards } = settings
-  return [
+const head = ({ measures }: StoredMeasures): string =>
+  [
     '## Against limits and other servers',
     '',
-    `Written by \`npm run bench\`. ${described}. ${rounds} rounds of ${seconds} s, ${cards.toLocaleString('en')} cards.`,
-    'Contenders take turns; medians count. Load, service and PostgreSQL share the cores; commits are durable. Latency is',
+    'Written by `npm run bench`, each measure with its day and machine. Contenders take turns; medians count. Load, service and PostgreSQL share the cores; commits are durable. Latency is',
     'taken at 70 % of the measured rate, of growth at half the slowest one’s, from the instant a request was due. Ratios',
     'travel, absolute figures do not.',
     '',
@@ -109,7 +98,6 @@ function head({ machine: described, settings, measures }: StoredMeasures): strin
     ...measures.flatMap(aimsOf),
     '',
   ].join('\n')
-}
 
 /** RESULTS.md and charts/, from the results that are stored. */
 export async function writePages(): Promise<void> {

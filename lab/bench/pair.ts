@@ -8,12 +8,12 @@ import { MasterKeys } from '@svc/platform/crypto/master-keys'
 import { Database } from '@svc/platform/db/database'
 import { openLog } from '@svc/platform/log'
 import pg from 'pg'
+import { freePort } from '../../test/harness/free-port.ts'
 import { guideStatements } from '../../test/harness/guide-logins.ts'
 import { insertManyCards } from '../../test/harness/many-cards.ts'
 import {
   type BenchPartner,
   closedWithRun,
-  freePort,
   newApiKeys,
   newServer,
   onboard,

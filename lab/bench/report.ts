@@ -6,8 +6,8 @@ import type { Comparison, Note, Result } from './measures/measure.ts'
 export interface Measured extends Result {
   readonly id: string
   readonly title: string
-  /** When and where it was measured, unless in the run of the others. */
-  readonly apart?: string
+  /** When and where it was measured, of one that is stored. */
+  readonly when?: string
 }
 
 const [loadBefore = 0] = loadavg()
@@ -81,9 +81,9 @@ export function showMeasure(measured: Measured): void {
 }
 
 export function asMarkdown(measured: Measured): string {
-  const { id, title, apart, figures, notes = [], left = [] } = measured
+  const { id, title, when, figures, notes = [], left = [] } = measured
   const lines = [`## ${title}`, '']
-  if (apart !== undefined) lines.push(`Measured apart from the others: ${apart}.`, '')
+  if (when !== undefined) lines.push(`Measured ${when}.`, '')
   if (figures.length > 0) {
     lines.push(`![${title}](charts/${id}.svg)`, '')
     lines.push(`| ${HEAD.join(' | ')} |`, `|${HEAD.map(() => '---').join('|')}|`)

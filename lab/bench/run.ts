@@ -1,8 +1,8 @@
 /**
  * Every figure that svc gives of its speed, beside peers and limits, in one run.
  *
- *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes
- *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards; hours
+ *   npm run bench                  64 callers, 1,000,000 cards; under 20 minutes, also in a slow hour
+ *   npm run bench -- --full        1, 16, 64 and 256 callers, 10,000,000 cards, and growth, processes, sockets, lists; hours
  *   npm run bench -- --only token,coin-lookup      --list says what there is; --write keeps the results, with the day
  *   npm run bench -- --only node-versions          on Node 20, 24 and 26, which a run of all leaves out
  *   npm run bench -- --peer        beside the same operations written by hand; --write keeps the results
@@ -30,11 +30,11 @@ import { nodeVersions } from './measures/node-versions.ts'
 import { severalProcesses, sockets } from './measures/processes.ts'
 import { merchantToken } from './measures/token.ts'
 import { measureMixed, showMixed } from './mixed.ts'
-import { storeResults, writeApart, writeResults } from './pages.ts'
+import { storeMeasure, storeResults } from './pages.ts'
 import { openPair } from './pair.ts'
 import { PEER_OPERATIONS } from './peer-operations.ts'
 import { measureProfiles } from './profile.ts'
-import { type Measured, machine, ratios, showMeasure } from './report.ts'
+import { machine, ratios, showMeasure } from './report.ts'
 
 const MEASURES: readonly Measure[] = [
   footprint,
@@ -156,23 +156,21 @@ const setting: Setting = {
   full: values.full,
   progress,
 }
-const measured: Measured[] = []
+const isChosen = ({ id, onlyWith }: Measure) =>
+  only ? only.includes(id) : !onlyWith || (onlyWith === '--full' && values.full)
 try {
-  for (const measure of MEASURES.filter(({ id, apart }) => (only ? only.includes(id) : !apart))) {
-    const result = await measure.run(setting)
+  for (const { id, title, run } of MEASURES.filter(isChosen)) {
+    const measured = { id, title, ...(await run(setting)) }
     progress('')
-    const { id, title } = measure
-    measured.push({ id, title, ...result })
-    showMeasure(measured.at(-1)!)
+    showMeasure(measured)
+    if (values.write || !only)
+      await storeMeasure(
+        measured,
+        setting,
+        MEASURES.map((each) => each.id),
+      )
   }
 } finally {
   await closeBeds()
 }
 console.log(`\n${Math.round((performance.now() - startMs) / 1_000)} s`)
-if (!only) await writeResults(measured, setting)
-else if (values.write)
-  await writeApart(
-    measured,
-    setting,
-    MEASURES.map(({ id }) => id),
-  )

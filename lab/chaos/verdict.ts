@@ -50,7 +50,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   'qr_code.created': 'select count(*) from qr_codes',
   'qr_code.credited': `select count(*) from payments where status = 'ACCEPTED'`,
   'qr_code.cancelled': `select count(*) from qr_codes where status = 'CANCELLED'`,
-  'qr_code.payment_refunded': `select count(*) from payments where status = 'REFUNDED'`,
+  'payment.refunded': `select (select count(*) from payments where status = 'REFUNDED')
+    + (select count(*) from merchant_refunds where status = 'REFUNDED')`,
   'card.created': 'select count(*) from cards',
   'card.status_changed': `select count(*) from card_changes where field = 'cardStatus' and from_value is not null`,
   'coins.allocated': 'select count(*) from coin_lots where activation_id is null',

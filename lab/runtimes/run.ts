@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
+import { freePort } from '../../test/harness/free-port.ts'
 import { packSdk } from '../../test/harness/packed-sdk.ts'
-import { freePort, startProcess } from '../../test/harness/processes.ts'
+import { startProcess } from '../../test/harness/processes.ts'
 import { ROOT } from '../../test/harness/sources.ts'
 import { installRuntime, NODE_VERSIONS, nodePackage } from './node.ts'
 
@@ -136,7 +137,7 @@ async function runOnWorkerd(project: string, dataDir: string): Promise<Result> {
       outfile: join(project, 'bundle.js'),
     })
     await copyFile(join(dataDir, 'sandbox.json'), join(project, 'sandbox.json'))
-    const port = await freePort()
+    const port = `${await freePort()}`
     await writeFile(join(project, 'config.capnp'), configOf(port))
     child = spawn(binary, ['serve', 'config.capnp'], { cwd: project, stdio: ['ignore', 'ignore', 'inherit'] })
     const printed = await printedBy(`http://127.0.0.1:${port}/`)

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@svc/embedded-postgres/embedded-postmaster'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../harness/free-port.ts'
 import { LONG } from '../harness/long.ts'
-import { errorsIn, freePort, runCli, spawnCli, startProcess } from '../harness/processes.ts'
+import { errorsIn, runCli, spawnCli, startProcess } from '../harness/processes.ts'
 
 let dataDir: string
 beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'svc-ends-'))))
@@ -142,7 +143,7 @@ test.each(['192.0.2.1', 'no-such-host.invalid'])(
 test.each(['serve', 'admin migrate', 'admin migrate --status'])(
   'svc %s says that it is the database that cannot be reached, where it is, and by which setting',
   async (command) => {
-    const port = await freePort()
+    const port = `${await freePort()}`
     const env = { DATA_DIR: dataDir, PORT: '0' }
     const one = { ...env, DATABASE_URL: `postgresql://svc@127.0.0.1:${port}/svc` }
     const two = { ...env, DATABASE_URL: `postgresql://svc@127.0.0.1:${port},127.0.0.1:${port}/svc` }
@@ -158,7 +159,7 @@ test.each(['serve', 'admin migrate', 'admin migrate --status'])(
 
 if (LONG)
   test.skipIf(!existsSync('/dev/full'))('a log that cannot be written ends no service', async () => {
-    const port = await freePort()
+    const port = `${await freePort()}`
     const full = openSync('/dev/full', 'w')
     const child = spawnCli(['serve'], { DATA_DIR: dataDir, PORT: port, LOG_LEVEL: 'debug' }, [
       'ignore',

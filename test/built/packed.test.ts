@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
 import { ROOT } from '../harness/sources.ts'
 
 const run = promisify(execFile)
@@ -37,7 +37,7 @@ test('the package has a name of our scope, and installs nothing that its bundle 
 })
 
 test('the packed server serves a sandbox once sandbox.json is there, its reference and its pages, and ends in order', async () => {
-  const port = await freePort()
+  const port = `${await freePort()}`
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: port, SVC_MODE: 'sandbox' }
   const child = spawn('npx', ['--no-install', 'svc', 'serve'], {
     cwd: folder,

@@ -1,21 +1,13 @@
-import { createServer } from 'node:net'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { accessibilityFaults } from '../harness/browser.ts'
 import { newOperator, signedIn } from '../harness/console.ts'
+import { freePort } from '../harness/free-port.ts'
 import { openIdentityProvider } from '../harness/identity-provider.ts'
 import { openService } from '../harness/service.ts'
 import { type Bed, goTo, look } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { clean, signIn } from './second-factor.ts'
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 /** An authenticator of Chromium that recognizes its person at once. */
 async function plugIn(page: Page): Promise<void> {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openEmbedded } from '@svc/embedded-postgres/embedded'
 import pg from 'pg'
+import { freePort } from './free-port.ts'
 import { NPM_WITHOUT_START } from './guides.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,14 +18,6 @@ export interface GuideServer {
   /** Statements of the superuser. */
   readonly admin: (text: string) => Promise<pg.QueryResult>
   close(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** The code blocks under a heading of the guide, in one language. */

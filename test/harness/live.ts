@@ -7,8 +7,9 @@ import { Receiver } from '../../lab/chaos/receiver.ts'
 import { DatabaseServer } from '../../lab/chaos/server.ts'
 import type { Json } from './client.ts'
 import { Collector } from './collector.ts'
+import { freePort } from './free-port.ts'
 import { guideStatements } from './guide-logins.ts'
-import { freePort, runCli } from './processes.ts'
+import { runCli } from './processes.ts'
 import { REDIS, RedisServer } from './redis.ts'
 
 export const RAIL_KEY = 'rail-key-of-the-built-program-0123456789'
@@ -74,7 +75,7 @@ export async function openLive(): Promise<Live> {
       ...logins,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       ALERT_WEBHOOK_URL: receiver.url('alerts'),
-      PORT: await freePort(),
+      PORT: `${await freePort()}`,
       DATA_DIR: join(folder, 'data'),
       SVC_MASTER_KEY: [1, 2].map(() => randomBytes(32).toString('base64')).join(),
       // Without a store the setting is given all the same: the service must do with one that is never there.

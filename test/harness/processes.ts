@@ -1,7 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -46,15 +44,6 @@ export function spawnCli(
 
 const endOf = (child: ChildProcess): Promise<Ended> =>
   new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
-
-/** A port of loopback on which nobody listens. */
-export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return String(port)
-}
 
 /** Starts `svc serve` and resolves when it says that it is ready. With a PUBLIC_URL, name the port. */
 export async function startProcess(env: Environment): Promise<ServiceProcess> {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 
 const CANDIDATES = [process.env['REDIS_SERVER'], '/usr/bin/redis-server', '/usr/bin/valkey-server']
 
@@ -21,11 +22,7 @@ export class RedisServer {
   }
 
   static async open(password = ''): Promise<RedisServer> {
-    const reserved = createServer().listen(0, '127.0.0.1')
-    await once(reserved, 'listening')
-    const { port } = reserved.address() as { port: number }
-    await new Promise((resolve) => reserved.close(resolve))
-    const server = new RedisServer(port, password)
+    const server = new RedisServer(await freePort(), password)
     await server.start()
     return server
   }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { findSystemPostgres, openEmbedded } from '@svc/embedded-postgres/embedded'
 import { migrate } from '@svc/platform/db/migrate'
 import pg from 'pg'
-import { freePort } from './processes.ts'
+import { freePort } from './free-port.ts'
 import type { TestDatabase } from './service.ts'
 
 const run = promisify(execFile)
@@ -43,7 +43,7 @@ export async function openPair(): Promise<Pair> {
     for (const folder of Object.values(folders)) await rm(folder, { recursive: true, force: true })
   }
   const open = async (dataDir: string): Promise<Server> => {
-    const settings = { listen_addresses: '127.0.0.1', port: await freePort() }
+    const settings = { listen_addresses: '127.0.0.1', port: `${await freePort()}` }
     const server = await serverAt(dataDir, binDir, settings)
     servers.push(server)
     return server

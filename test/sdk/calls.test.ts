@@ -164,7 +164,7 @@ test('Retry-After is honoured, and waiting ends at the deadline rather than afte
 })
 
 test('attempts are bounded, a foreign answer is told apart, and nothing that was refused is repeated', async () => {
-  const { qrCodes } = merchantClient(proxy, merchant, { attemptsMax: 3 })
+  const { qrCodes } = merchantClient(proxy, merchant, { maxRetries: 2 })
   await qrCodes.create({})
   proxy.seen.length = 0
   proxy.decide = () => ({ status: 502, body: '<h1>Bad gateway</h1>' })
@@ -227,7 +227,7 @@ test('a signal ends a call with its own reason: before it, under way, and while 
 test('an attempt that takes too long ends; one caller who gives up does not end the token for the others', async () => {
   const slow = merchantClient({ baseUrl: service.baseUrl }, merchant, {
     timeoutMs: 200,
-    attemptsMax: 2,
+    maxRetries: 1,
     fetch: (_, init) => hangUntil(init!.signal!),
   })
   const reported = await thrownBy(slow.qrCodes.create({}))

@@ -95,7 +95,7 @@ describe.each(BODIES)('a 200 that is not the service’s, with the body %j', (bo
     const { events, payments, payouts } = merchantClient(proxy, merchant)
     instead('/events/stream', body)
     const causes: unknown[] = []
-    const following = events.follow({ reconnectsMax: 1, onReconnect: (cause) => causes.push(cause) })
+    const following = events.follow({ maxReconnects: 1, onReconnect: (cause) => causes.push(cause) })
     await expectForeign(
       following.next().catch((error: Error) => Promise.reject(error.cause as Error)),
       body,

@@ -36,7 +36,7 @@ describe.each([
     gateway.seen.map(({ path }) => path).filter((path) => !/^\/payments\/v2\/[\w.]/.test(path))
 
   test('a merchant sends its key, its token and every request to the path of the gateway only', async () => {
-    const { qrCodes, events } = merchantClient(at(), merchant, { attemptsMax: 1 })
+    const { qrCodes, events } = merchantClient(at(), merchant, { maxRetries: 0 })
     const code = await qrCodes.create({})
     for await (const event of events.follow({ type: 'qr_code.created' }))
       if ((event.data as { qrCodeId: string }).qrCodeId === code.qrCodeId) break
@@ -47,7 +47,7 @@ describe.each([
 
   test('a partner sends its secret and asks for the published keys at the path of the gateway only', async () => {
     const { cards, webhooks } = partnerClient(at(), partner, {
-      attemptsMax: 1,
+      maxRetries: 0,
       encryption: { publishedKey: 'ECDH-ES+A256KW P-256' },
     })
     const { companyId, cardAccountId } = partner

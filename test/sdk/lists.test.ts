@@ -74,7 +74,7 @@ test('who stops reading an account ends its stream, so that others may be opened
       expect(card.svcCardId).toBe(manyCardId(10_001))
       break
     }
-  const lost = partnerClient(proxy, partner, { attemptsMax: 1 })
+  const lost = partnerClient(proxy, partner, { maxRetries: 0 })
   proxy.decide = ({ path }) => (path.endsWith('/search') ? 'lose' : 'pass')
   await expect(lost.cards.all(partner).next()).rejects.toBeInstanceOf(ConnectionError)
   const unknown = cards.all({ companyId: 'com_none', cardAccountId: partner.cardAccountId })
@@ -166,7 +166,7 @@ test('a given fetch is called as a function and not as a method, which Workers r
     return fetch(...sent)
   }
   proxy.decide = () => 'pass'
-  const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { attemptsMax: 1, fetch: asWorkers })
+  const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { maxRetries: 0, fetch: asWorkers })
   expect((await qrCodes.create({})).status).toBe('ACTIVE')
 })
 
@@ -178,7 +178,7 @@ test('a redirect is not followed: the token goes nowhere else', async () => {
   })
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
   const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
-  const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { attemptsMax: 1 })
+  const { qrCodes } = merchantClient(proxy, await service.newMerchant(), { maxRetries: 0 })
   proxy.decide = ({ path }) => (path === '/api/v0/qr-code' ? { status: 307, headers: { location } } : 'pass')
   await expect(qrCodes.create({})).rejects.toBeInstanceOf(UnexpectedResponseError)
   expect(received).toEqual([])

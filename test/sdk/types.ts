@@ -43,8 +43,8 @@ await sandbox.pay({ qrCodeId: 'q' }, { idempotencyKey: 'k' })
 await sandbox.transfer({ virtualAccountNumber: 'v', amount: 1 }, { idempotencyKey: 'k' })
 // @ts-expect-error a clock may be advanced twice
 await sandbox.advance('t', { bySeconds: 1 }, { idempotencyKey: 'k' })
-// @ts-expect-error each connection is tried once; `reconnectsMax` limits how many
-merchant.events.follow({ attemptsMax: 3 })
+// @ts-expect-error each connection is tried once; `maxReconnects` limits how many
+merchant.events.follow({ maxRetries: 2 })
 const partnerOptions = { baseUrl: '', partnerId: '', clientId: '', clientSecret: '' }
 // @ts-expect-error a key for encryption is one of three
 Svc.partner({ ...partnerOptions, encryption: { publishedKey: 'RSA1_5' } })

@@ -119,7 +119,7 @@ test('a call takes its own number of attempts and its own deadline', async () =>
   await qrCodes.create({})
   proxy.seen.length = 0
   proxy.decide = () => ({ status: 503 })
-  await expect(qrCodes.create({}, { attemptsMax: 1 })).rejects.toThrow()
+  await expect(qrCodes.create({}, { maxRetries: 0 })).rejects.toThrow()
   expect(proxy.at(CODES)).toHaveLength(1)
   await expect(qrCodes.create({}, { deadlineMs: 1 })).rejects.toThrow()
 })
@@ -152,10 +152,10 @@ test('wrong credentials are noticed before the first call', async () => {
 })
 
 test('following reports each connection that is lost, and ends after as many as it may lose', async () => {
-  const { events } = merchantClient(proxy, merchant, { attemptsMax: 1 })
+  const { events } = merchantClient(proxy, merchant, { maxRetries: 0 })
   proxy.decide = ({ path }) => (path.startsWith('/api/v0/events/stream') ? { status: 503 } : 'pass')
   const causes: unknown[] = []
-  const following = events.follow({ reconnectsMax: 1, onReconnect: (cause) => causes.push(cause) })
+  const following = events.follow({ maxReconnects: 1, onReconnect: (cause) => causes.push(cause) })
   await expect(following.next()).rejects.toBeInstanceOf(ConnectionError)
   expect(causes).toHaveLength(1)
 })

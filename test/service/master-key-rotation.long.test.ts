@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { runHere } from '../harness/cli.ts'
 import { type ApiResponse, Client, type Json, payloadOf } from '../harness/client.ts'
-import { freePort, type ServiceProcess, startProcess } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
+import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { asSuperuser, MASTER_KEY, openService, type TestService, tokenOf } from '../harness/service.ts'
 
 // Processes start again and again, and a new data key waits until every process has read it.
@@ -39,7 +40,7 @@ async function svc(masterKey: string, ...args: string[]): Promise<Json> {
 
 /** A process of a fleet behind one address. */
 const startOne = async (masterKey: string) =>
-  startProcess({ ...envOf(masterKey), PUBLIC_URL: 'http://svc.test', PORT: await freePort() })
+  startProcess({ ...envOf(masterKey), PUBLIC_URL: 'http://svc.test', PORT: `${await freePort()}` })
 
 const wrappers = () =>
   asSuperuser(service.db.database, async (admin) => {

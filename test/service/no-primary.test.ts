@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { connectionOptions } from '@svc/platform/db/connection-options'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
 import { expect, test } from 'vitest'
-import { freePort } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
 
 type Wire = { readonly connection: { readonly stream: Socket } }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { reconcileAll } from '@svc/cli/reconcile-all'
 import { expect, onTestFinished, test } from 'vitest'
 import { payloadOf } from '../harness/client.ts'
-import { freePort } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
 import { openService } from '../harness/service.ts'
 import { canReplicate, openArchived } from '../harness/standby.ts'
 

@@ -9,7 +9,7 @@ import { Database } from '@svc/platform/db/database'
 import { TransactionPooling } from '@svc/platform/db/session'
 import { openLog } from '@svc/platform/log'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { freePort } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
 import { newDatabase, type TestDatabase } from '../harness/service.ts'
 
 const isInstalled = ((): boolean => {

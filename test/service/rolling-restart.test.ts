@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { Client } from '../harness/client.ts'
-import { freePort, type ServiceProcess, startProcess } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
+import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { MASTER_KEY, openService, tokenOf } from '../harness/service.ts'
 
 const CALLERS = 4
@@ -89,7 +90,7 @@ test('processes that are restarted one after the other under load, behind a bala
         SVC_MASTER_KEY: MASTER_KEY,
         // The same issuer for all, so that a token of the one is good for the others.
         PUBLIC_URL: 'https://svc.example.com',
-        PORT: await freePort(),
+        PORT: `${await freePort()}`,
         DATA_DIR: dataDir,
       }),
     )

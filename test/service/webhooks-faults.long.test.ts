@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Client, type Json, payloadOf } from '../harness/client.ts'
+import { freePort } from '../harness/free-port.ts'
 import { type ServiceProcess, startProcess } from '../harness/processes.ts'
 import { newCodes } from '../harness/qr-codes.ts'
 import {
@@ -28,15 +28,6 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'svc-webhooks-'))
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A receiver that is started anew whenever it has killed itself. */
 class MortalReceiver {

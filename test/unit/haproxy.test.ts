@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../harness/processes.ts'
+import { freePort } from '../harness/free-port.ts'
 import { ROOT } from '../harness/sources.ts'
 
 const isInstalled = spawnSync('sh', ['-c', 'command -v haproxy']).status === 0

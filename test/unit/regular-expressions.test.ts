@@ -31,13 +31,13 @@ function expressions(): Map<string, { source: string; flags: string; where: stri
 }
 
 test('no regular expression takes more than linear time, whatever it is given', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const all = expressions()
   expect(all.size).toBeGreaterThan(60)
   const slow: string[] = []
   for (const [text, { source, flags, where }] of all) {
-    const found = await check(source, flags, { timeout: 20_000, randomSeed: 1 })
+    const found = await check(source, flags, { timeout: 60_000, randomSeed: 1 })
     if (found.status === 'vulnerable') slow.push(`${text} in ${where}: ${found.complexity.summary}`)
     else if (found.status !== 'safe') slow.push(`${text} in ${where}: ${found.error.kind}`)
   }

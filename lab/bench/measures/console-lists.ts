@@ -91,6 +91,7 @@ async function signIn({ service }: Bed): Promise<string> {
 export const consoleLists: Measure = {
   id: 'console-lists',
   title: 'First pages of the console’s lists, as many requests logged as there are cards',
+  onlyWith: '--full',
   async run(setting) {
     const { bed, cards, progress } = setting
     const { partner, first } = await accountOf(setting, cards)

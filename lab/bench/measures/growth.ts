@@ -65,6 +65,7 @@ async function readOnce({ admin }: Bed): Promise<number> {
 export const growth: Measure = {
   id: 'growth',
   title: 'The same requests as the numbers of cards and events grow',
+  onlyWith: '--full',
   async run(setting) {
     const { cards, full } = setting
     const sizes = full ? [SMALLEST, cards / 10, cards] : [SMALLEST, cards]

@@ -42,7 +42,7 @@ export interface Measure {
   /** For `--only`. */
   readonly id: string
   readonly title: string
-  /** Measured only where it is named. */
-  readonly apart?: true
+  /** Measured with `--full` or where it is named, or only where it is named. */
+  readonly onlyWith?: '--full' | '--only'
   run(setting: Setting): Promise<Result>
 }

@@ -40,7 +40,7 @@ function contendersOf(setting: Setting, sides: ReadonlyMap<string, Side>) {
 export const nodeVersions: Measure = {
   id: 'node-versions',
   title: 'The same program on several versions of Node',
-  apart: true,
+  onlyWith: '--only',
   async run(setting) {
     const sides = new Map<string, Side>()
     try {

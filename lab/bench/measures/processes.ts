@@ -37,6 +37,7 @@ const shared = (name: string, bed: Bed, services: readonly ServerProcess[]): Con
 export const severalProcesses: Measure = {
   id: 'processes',
   title: 'Accept payments with several processes on one PostgreSQL',
+  onlyWith: '--full',
   async run(setting) {
     const { bed } = setting
     const others = [await bed.startService(), await bed.startService()]
@@ -66,6 +67,7 @@ export const severalProcesses: Measure = {
 export const sockets: Measure = {
   id: 'sockets',
   title: 'Accept payments through PostgreSQL’s Unix socket and through TCP',
+  onlyWith: '--full',
   async run(setting) {
     const { bed } = setting
     const overTcp = await bed.startService(`postgresql://postgres@127.0.0.1:${bed.port}/svc`)

@@ -1,3 +1,4 @@
+import { EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import { ACCOUNT_TYPES, type AccountType } from '@svc/core/cards/card-account'
 import { createCardAccount } from '@svc/core/cards/create-card-account'
 import { eraseUser } from '@svc/core/cards/erase-user'
@@ -141,9 +142,7 @@ interface UserOptions extends Json {
   readonly email?: string
 }
 
-// Spec section 4.3, decision C15: the rules of the card request hold for its holders too.
-const EMAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/
-const MOBILE = /^[0-9]{10}$/
+const [EMAIL, MOBILE] = [new RegExp(EMAIL_PATTERN), new RegExp(MOBILE_PATTERN)]
 
 async function createUser(companyId: string, { json = false, ...profile }: UserOptions): Promise<void> {
   const { firstName, lastName, mobile, email } = profile

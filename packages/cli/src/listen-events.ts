@@ -38,7 +38,7 @@ export async function listenToEvents(listening: Listening): Promise<void> {
     isLost = true
   }
   const position = await untilReached(() => beginning(listening), onReconnect)
-  const following = { after: position.after, reconnectsMax: Number.POSITIVE_INFINITY, onReconnect }
+  const following = { after: position.after, maxReconnects: Number.POSITIVE_INFINITY, onReconnect }
   try {
     for await (const event of session.client.events.follow(following)) {
       isLost = false

@@ -84,7 +84,7 @@ async function tail(options: TailOptions): Promise<void> {
   const { lines, json = false } = options
   const session = await openProfile(options)
   // The server may restart meanwhile.
-  const following = session.client.requests.follow({ ...filterOf(options), last: lines, attemptsMax: 6 })
+  const following = session.client.requests.follow({ ...filterOf(options), last: lines, maxRetries: 5 })
   try {
     for await (const request of following) print(request, json)
   } catch (error) {

@@ -67,7 +67,7 @@ export function addPaymentCommands(program: Command): Command {
     .description('list and show credits of the UPI rail, correct their amounts, record their return')
   payment
     .command('list <merchantId>')
-    .description('list payments of a merchant, newest first; of the platform itself with "house"')
+    .description('list payments of a merchant, newest first; house for payments of the platform')
     .option('--status <status>', `only these: ${PAYMENT_STATUSES.join(', ')}`, readStatus)
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')

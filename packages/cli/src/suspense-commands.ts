@@ -37,7 +37,9 @@ export function addSuspenseCommands(program: Command): void {
     .description('credits that fit no QR code: list them, assign them to a merchant, return them')
   suspense
     .command('list')
-    .description('list the credits in suspense, newest first; those of "house" fit no merchant')
+    .description(
+      'list the credits in suspense, newest first; credits of the platform (house) match no merchant',
+    )
     .option('--limit <count>', 'how many', readCount, 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  svc admin suspense list')

@@ -43,7 +43,7 @@ export class TenantSession {
   readonly #baseUrl: string
 
   constructor(baseUrl: string, credentials: Credentials) {
-    const options = { baseUrl, attemptsMax: 1, timeoutMs: CALL_MS_MAX, deadlineMs: CALL_MS_MAX }
+    const options = { baseUrl, maxRetries: 0, timeoutMs: CALL_MS_MAX, deadlineMs: CALL_MS_MAX }
     this.client =
       'apiKey' in credentials
         ? new Merchant({ ...options, apiKey: credentials.apiKey })

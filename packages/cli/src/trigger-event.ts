@@ -24,10 +24,6 @@ const TRIGGERS: Record<EventType, Trigger> = {
     const { qrCodeId } = await newCode(sandbox, { multipleUse: true })
     return `paid ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 10 })).utr}`
   },
-  async 'qr_code.payment_refunded'(sandbox) {
-    const { qrCodeId } = await newCode(sandbox, { fixedAmount: true, amount: 10 })
-    return `paid too much to ${qrCodeId} with ${(await pay(sandbox, { qrCodeId, amount: 11 })).utr}`
-  },
   async 'qr_code.cancelled'(sandbox) {
     const { qrCodeId } = await newCode(sandbox)
     await asMerchant(sandbox).call('PATCH', `/api/v0/qr-code/${qrCodeId}/cancel`, {})

@@ -15,10 +15,6 @@ export const EVENTS = {
     description: 'A payment was accepted through a QR code',
     payload: '`PaymentRecord`',
   },
-  'qr_code.payment_refunded': {
-    description: 'A payment that its QR code could not accept was refunded',
-    payload: '`PaymentRecord`',
-  },
   'qr_code.cancelled': {
     description: 'A QR code accepts no more payments: it was cancelled, or its one payment was accepted',
     payload: '`QrCode`, `reason`, `actor` and `payments`',

@@ -52,11 +52,11 @@ export class Api {
     init: RequestInit = {},
     options: CallOptions & { readonly streamed?: boolean } = {},
   ): Promise<Response> {
-    const { attemptsMax, deadlineMs, headers, onResponse, streamed = false, timeoutMs } = options
+    const { maxRetries, deadlineMs, headers, onResponse, streamed = false, timeoutMs } = options
     const deadline = this.#transport.deadline(options.signal ?? init.signal ?? undefined, deadlineMs)
     const request = new Request(urlOf(this.#transport.baseUrl, path), init)
     for (const [name, value] of Object.entries(headers ?? {})) request.headers.set(name, value)
-    const sending = { attemptsMax, deadline, onResponse, streamed, timeoutMs, asGiven: true }
+    const sending = { maxRetries, deadline, onResponse, streamed, timeoutMs, asGiven: true }
     return this.#transport.send(request, sending)
   }
 
@@ -72,7 +72,7 @@ export class Api {
 
   /** What `http` needs to know for one call. With a decrypter, an encrypted response is requested. */
   call(options: WriteOptions = {}, opener?: Opener, deadline = this.deadline(options)) {
-    const { idempotencyKey, timeoutMs, attemptsMax, onResponse } = options
+    const { idempotencyKey, timeoutMs, maxRetries, onResponse } = options
     return {
       headers: {
         ...options.headers,
@@ -80,7 +80,7 @@ export class Api {
         ...(opener && { Accept: 'application/jose' }),
       },
       fetch: async (request: Request): Promise<Response> => {
-        const response = await this.#transport.send(request, { timeoutMs, deadline, attemptsMax, onResponse })
+        const response = await this.#transport.send(request, { timeoutMs, deadline, maxRetries, onResponse })
         return opener ? decrypted(response, opener) : response
       },
     }
@@ -99,8 +99,8 @@ export class Api {
   /** The same for a response of this media type that is read as it comes. */
   stream(mediaType: string, options: CallOptions = {}, headers: Readonly<Record<string, string>> = {}) {
     const deadline = this.deadline(options)
-    const { attemptsMax, onResponse, timeoutMs } = options
-    const sending = { timeoutMs, attemptsMax, onResponse, deadline, streamed: mediaType }
+    const { maxRetries, onResponse, timeoutMs } = options
+    const sending = { timeoutMs, maxRetries, onResponse, deadline, streamed: mediaType }
     return {
       parseAs: 'stream' as const,
       headers: { ...options.headers, ...headers },

@@ -14,7 +14,7 @@ interface SvcErrorParts {
   readonly body: string
 }
 
-/** A failure that the service returned. Decide by `error`: the word is stable, the description is for people. */
+/** A failure that the service returned. Handle it by `error`: that is stable, the description is for people. */
 export class SvcError extends Error {
   override readonly name = 'SvcError'
   /** What went wrong, as a stable word, such as `insufficient_funds`. */

@@ -11,7 +11,6 @@ import type { CallOptions } from './transport.ts'
 export interface EventData {
   'qr_code.created': Schemas['QrCode']
   'qr_code.credited': Schemas['PaymentRecord'] & { readonly qrCodeId: string }
-  'qr_code.payment_refunded': Schemas['PaymentRecord'] & { readonly qrCodeId: string }
   'qr_code.cancelled': Schemas['ClosedQrCode']
   'qr_code.expired': Schemas['QrCode']
   'payment.refund_pending': Schemas['PaymentRecord'] | Schemas['PaymentWithRefund']
@@ -93,15 +92,15 @@ interface Since<T extends EventType> extends CallOptions {
   readonly type?: T
 }
 
-interface Following<T extends EventType> extends Omit<Since<T>, 'attemptsMax'> {
+interface Following<T extends EventType> extends Omit<Since<T>, 'maxRetries'> {
   /** How often in a row a connection may fail before this throws; 30 by default, `Infinity` to go on for ever. */
-  readonly reconnectsMax?: number
+  readonly maxReconnects?: number
   /** Is given why there is no connection, before each wait for the next one. */
   readonly onReconnect?: (cause: unknown) => void
 }
 
 const RECONNECT_MS = 1_000
-const RECONNECTS_MAX = 30
+const MAX_RECONNECTS = 30
 /** The longest wait that a response may ask for. */
 const RECONNECT_MS_MAX = 60_000
 
@@ -146,18 +145,18 @@ export class Events {
    *
    * @throws SvcError when the service refuses: `events_forgotten` when events after `after` are no longer kept,
    * `events_ahead` when the feed ends before it, because the service was restored from a backup; ConnectionError when
-   * `reconnectsMax` connections in a row have failed, one a second and each tried once: by default after half a minute
+   * `maxReconnects` connections in a row have failed, one a second and each tried once: by default after half a minute
    * when they are refused at once, and later when each takes its `timeoutMs`; UnexpectedResponseError when an event is not
    * in the service's form
    */
   async *follow<T extends EventType = EventType>({
     after = 0,
     type,
-    reconnectsMax = RECONNECTS_MAX,
+    maxReconnects = MAX_RECONNECTS,
     onReconnect,
     ...options
   }: Following<T> = {}): AsyncGenerator<Extract<Event, { type: T }>, void, undefined> {
-    requireNumber('reconnectsMax', reconnectsMax)
+    requireNumber('maxReconnects', maxReconnects)
     let last = after
     for (let failures = 0; ; ) {
       let waitMs = RECONNECT_MS
@@ -173,7 +172,7 @@ export class Events {
         }
       } catch (error) {
         if (!mayReconnect(error, response)) throw error
-        if (++failures > reconnectsMax) throw new ConnectionError('The stream of events', failures, error)
+        if (++failures > maxReconnects) throw new ConnectionError('The stream of events', failures, error)
         onReconnect?.(error)
         waitMs = Math.max(waitMs, Math.min(RECONNECT_MS_MAX, askedMs(error) ?? 0))
       }
@@ -185,7 +184,7 @@ export class Events {
   /** One connection. Following makes the next one, so the transport does not. */
   async #openStream(after: number, type: EventType | undefined, options: CallOptions): Promise<Response> {
     const query = { after, ...(type && { type }) }
-    const stream = this.#api.stream('text/event-stream', { ...options, attemptsMax: 1 })
+    const stream = this.#api.stream('text/event-stream', { ...options, maxRetries: 0 })
     const { response } = await this.#api.http.GET('/api/v0/events/stream', { params: { query }, ...stream })
     return response
   }

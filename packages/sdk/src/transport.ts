@@ -19,8 +19,8 @@ export interface TransportOptions extends Hooks {
    * for no limit. For streams: until each connection begins.
    */
   readonly deadlineMs?: number
-  /** How often a request is sent at most, when it is safe to send it again; 5 by default, 1 for never again. */
-  readonly attemptsMax?: number
+  /** How often a request is sent again at most, when that is safe; 4 by default, 0 for never. */
+  readonly maxRetries?: number
   /** Sends one request: for a proxy or your own agent. The global `fetch` by default. */
   readonly fetch?: typeof fetch
   /** Header fields that every request carries besides its own, such as a gateway's key. */
@@ -37,8 +37,8 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** How long this call may take with all its attempts, in milliseconds. */
   readonly deadlineMs?: number
-  /** How often this request is sent at most. */
-  readonly attemptsMax?: number
+  /** How often this request is sent again at most. */
+  readonly maxRetries?: number
   /** Header fields of this call. */
   readonly headers?: Readonly<Record<string, string>>
   /** Is given what came back besides the record: request id, rate limit, header fields. */
@@ -67,7 +67,7 @@ export interface Identity {
 }
 
 interface Sending {
-  readonly attemptsMax?: number | undefined
+  readonly maxRetries?: number | undefined
   readonly onResponse?: CallOptions['onResponse'] | undefined
   readonly timeoutMs?: number | undefined
   /** When the call ends; without one, `deadlineMs` after it begins. */
@@ -91,7 +91,7 @@ const RENEWABLE = ['invalid_token', 'invalid_session'] as const
 export class Transport {
   readonly baseUrl: BaseUrl
   readonly #options: Required<
-    Pick<TransportOptions, 'timeoutMs' | 'deadlineMs' | 'attemptsMax' | 'fetch' | 'headers'>
+    Pick<TransportOptions, 'timeoutMs' | 'deadlineMs' | 'maxRetries' | 'fetch' | 'headers'>
   >
   readonly #identity: Identity | undefined
   readonly #observer: Observer
@@ -100,14 +100,14 @@ export class Transport {
     const {
       timeoutMs = 15_000,
       deadlineMs = 60_000,
-      attemptsMax = 5,
+      maxRetries = 4,
       fetch: send = fetch,
       headers = {},
     } = options
-    for (const [name, value] of Object.entries({ timeoutMs, deadlineMs, attemptsMax }))
+    for (const [name, value] of Object.entries({ timeoutMs, deadlineMs, maxRetries }))
       requireNumber(name, value)
     this.baseUrl = readBaseUrl(options.baseUrl)
-    this.#options = { timeoutMs, deadlineMs, attemptsMax, fetch: send, headers }
+    this.#options = { timeoutMs, deadlineMs, maxRetries, fetch: send, headers }
     this.#identity = identity
     this.#observer = new Observer(options, options.logger)
   }
@@ -136,8 +136,8 @@ export class Transport {
    */
   async send(request: Request, sending: Sending = {}): Promise<Response> {
     const { deadline = this.deadline(request.signal) } = sending
-    const { attemptsMax = this.#options.attemptsMax, timeoutMs = this.#options.timeoutMs } = sending
-    for (const [name, value] of Object.entries({ attemptsMax, timeoutMs })) requireNumber(name, value)
+    const { maxRetries = this.#options.maxRetries, timeoutMs = this.#options.timeoutMs } = sending
+    for (const [name, value] of Object.entries({ maxRetries, timeoutMs })) requireNumber(name, value)
     const { method, url } = request
     const what = `${method} ${url}`
     const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined
@@ -152,7 +152,7 @@ export class Transport {
         token = await deadline.wait(tokens!.replace(token), what, attempts)
         continue
       }
-      if (attempts >= attemptsMax || !mayRepeat(request, outcome)) throw outcome
+      if (attempts > maxRetries || !mayRepeat(request, outcome)) throw outcome
       const waitMs = waitBefore(attempts, outcome)
       if (waitMs >= deadline.remainingMs) throw outcome
       this.#observer.retry({ method, url, attempt: attempts + 1, failure: outcome, waitMs })

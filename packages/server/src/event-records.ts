@@ -69,7 +69,6 @@ const RevokedApiKey = Type.Object(
 export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'qr_code.created': QrCodeResponse,
   'qr_code.credited': PaymentRecord,
-  'qr_code.payment_refunded': PaymentRecord,
   'qr_code.cancelled': ClosedQrCode,
   'qr_code.expired': QrCodeResponse,
   'payment.refund_pending': Type.Union([PaymentRecord, PaymentWithRefund]),

@@ -30,11 +30,11 @@ test('following goes on however often a stream without events is cut: each that 
   const { events } = Svc.merchant({
     baseUrl: 'https://gw.example',
     apiKey: 'svc_test_x',
-    attemptsMax: 1,
+    maxRetries: 0,
     fetch: cutting(),
   })
   const causes: unknown[] = []
-  const following = events.follow({ reconnectsMax: 1, onReconnect: (cause) => causes.push(cause) })
+  const following = events.follow({ maxReconnects: 1, onReconnect: (cause) => causes.push(cause) })
   const first = following.next().catch((error: unknown) => error)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await first).toMatchObject({ value: { sequence: 7 } })

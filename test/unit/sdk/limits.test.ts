@@ -30,7 +30,7 @@ const client = (options: object, send: typeof fetch) =>
   Svc.merchant({
     baseUrl: 'https://gw.example',
     apiKey: 'svc_test_x',
-    attemptsMax: 1,
+    maxRetries: 0,
     fetch: send,
     ...options,
   })
@@ -122,7 +122,7 @@ test('a timer that is stopped while it waits beyond what one timer can leaves no
 })
 
 describe.each([Number.NaN, '5', null])('a limit that is %o, no number', (limit) => {
-  test.each(['timeoutMs', 'deadlineMs', 'attemptsMax'])('is refused with a TypeError: %s', async (name) => {
+  test.each(['timeoutMs', 'deadlineMs', 'maxRetries'])('is refused with a TypeError: %s', async (name) => {
     const refused = new RegExp(`^${name} must be a number`)
     expect(() => client({ [name]: limit }, respondingAfter(0))).toThrow(TypeError)
     expect(() => client({ [name]: limit }, respondingAfter(0))).toThrow(refused)
@@ -133,13 +133,13 @@ describe.each([Number.NaN, '5', null])('a limit that is %o, no number', (limit) 
     expect(String(await thrown)).toMatch(new RegExp(`^TypeError: ${name} must be a number`))
   })
 
-  test('is refused with a TypeError: pollMs, reconnectsMax', async () => {
+  test('is refused with a TypeError: pollMs, maxReconnects', async () => {
     const { events, qrCodes } = client({}, respondingAfter(0))
     await expect(qrCodes.waitForPayment('qr', { pollMs: limit } as object)).rejects.toThrow(
       /^pollMs must be a number/,
     )
-    await expect(events.follow({ reconnectsMax: limit } as object).next()).rejects.toThrow(
-      /^reconnectsMax must be a number/,
+    await expect(events.follow({ maxReconnects: limit } as object).next()).rejects.toThrow(
+      /^maxReconnects must be a number/,
     )
   })
 })

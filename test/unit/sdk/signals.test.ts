@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => void process.off('unhandledRejection', onRejection).off('warning', onWarning))
 
 const client = (send: typeof fetch) =>
-  Svc.merchant({ baseUrl: 'https://gw.example', apiKey: 'svc_test_x', attemptsMax: 1, fetch: send })
+  Svc.merchant({ baseUrl: 'https://gw.example', apiKey: 'svc_test_x', maxRetries: 0, fetch: send })
 
 /** A service whose records are bodies of this kind. */
 const serving =

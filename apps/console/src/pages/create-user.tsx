@@ -4,13 +4,12 @@ import { once } from '../form-key.ts'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { queryClient } from '../session.ts'
+import { E_MAIL } from './e-mail.ts'
 
 interface CreateUserProps {
   readonly companyId?: string
   readonly variant?: 'filled' | 'default'
 }
-
-const E_MAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/
 
 /** A form for a new user; of this company, or of one to be chosen. */
 export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserProps) {

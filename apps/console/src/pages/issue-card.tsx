@@ -8,6 +8,7 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { rupees } from '../parts/money.tsx'
 import { queryClient } from '../session.ts'
 import { pathOf } from '../things.ts'
+import { E_MAIL } from './e-mail.ts'
 
 export interface HolderValues extends Record<string, unknown> {
   readonly firstName: string
@@ -17,8 +18,6 @@ export interface HolderValues extends Record<string, unknown> {
   readonly loadAmount: string
 }
 export const NO_HOLDER: HolderValues = { firstName: '', lastName: '', email: '', mobile: '', loadAmount: '' }
-
-const E_MAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/
 
 export const HOLDER_RULES = {
   email: (value: string, { mobile }: HolderValues) =>

@@ -20,14 +20,7 @@ import {
 } from '../rails/rail-notice.ts'
 import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
-import {
-  CODE_FACTS,
-  type CodeFacts,
-  type Payment,
-  paymentEvent,
-  paymentRecordToWire,
-  payments,
-} from './payment.ts'
+import { CODE_FACTS, type CodeFacts, type Payment, paymentEvent, payments } from './payment.ts'
 import type { ReturnedCredit } from './refund-notice.ts'
 
 interface ConfirmRefundAsk {
@@ -40,7 +33,7 @@ interface ConfirmRefundAsk {
 
 interface ConfirmRefund extends PreparedCommand, ConfirmRefundAsk {
   readonly utr: string
-  readonly ids: { readonly transfer: string; readonly event: string; readonly ofCode: string }
+  readonly ids: { readonly transfer: string; readonly event: string }
   readonly timeZone: string
 }
 
@@ -98,7 +91,7 @@ export const confirmRefund = command({
       const { utr } = ask.credit
       const tenantId = (await found.get('', utr))?.merchantId ?? PLATFORM_TENANT
       const otherTenantId = ask.assigns?.noticeTenantId
-      const ids = { transfer: newId('trf'), event: newId('evt'), ofCode: newId('evt') }
+      const ids = { transfer: newId('trf'), event: newId('evt') }
       return { ...ask, tenantId, otherTenantId, utr, ids, timeZone: config.BUSINESS_TIME_ZONE }
     }
   },
@@ -182,17 +175,9 @@ export const confirmRefund = command({
     )
     saveEvents(
       tx,
-      all.flatMap(({ payment, command: { ids, timeZone } }) => [
-        {
-          eventId: ids.ofCode,
-          tenantId: payment.merchantId,
-          type: 'qr_code.payment_refunded' as const,
-          objectId: payment.qrCodeId ?? payment.paymentId,
-          payload: paymentRecordToWire(payment, timeZone),
-          createdAt: payment.refundedAt!,
-        },
+      all.map(({ payment, command: { ids, timeZone } }) =>
         paymentEvent('refunded', payment, ids.event, timeZone),
-      ]),
+      ),
     )
   },
 })

@@ -1,3 +1,4 @@
+import { EMAIL_CHARS_MAX, EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import type { GiftCardOrder } from '@svc/core/cards/gift-card-order'
 import { paise } from '@svc/kernel/money'
 import { type Static, Type } from 'typebox'
@@ -33,8 +34,8 @@ export const GiftCardRequest = Type.Object(
     cardAccountId: Type.String({ maxLength: 64, description: 'Id of the account under the company' }),
     email: Type.Optional(
       Type.String({
-        maxLength: 254,
-        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
+        maxLength: EMAIL_CHARS_MAX,
+        pattern: EMAIL_PATTERN,
         'x-rule': 'must be an e-mail address',
       }),
     ),
@@ -42,7 +43,7 @@ export const GiftCardRequest = Type.Object(
       Type.String({
         minLength: 10,
         maxLength: 10,
-        pattern: '^[0-9]{10}$',
+        pattern: MOBILE_PATTERN,
         'x-rule': 'must be exactly 10 digits',
       }),
     ),

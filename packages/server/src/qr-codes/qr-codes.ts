@@ -1,3 +1,4 @@
+import { EMAIL_CHARS_MAX, EMAIL_PATTERN, MOBILE_PATTERN } from '@svc/contract/contact-fields'
 import { fail } from '@svc/contract/errors'
 import { cancelQrCode } from '@svc/core/qr-codes/cancel-qr-code'
 import { createQrCode, EXPIRY_YEARS_MAX, type QrCodeRequest } from '@svc/core/qr-codes/create-qr-code'
@@ -49,13 +50,13 @@ export const CreateQrCodeRequest = Type.Object(
     customerName: text(100, 'Name of the customer'),
     customerEmail: Type.Optional(
       Type.String({
-        maxLength: 254,
-        pattern: '^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\\.[a-zA-Z]{2,}$',
+        maxLength: EMAIL_CHARS_MAX,
+        pattern: EMAIL_PATTERN,
         'x-rule': 'must be an e-mail address',
       }),
     ),
     customerMobile: Type.Optional(
-      Type.String({ pattern: '^[0-9]{10}$', 'x-rule': 'must be exactly 10 digits' }),
+      Type.String({ pattern: MOBILE_PATTERN, 'x-rule': 'must be exactly 10 digits' }),
     ),
     customerId: text(64, 'The merchant’s id of the customer'),
     referenceNumber: text(64, 'The merchant’s own reference: repeating it returns the same active code'),
