@@ -238,12 +238,23 @@ const fileOf = (name: string): string => `${name}_FILE`
 const isGiven = (environment: Environment, name: string): boolean =>
   [name, fileOf(name)].some((each) => Boolean(environment[each]?.trim()))
 
+interface Given {
+  readonly text: string | undefined
+  /** Reads the file again. */
+  readonly again?: () => string
+}
+
 /** A secret by its value, or by the file that holds it: the environment of a process is readable to more than its files. */
-function givenSecret(environment: Environment, name: string): string | undefined {
+function givenSecret(environment: Environment, name: string): Given {
   const value = environment[name]?.trim()
   const file = environment[fileOf(name)]?.trim()
-  if (!file) return value
+  if (!file) return { text: value }
   if (value) throw new BadSetting(`must not be set beside ${fileOf(name)}`)
+  const again = () => textOf(file, name)
+  return { text: again(), again }
+}
+
+function textOf(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8').trim() || bad(`is empty in the file that ${fileOf(name)} names`)
   } catch (error) {
@@ -259,10 +270,10 @@ export function readConfig(environment: Environment): Config {
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS) as [Name, Setting<unknown, string | undefined>][]) {
     try {
-      const given = setting.secret ? givenSecret(environment, name) : environment[name]?.trim()
-      const value = given || setting.default
+      const given = setting.secret ? givenSecret(environment, name) : { text: environment[name]?.trim() }
+      const value = given.text || setting.default
       if (value === undefined) continue
-      values[name] = setting.read(value)
+      values[name] = setting.read(value, given.again)
     } catch (error) {
       if (!(error instanceof BadSetting)) throw error
       faults.push(`${name} ${error.message}`)
