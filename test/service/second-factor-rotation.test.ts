@@ -48,12 +48,12 @@ const keysOf = async (purpose: string): Promise<Json[]> => {
 test('authenticator codes of operators and members work after the key of their secrets is rotated, retired and gone; before, it cannot be retired', async () => {
   const { keyring, database } = service.app.services
   const operator = await newOperator(service, 'operator')
-  const console = new Browser(service)
-  await console.signIn(operator.name)
-  const portal = await memberBrowser(service, (await service.newMerchant()).merchantId, 'admin')
+  const atConsole = new Browser(service)
+  await atConsole.signIn(operator.name)
+  const atPortal = await memberBrowser(service, (await service.newMerchant()).merchantId, 'admin')
   const people = [
-    { api: undefined, name: operator.name, secret: await addApp(console) },
-    { api: PORTAL_API, name: portal.memberName, secret: await addApp(portal) },
+    { api: undefined, name: operator.name, secret: await addApp(atConsole) },
+    { api: PORTAL_API, name: atPortal.memberName, secret: await addApp(atPortal) },
   ] as const
   const [former] = await keysOf('operator_totp')
   expect(former).toMatchObject({ state: 'encrypts', rows: 2 })
