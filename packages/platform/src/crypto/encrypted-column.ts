@@ -7,7 +7,7 @@ const ROWS = 500
 export interface EncryptedColumn {
   readonly purpose: EncryptingPurpose
   readonly table: string
-  /** Columns of the primary key: texts without spaces. */
+  /** Columns that identify a row: texts without spaces. */
   readonly key: readonly string[]
   readonly column: string
   /** What the value of a row is bound to, by its key. */
