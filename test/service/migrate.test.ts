@@ -128,7 +128,9 @@ const isValid = () =>
   sql(`select indisvalid from pg_index where indexrelid = to_regclass('svc.things_by_name')`)
 
 /** Migrates two files: the first has the lock already and waits for a table, until `meanwhile` is done. */
-async function behindMigration<T>(meanwhile: () => Promise<T>): Promise<{ migrated: Promise<string[]>; result: T }> {
+async function behindMigration<T>(
+  meanwhile: () => Promise<T>,
+): Promise<{ migrated: Promise<string[]>; result: T }> {
   await add('8001_color', 'alter table things add column color text;')
   await add('8002_index', NAMES_INDEX)
   return asSuperuser(db.database, async (report) => {
@@ -144,8 +146,11 @@ async function behindMigration<T>(meanwhile: () => Promise<T>): Promise<{ migrat
 
 const seen = async (condition: string) => {
   const found = async () =>
-    (await sql(`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${condition}`))
-      .length
+    (
+      await sql(
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${condition}`,
+      )
+    ).length
   await expect.poll(found, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0)
 }
 

@@ -156,7 +156,9 @@ test('an anchor is durable before the service logs it', async () => {
       create trigger noted after update on audit_heads for each statement execute function note_commit()`)
     try {
       const logged: object[] = []
-      const log = Object.assign(Object.create(service.app.services.log), { info: (facts: object) => logged.push(facts) })
+      const log = Object.assign(Object.create(service.app.services.log), {
+        info: (facts: object) => logged.push(facts),
+      })
       const { loop } = new AuditAnchors({ ...service.app.services, log })
       loop.start()
       await loop.stop()
@@ -164,7 +166,9 @@ test('an anchor is durable before the service logs it', async () => {
       const { rows } = await db.query('select distinct setting from anchor_commits')
       expect(rows).toEqual([{ setting: 'on' }])
     } finally {
-      await db.query('drop trigger noted on audit_heads; drop function note_commit; drop table anchor_commits')
+      await db.query(
+        'drop trigger noted on audit_heads; drop function note_commit; drop table anchor_commits',
+      )
     }
   })
 })

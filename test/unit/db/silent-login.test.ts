@@ -18,7 +18,9 @@ test('a server that logs clients in and then says nothing counts as unavailable:
   })
   const database = new Database({ url: `postgresql://svc@127.0.0.1:${port}/svc` }, 4, openLog('silent'))
   try {
-    const error: unknown = await database.directory({ name: 'one', text: 'select 1' }).catch((e: unknown) => e)
+    const error: unknown = await database
+      .directory({ name: 'one', text: 'select 1' })
+      .catch((e: unknown) => e)
     expect(isUnavailable(error), String(error)).toBe(true)
   } finally {
     for (const socket of sockets) socket.destroy()
