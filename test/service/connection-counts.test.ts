@@ -8,7 +8,7 @@ const POOL_SIZE = 4
 
 test('a process that is asked for more than it can do at once opens as many connections as svc admin doctor counts', async () => {
   const db = await newDatabase()
-  const database = new Database(db, POOL_SIZE, openLog('silent'))
+  const database = new Database({ url: db.url, operatorUrl: db.url }, POOL_SIZE, openLog('silent'))
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => (release = resolve))
   let held = 0
@@ -23,13 +23,15 @@ test('a process that is asked for more than it can do at once opens as many conn
     await released
     lease.release()
   }
-  const uses = Array.from({ length: 10 }, () => [
-    database.read([], hold),
-    database.operate(hold),
-    database.writeAside([], hold),
-    batch(false),
-    batch(true),
-  ]).flat()
+  const uses = Promise.allSettled(
+    Array.from({ length: 10 }, () => [
+      database.read([], hold),
+      database.operate(hold),
+      database.writeAside([], hold),
+      batch(false),
+      batch(true),
+    ]).flat(),
+  )
   const opened = () =>
     asSuperuser(
       db.database,
@@ -46,7 +48,7 @@ test('a process that is asked for more than it can do at once opens as many conn
     expect(await opened()).toBe(connectionsMax(POOL_SIZE))
   } finally {
     release()
-    await Promise.allSettled(uses)
+    await uses
     await database.close()
   }
 })
