@@ -92,7 +92,7 @@ const NOT_ENCRYPTED =
 test('every column that data keys encrypt is counted when a key is rotated or retired', async () => {
   const texts: string[] = []
   const counting = {
-    query: async ({ text }: Statement<unknown>) => {
+    query: async ({ text }: Statement) => {
       texts.push(text)
       return [{ rows: 0n }]
     },
