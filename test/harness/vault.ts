@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net'
 export class VaultStandIn {
   readonly #server: Server
   readonly #plaintexts = new Map<string, string>()
-  readonly token = 'hvs.stand-in-0123456789'
+  /** The one that is valid now. */
+  token = 'hvs.stand-in-0123456789'
   readonly namespace = 'payments'
   sealed = false
   /** Requests that it has unwrapped a key for. */

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { replaceData } from '@svc/app/backup/replace-data'
 import { migrate } from '@svc/platform/db/migrate'
-import { migrationNames, readMigration } from '@svc/platform/db/migration-files'
+import { migrationNames, readMigration, runOffline } from '@svc/platform/db/migration-files'
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
@@ -37,6 +38,11 @@ const waitsForLock = async (query: string) => {
   }
 }
 
+const NAMES_INDEX = `-- run: statement by statement
+drop index concurrently if exists things_by_name;
+create index concurrently things_by_name on things (name);
+`
+
 test('behind a report that holds a table, a migration of it waits, and inserts into the table do not', async () => {
   await add('8001_color', 'alter table things add column color text;')
   await asSuperuser(db.database, async (report) => {
@@ -55,11 +61,7 @@ test('behind a report that holds a table, a migration of it waits, and inserts i
 })
 
 test('an index is built concurrently: behind an open transaction it waits, and writes go on', async () => {
-  const text = `-- run: statement by statement
-drop index concurrently if exists things_by_name;
-create index concurrently things_by_name on things (name);
-`
-  await add('8001_index', text)
+  await add('8001_index', NAMES_INDEX)
   await asSuperuser(db.database, async (writer) => {
     await writer.query(`begin; insert into things values (2000, 'open')`)
     const migrated = run()
@@ -109,11 +111,90 @@ test('a file that fails leaves nothing of itself, those before it stay, and once
   expect(await run()).toEqual([])
 })
 
-test('of several processes that migrate at once, one runs each file', async () => {
+test('of several processes that migrate at once, one runs each file, also those that build indexes concurrently', async () => {
   await add('8001_one', 'create table one (id integer primary key);')
   await add('8002_two', 'create table two (id integer primary key);')
+  const names = await migrationNames()
+  const concurrent: string[] = []
+  for (const name of names)
+    if ((await readMigration(name)).sql.includes('create index concurrently')) concurrent.push(name)
+  expect(concurrent.length).toBeGreaterThan(2)
+  await sql(`delete from migrations where name in ('${concurrent.join("', '")}')`)
   const runs = await Promise.all(Array.from({ length: 4 }, () => run()))
-  expect(runs.flat().sort()).toEqual(['8001_one', '8002_two'])
+  expect(runs.flat().sort()).toEqual([...concurrent, '8001_one', '8002_two'])
+})
+
+const isValid = () =>
+  sql(`select indisvalid from pg_index where indexrelid = to_regclass('svc.things_by_name')`)
+
+/** Migrates two files: the first has the lock already and waits for a table, until `meanwhile` is done. */
+async function behindMigration<T>(
+  meanwhile: () => Promise<T>,
+): Promise<{ migrated: Promise<string[]>; result: T }> {
+  await add('8001_color', 'alter table things add column color text;')
+  await add('8002_index', NAMES_INDEX)
+  return asSuperuser(db.database, async (report) => {
+    await report.query('begin; select count(*) from things')
+    const migrated = run()
+    migrated.catch(() => undefined)
+    await waitsForLock('add column color')
+    const result = await meanwhile()
+    await report.query('commit')
+    return { migrated, result }
+  })
+}
+
+const seen = async (condition: string) => {
+  const found = async () =>
+    (
+      await sql(
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${condition}`,
+      )
+    ).length
+  await expect.poll(found, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0)
+}
+
+test('a restore that waits for a migration does not hold up its concurrent index build', async () => {
+  const { migrated, result } = await behindMigration(async () => {
+    const restored = replaceData({ address: db, replace: true })
+    restored.catch(() => undefined)
+    await seen(`query like '%advisory%lock%'`)
+    return { restored }
+  })
+  expect(await migrated).toEqual(['8001_color', '8002_index'])
+  await result.restored
+})
+
+test('after a deadlock with a process of an older version, which waits inside a statement, an index is built from the beginning', async () => {
+  await asSuperuser(db.database, async (older) => {
+    await older.query(`set deadlock_timeout = '5min'`)
+    const { migrated, result } = await behindMigration(async () => {
+      const waiting = older.query(`select pg_advisory_lock(hashtext('svc set-up'))`)
+      waiting.catch(() => undefined)
+      await seen(`wait_event_type = 'Lock' and query like 'select pg_advisory_lock%'`)
+      return { waiting }
+    })
+    // The server ends the build, and leaves the index invalid.
+    await seen(`state = 'idle' and query like 'create index concurrently%'`)
+    expect(await isValid()).toEqual([{ indisvalid: false }])
+    await sql(`select pg_cancel_backend(pid) from pg_stat_activity where query like 'select pg_advisory_lock%'
+      and datname = current_database() and pid <> pg_backend_pid()`)
+    await expect(result.waiting).rejects.toThrow('canceling statement')
+    expect(await migrated).toEqual(['8001_color', '8002_index'])
+  })
+  expect(await isValid()).toEqual([{ indisvalid: true }])
+})
+
+test('a restore repeats a migration in batches until it changes no row', async () => {
+  await add(
+    '8001_names',
+    `-- run: in batches
+update things set name = upper(name) where id in (select id from things where name like 'thing%' limit 100);
+`,
+  )
+  const file = await readMigration('8001_names', folder)
+  await asSuperuser(db.database, async (admin) => runOffline(admin, file))
+  expect(await sql(`select count(*)::integer as n from things where name like 'thing%'`)).toEqual([{ n: 0 }])
 })
 
 test('a migration stops after the file that is named, and refuses one that does not exist', async () => {

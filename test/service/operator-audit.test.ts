@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AuditAnchors } from '@svc/console-api/audit-anchors'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runHere } from '../harness/cli.ts'
@@ -145,6 +146,31 @@ test('that the end of the installation’s chain was cut off is found by an anch
   )
   expect((await verify('--anchor', anchor)).failed).toBe(false)
   expect((await verify('--anchor', 'not an anchor')).stderr).toMatch(/must look like/)
+})
+
+test('an anchor is durable before the service logs it', async () => {
+  await asSuperuser(service.db.database, async (db) => {
+    await db.query(`create table anchor_commits (setting text);
+      create function note_commit() returns trigger language plpgsql security definer set search_path = svc, pg_temp
+        as $$ begin insert into anchor_commits values (current_setting('synchronous_commit')); return null; end $$;
+      create trigger noted after update on audit_heads for each statement execute function note_commit()`)
+    try {
+      const logged: object[] = []
+      const log = Object.assign(Object.create(service.app.services.log), {
+        info: (facts: object) => logged.push(facts),
+      })
+      const { loop } = new AuditAnchors({ ...service.app.services, log })
+      loop.start()
+      await loop.stop()
+      expect(logged).toEqual([{ anchor: expect.stringMatching(/^\d+:[0-9a-f]{64}$/) }])
+      const { rows } = await db.query('select distinct setting from anchor_commits')
+      expect(rows).toEqual([{ setting: 'on' }])
+    } finally {
+      await db.query(
+        'drop trigger noted on audit_heads; drop function note_commit; drop table anchor_commits',
+      )
+    }
+  })
 })
 
 test('a transaction that is put on record waits for others of its tenant only', async () => {

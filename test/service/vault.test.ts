@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyProviderOf } from '@svc/app/key-provider'
@@ -51,6 +51,24 @@ test('while Vault is sealed the service goes on; the log and /readyz explain it 
   expect(service.written()).toMatch(/its state is `sealed` \(Vault is sealed\).*"loop":"key_provider"/)
   vault.sealed = false
   await expect.poll(async () => (await ready()).body.warnings, { timeout: 60_000 }).toBeUndefined()
+})
+
+test('the token of VAULT_TOKEN_FILE is read at every use: once Vault Agent has replaced it, the previous one may expire', async () => {
+  const file = join(folder, 'vault-token')
+  const { VAULT_TOKEN: first, ...settings } = vault.settings(MASTER_KEY)
+  await writeFile(file, first!)
+  const provider = keyProviderOf(readConfig({ ...settings, VAULT_TOKEN_FILE: file }))
+  const unwrapped = async () => (await provider.masterKeys()).map((key) => key.reveal())
+  expect(await unwrapped()).toEqual([MASTER_KEY])
+  vault.token = 'hvs.renewed'
+  await expect(unwrapped()).rejects.toThrow('it refuses VAULT_TOKEN')
+  await writeFile(file, 'hvs.renewed\n')
+  expect(await unwrapped()).toEqual([MASTER_KEY])
+  await rm(file)
+  await expect(unwrapped()).rejects.toThrow(
+    'VAULT_TOKEN cannot be read from the file that VAULT_TOKEN_FILE names (ENOENT)',
+  )
+  vault.token = first!
 })
 
 test.each([

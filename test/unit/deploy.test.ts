@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SETTINGS } from '@svc/contract/config'
+import { describeError } from '@svc/cli/report-error'
+import { ConfigError, SETTINGS } from '@svc/contract/config'
 import { FAILURES } from '@svc/contract/errors'
 import { partitionGauges } from '@svc/platform/db/partitions'
 import { countReplicaReads, type Replica } from '@svc/platform/db/replica'
@@ -84,6 +85,17 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml', 'systemd/svc.service'])(
   },
 )
 
+test('systemd starts the service until the database is back, however often, and not again with wrong settings', () => {
+  const [unit = '', service = ''] = textOf('systemd/svc.service').split('[Service]')
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
+  expect(service).toMatch(/^Restart=always$/m)
+  const { exitCode } = describeError(new ConfigError(['PORT must be a whole number']), false)
+  expect(exitCode).not.toBe(describeError(new Error('the database is down'), false).exitCode)
+  expect(service).toMatch(new RegExp(`^RestartPreventExitStatus=${exitCode}$`, 'm'))
+  for (const file of ['compose.yaml', 'compose.three-nodes.yaml'])
+    expect(textOf(file)).toMatch(/^ +restart: unless-stopped$/m)
+})
+
 const USE_SECRETS = files.filter((file) => /^(?:compose.*\.yaml|systemd\/.*\.service)$/.test(file))
 
 test.each(USE_SECRETS)('%s has each secret that its settings read, and the README makes it', (file) => {
@@ -131,7 +143,7 @@ test('the dashboard is JSON whose panels all have a query', () => {
 
 /** Their expectations are in the file that promtool reads. */
 test.skipIf(!isInstalled('promtool'))(
-  'alert rules report the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
+  'alert rules report a database that is down, the first internal error, a loop late by its own interval or without a success, and a store of limits that all processes lost',
   () => {
     const file = fileURLToPath(new URL('alerts.promtool.yaml', import.meta.url))
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' })

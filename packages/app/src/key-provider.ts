@@ -14,7 +14,7 @@ export function keyProviderOf(config: Config): KeyProvider {
   if (SVC_MASTER_KEY_WRAPPED && VAULT_ADDR !== undefined && VAULT_TOKEN)
     return vaultTransit({
       address: VAULT_ADDR,
-      token: VAULT_TOKEN,
+      token: () => VAULT_TOKEN.current(),
       namespace: config.VAULT_NAMESPACE,
       mount: config.VAULT_TRANSIT_MOUNT,
       key: config.VAULT_TRANSIT_KEY,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SECOND_FACTORS } from '@svc/console-api/reencrypt-second-factors'
 import { BULK_LINES } from '@svc/core/cards/reencrypt-bulk-lines'
 import { CARD_NUMBERS } from '@svc/core/cards/reencrypt-card-numbers'
 import { PARTNER_KEYS } from '@svc/core/tenants/reencrypt-partner-keys'
@@ -6,6 +7,7 @@ import { WEBHOOK_SECRETS } from '@svc/core/webhooks/reencrypt-webhook-secrets'
 import { required } from '@svc/kernel/invariant'
 import {
   beginRotation,
+  type EncryptedPlaces,
   type EncryptedRows,
   formerRows,
   type KeyFacts,
@@ -29,13 +31,16 @@ interface Json {
   readonly json?: boolean
 }
 
-const ENCRYPTED_ROWS: readonly EncryptedRows[] = [
-  CARD_NUMBERS,
-  PARTNER_KEYS,
-  STORED_RESPONSES,
-  BULK_LINES,
-  ...WEBHOOK_SECRETS,
-]
+const PLACES: EncryptedPlaces = {
+  card_number: [CARD_NUMBERS],
+  partner_key: [PARTNER_KEYS],
+  stored_answer: [STORED_RESPONSES],
+  bulk_row: [BULK_LINES],
+  webhook_secret: WEBHOOK_SECRETS,
+  operator_totp: SECOND_FACTORS,
+}
+/** All that the service's data keys encrypt. */
+export const ENCRYPTED_ROWS: readonly EncryptedRows[] = Object.values(PLACES).flat()
 const progress = (message: string): boolean => process.stderr.write(`${message}\n`)
 
 export function addKeysCommands(program: Command): void {
@@ -56,7 +61,7 @@ export function addKeysCommands(program: Command): void {
       'after',
       `
 A new key is created; it encrypts once every process has read it, about 10 seconds later. Card numbers, partners' keys, webhook
-secrets and waiting bulk orders are then encrypted again, and their previous key is retired. Run it again after an interruption: it goes on where it was.
+secrets, authenticator secrets and waiting bulk orders are then encrypted again, and their previous key is retired. Run it again after an interruption: it goes on where it was.
 The previous keys of the other purposes stay as long as something needs them: run it again later, or retire them yourself.
 
 Examples:

@@ -24,7 +24,8 @@ export class AuditAnchors {
 
   async #write(): Promise<void> {
     const { database, log } = this.#services
-    const [head] = await database.writeAside([], (tx) => tx.query(ANCHOR))
+    // Durable before it is logged: an anchor that a crash undoes would prove that entries were cut off.
+    const [head] = await database.write([], (tx) => tx.query(ANCHOR), 'silence')
     if (!head || Number(head.number) === this.#last?.number) return
     this.#last = { number: Number(head.number), hash: head.hash.toString('hex') }
     log.info({ anchor: anchorText(this.#last) }, 'audit anchor')

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { ALERT_SETTINGS, alertFaults } from './alert-settings.ts'
 import { CARD_SETTINGS } from './card-settings.ts'
 import { CONSOLE_SETTINGS } from './console-settings.ts'
+import { type Environment, givenSecret, isGiven } from './given-secret.ts'
 import { INTERPRETATION_SETTINGS } from './interpretations.ts'
 import { PAYOUT_SETTINGS } from './payout-settings.ts'
 import {
@@ -10,7 +10,6 @@ import {
   address,
   amountCaps,
   BadSetting,
-  bad,
   database,
   hidden,
   masterKeys,
@@ -231,38 +230,16 @@ export class ConfigError extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-const fileOf = (name: string): string => `${name}_FILE`
-
-const isGiven = (environment: Environment, name: string): boolean =>
-  [name, fileOf(name)].some((each) => Boolean(environment[each]?.trim()))
-
-/** A secret by its value, or by the file that holds it: the environment of a process is readable to more than its files. */
-function givenSecret(environment: Environment, name: string): string | undefined {
-  const value = environment[name]?.trim()
-  const file = environment[fileOf(name)]?.trim()
-  if (!file) return value
-  if (value) throw new BadSetting(`must not be set beside ${fileOf(name)}`)
-  try {
-    return readFileSync(file, 'utf8').trim() || bad(`is empty in the file that ${fileOf(name)} names`)
-  } catch (error) {
-    if (error instanceof BadSetting) throw error
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException
-    throw new BadSetting(`cannot be read from the file that ${fileOf(name)} names (${code})`)
-  }
-}
-
 /** Reads the settings from the environment. An empty value counts as absent. Throws `ConfigError`. */
 export function readConfig(environment: Environment): Config {
   const faults: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS) as [Name, Setting<unknown, string | undefined>][]) {
     try {
-      const given = setting.secret ? givenSecret(environment, name) : environment[name]?.trim()
-      const value = given || setting.default
+      const given = setting.secret ? givenSecret(environment, name) : { text: environment[name]?.trim() }
+      const value = given.text || setting.default
       if (value === undefined) continue
-      values[name] = setting.read(value)
+      values[name] = setting.read(value, given.again)
     } catch (error) {
       if (!(error instanceof BadSetting)) throw error
       faults.push(`${name} ${error.message}`)

@@ -10,7 +10,8 @@ export interface Setting<T, D extends string | undefined = string> {
   /** As an operator would write it; `undefined` when there is none. */
   readonly default: D
   readonly meaning: string
-  readonly read: (text: string) => T
+  /** `again`: where a file gave the text, reads what the file has now; throws `BadSetting`. */
+  readonly read: (text: string, again?: () => string) => T
   /** May be given by a file besides, named by the setting with `_FILE` behind its name. */
   readonly secret?: true
 }
@@ -81,6 +82,27 @@ export const hidden = <D extends string | undefined>(setting: Setting<string, D>
   ...setting,
   secret: true,
   read: (value) => new Secret(setting.read(value)),
+})
+
+/** A secret whose file is replaced while the service runs. */
+export class RenewedSecret extends Secret {
+  readonly #again: (() => string) | undefined
+
+  constructor(text: string, again?: () => string) {
+    super(text)
+    this.#again = again
+  }
+
+  /** The secret of now. Throws `BadSetting` where its file cannot be read. */
+  current(): Secret {
+    return this.#again ? new Secret(this.#again()) : this
+  }
+}
+
+export const renewed = (meaning: string): Setting<RenewedSecret, undefined> => ({
+  ...text(undefined, meaning),
+  secret: true,
+  read: (value, again) => new RenewedSecret(value, again),
 })
 
 /** A PostgreSQL server or several; `target`: what `target_session_attrs` may ask of them, which is what the service does. */

@@ -1,4 +1,4 @@
-import { address, bad, hidden, type Setting, text, whole } from './setting.ts'
+import { address, bad, renewed, type Setting, text, whole } from './setting.ts'
 
 const wrappedKeys: Setting<string[], undefined> = {
   type: '`vault:v…:…`, comma-separated',
@@ -31,8 +31,8 @@ export const VAULT_SETTINGS = {
     ['http:', 'https:'],
     'Vault that unwraps `SVC_MASTER_KEY_WRAPPED`, such as `https://vault.example.com:8200`.',
   ),
-  VAULT_TOKEN: hidden(
-    text(undefined, 'Token for Vault; its policy needs `update` on `transit/decrypt/svc` and nothing else.'),
+  VAULT_TOKEN: renewed(
+    'Token for Vault; its policy needs `update` on `transit/decrypt/svc` and nothing else. The file of `VAULT_TOKEN_FILE` is read at every use, so that Vault Agent may replace it.',
   ),
   VAULT_NAMESPACE: text(undefined, 'Namespace of Vault, where it has some.'),
   VAULT_TRANSIT_MOUNT: path('transit', 'Where Vault’s transit engine is mounted.'),

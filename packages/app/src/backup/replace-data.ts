@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectionOptions, type DatabaseAddress } from '@svc/platform/db/connection-options'
 import { LOCK_TIMEOUT, sqlState } from '@svc/platform/db/database'
-import { migrationNames, offlineSql, readMigration } from '@svc/platform/db/migration-files'
+import { migrationNames, readMigration, runOffline } from '@svc/platform/db/migration-files'
 import { DatabaseClient } from '@svc/platform/db/server-locator'
+import { takeSetUpLock } from '@svc/platform/db/set-up-lock'
 import pg from 'pg'
 import { AS_OWNER, ownReferencesOf, quoted, tablesOf } from './catalogue.ts'
 
@@ -35,7 +36,8 @@ export async function replaceData({ address, migrations, replace, fill }: Replac
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query(`begin; select pg_advisory_xact_lock(hashtext('svc set-up'))`)
+    await takeSetUpLock(client)
+    await client.query('begin')
     if (!replace) await requireEmpty(client)
     await client.query(
       `alter schema svc rename to svc_former;
@@ -88,7 +90,7 @@ async function fillTables(client: pg.Client, fill: (client: pg.Client) => Promis
 }
 
 async function runMigration(client: pg.Client, name: string): Promise<void> {
-  await client.query(offlineSql(await readMigration(name)))
+  await runOffline(client, await readMigration(name))
   await client.query('insert into migrations (name) values ($1)', [name])
 }
 

@@ -1,3 +1,4 @@
+import { connectionsMax } from '@svc/platform/db/connection-counts'
 import { PARTITION_STATE, type PartitionState } from '@svc/platform/db/partitions'
 import { ALWAYS, type Check, fail, pass, rowsOf, sizeOf, warn } from './finding.ts'
 
@@ -157,7 +158,7 @@ export const connections: Check = {
   async examine({ config, connect }) {
     const [row] = await rowsOf<{ most: number; used: number }>(await connect('svc_service'), ROOM)
     const { most, used } = row!
-    const wanted = Math.ceil(config.DATABASE_POOL_SIZE * 1.5) + 1
+    const wanted = connectionsMax(config.DATABASE_POOL_SIZE)
     const detail = `a process uses up to ${wanted} connections; ${used} of ${most} are in use`
     return [
       wanted > most

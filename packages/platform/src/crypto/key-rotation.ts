@@ -1,22 +1,26 @@
+import { invariant } from '@svc/kernel/invariant'
 import { type Database, LOCK_TIMEOUT, sqlState, type Tx } from '../db/database.ts'
 import { statement } from '../db/statement.ts'
 import { takeTurn } from '../db/turn.ts'
-import { encryptedWith, KEYRING_REFRESH_MS, type KeyPurpose, type Keyring, newKeyBytes } from './keyring.ts'
+import {
+  ENCRYPTING,
+  type EncryptingPurpose,
+  encryptedWith,
+  KEYRING_REFRESH_MS,
+  type KeyPurpose,
+  type Keyring,
+  newKeyBytes,
+} from './keyring.ts'
 
 /** Digests and sessions are lookup keys: what was stored under them cannot be re-created from what is kept. */
 export const ROTATABLE = [
-  'card_number',
-  'partner_key',
-  'stored_answer',
+  ...ENCRYPTING,
   'token_signing',
   'encryption_p256',
   'encryption_x25519',
   'encryption_rsa',
-  'webhook_secret',
   'webhook_signing',
   'receipt_signing',
-  'bulk_row',
-  'operator_totp',
 ] as const satisfies readonly KeyPurpose[]
 export type RotatablePurpose = (typeof ROTATABLE)[number]
 
@@ -25,7 +29,7 @@ export const KEY_LEAD_MS = 2 * KEYRING_REFRESH_MS
 
 /** One place whose rows are encrypted with the data keys of a purpose. */
 export interface EncryptedRows {
-  readonly purpose: RotatablePurpose
+  readonly purpose: EncryptingPurpose
   /** Rows that begin so. */
   count(tx: Tx, encryptedWith: Buffer): Promise<bigint>
   /** Encrypts rows again that the newest key did not encrypt, after this id; returns how many, and from where to go on. */
@@ -116,14 +120,23 @@ export async function reencryptSome(
   }
 }
 
-/** How many rows are still encrypted with a key, in all places together; `undefined` where that is unknown. */
+/** Every place of every purpose that encrypts rows. */
+export type EncryptedPlaces = Readonly<
+  Record<EncryptingPurpose, readonly [EncryptedRows, ...(readonly EncryptedRows[])]>
+>
+
+const encrypts = (purpose: KeyPurpose): purpose is EncryptingPurpose =>
+  ENCRYPTING.some((known) => known === purpose)
+
+/** How many rows are still encrypted with a key, in all places together; `undefined` for keys that encrypt no rows. */
 export async function usesOf(
   tx: Tx,
   rows: readonly EncryptedRows[],
   { keyId, purpose }: KeyFacts,
 ): Promise<bigint | undefined> {
   const places = rows.filter((encrypted) => encrypted.purpose === purpose)
-  if (places.length === 0) return undefined
+  if (!encrypts(purpose)) return undefined
+  invariant(places.length > 0, `no place is known whose rows a ${purpose} key encrypts`)
   let uses = 0n
   for (const place of places) uses += await place.count(tx, encryptedWith(keyId))
   return uses

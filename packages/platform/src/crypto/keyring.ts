@@ -14,6 +14,17 @@ import { encryptBytes, type MasterKeys, openBytes } from './master-keys.ts'
 /** What a data key is for; a key serves one purpose only. */
 export type KeyPurpose = keyof typeof MAKE
 
+/** Purposes whose keys encrypt what rows have; `svc admin keys rotate` encrypts those rows again. */
+export const ENCRYPTING = [
+  'card_number',
+  'partner_key',
+  'stored_answer',
+  'webhook_secret',
+  'bulk_row',
+  'operator_totp',
+] as const satisfies readonly KeyPurpose[]
+export type EncryptingPurpose = (typeof ENCRYPTING)[number]
+
 export interface DataKey {
   readonly keyId: string
   readonly purpose: KeyPurpose
@@ -216,12 +227,12 @@ export class Keyring {
   }
 
   /** Key id, `0x00`, then the encrypted bytes. The context must be the same when it is decrypted. */
-  encrypt(purpose: KeyPurpose, plain: Uint8Array, encryptedFor: string): Buffer {
+  encrypt(purpose: EncryptingPurpose, plain: Uint8Array, encryptedFor: string): Buffer {
     const key = this.newest(purpose)
     return Buffer.concat([encryptedWith(key.keyId), encryptBytes(key.bytes, plain, encryptedFor)])
   }
 
-  open(purpose: KeyPurpose, encrypted: Buffer, encryptedFor: string): Buffer {
+  open(purpose: EncryptingPurpose, encrypted: Buffer, encryptedFor: string): Buffer {
     const end = encrypted.indexOf(0)
     const key = this.#byId.get(encrypted.subarray(0, end).toString())
     if (!key) {

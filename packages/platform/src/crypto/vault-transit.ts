@@ -4,7 +4,8 @@ import { type KeyProvider, KeyProviderFailed } from './key-provider.ts'
 export interface VaultTransit {
   /** Of the server, such as `https://vault.example.com:8200`. */
   readonly address: string
-  readonly token: Secret
+  /** Of now, since Vault Agent replaces it; throws what is wrong with the setting. */
+  readonly token: () => Secret
   readonly namespace?: string | undefined
   /** Path of the secrets engine, and the name of its key. */
   readonly mount: string
@@ -34,7 +35,8 @@ async function unwrap(vault: VaultTransit, ciphertext: string): Promise<Secret> 
 }
 
 async function decrypt(vault: VaultTransit, ciphertext: string): Promise<Response> {
-  const { address, token, namespace, mount, key } = vault
+  const { address, namespace, mount, key } = vault
+  const token = currentToken(vault)
   try {
     return await fetch(`${address}/v1/${mount}/decrypt/${encodeURIComponent(key)}`, {
       method: 'POST',
@@ -55,6 +57,14 @@ async function decrypt(vault: VaultTransit, ciphertext: string): Promise<Respons
     const why =
       name === 'TimeoutError' ? `no response within ${TIMEOUT_MS / 1_000} s` : (code ?? 'no response')
     throw failed(vault, `it cannot be reached (${why})`, error)
+  }
+}
+
+function currentToken(vault: VaultTransit): Secret {
+  try {
+    return vault.token()
+  } catch (error) {
+    throw failed(vault, `VAULT_TOKEN ${(error as Error).message}`, error)
   }
 }
 

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Tracing } from '../tracing.ts'
 import { ClientTx, type Tx, tracedStatement } from './client-tx.ts'
+import { operatorConnections } from './connection-counts.ts'
 import { connectionOptions, type DatabaseAddress, type Login, type Role } from './connection-options.ts'
 import { ConnectionPool, type Lease, type Limit, timeOf } from './connection-pool.ts'
 import { type Replication, requireDurable } from './durable.ts'
@@ -83,7 +84,7 @@ export class Database {
   readonly requestMs: number
   readonly tracing: Tracing | undefined
   readonly #log: Log
-  readonly #poolSize: number
+  readonly #operators: number
   readonly #Client: ConnectionClass
   readonly #actor: string
   readonly #durable: Replication | undefined
@@ -112,7 +113,7 @@ export class Database {
   ) {
     this.address = address
     this.#log = log
-    this.#poolSize = poolSize
+    this.#operators = operatorConnections(poolSize)
     this.#Client = Client
     this.#actor = actor
     this.requestMs = requestMs
@@ -173,11 +174,6 @@ export class Database {
   /** Whether there is a login for operators. */
   get hasOperators(): boolean {
     return 'host' in this.address || this.address.operatorUrl !== undefined
-  }
-
-  /** Connections for operators, of either kind. */
-  get #operators(): number {
-    return Math.max(2, Math.floor(this.#poolSize / 4))
   }
 
   /** Statements of the service on behalf of these tenants, read-only, in one transaction. */

@@ -10,6 +10,7 @@ import {
   statementsOf,
 } from './migration-files.ts'
 import { DatabaseClient } from './server-locator.ts'
+import { takeSetUpLock } from './set-up-lock.ts'
 
 const OLDEST_SERVER = 150_000
 
@@ -82,8 +83,6 @@ export class SchemaRefused extends Error {
   override name = 'SchemaRefused'
 }
 
-const SET_UP = `hashtext('svc set-up')`
-
 /** Roles, the schema and the list of the files that were run. What the session creates afterwards belongs to the owner. */
 async function setUp(client: pg.Client, address: DatabaseAddress): Promise<void> {
   await client.query(ROLES)
@@ -138,7 +137,10 @@ const RUNNERS: Readonly<Record<Run, (client: pg.Client, file: MigrationFile) => 
   async statements(client, file) {
     // Such statements wait for transactions that began before them, and hold up no request meanwhile.
     await client.query('set lock_timeout = 0')
-    for (const text of statementsOf(file)) await withLocks(file.name, () => client.query(text))
+    // All of them again: a concurrent build that fails leaves an invalid index, which the statement before it drops.
+    await withLocks(file.name, async () => {
+      for (const text of statementsOf(file)) await client.query(text)
+    })
     await client.query(DONE(file.name))
   },
   async batches(client, file) {
@@ -196,8 +198,7 @@ export async function migrate(address: DatabaseAddress, options: MigrateOptions 
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
     if (Number(rows[0]!.server_version_num) < OLDEST_SERVER)
       throw new Error('PostgreSQL 15 or later is needed; this server is older')
-    // Held until the connection ends.
-    await client.query(`select pg_advisory_lock(${SET_UP})`)
+    await takeSetUpLock(client)
     await setUp(client, address)
     return await runPending(client, options)
   } finally {

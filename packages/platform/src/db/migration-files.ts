@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type pg from 'pg'
 import { PACKAGE_ROOT } from '../package.ts'
 
 /**
@@ -49,6 +50,11 @@ export const statementsOf = ({ sql }: MigrationFile): string[] =>
     .map((text) => text.trim())
     .filter((text) => text !== '')
 
-/** The whole file as one script for a schema that is not in use, where nothing needs to be built concurrently. */
-export const offlineSql = ({ run, sql }: MigrationFile): string =>
-  run === 'statements' ? sql.replace(/\bconcurrently\b/gi, '') : sql
+/** Runs the whole file in the transaction of a schema that is not in use, where nothing needs to be built concurrently. */
+export async function runOffline(client: pg.ClientBase, file: MigrationFile): Promise<void> {
+  const { run, sql } = file
+  if (run === 'batches') {
+    const [text] = statementsOf(file)
+    for (let changed = -1; changed !== 0; ) changed = (await client.query(text!)).rowCount ?? 0
+  } else await client.query(run === 'statements' ? sql.replace(/\bconcurrently\b/gi, '') : sql)
+}

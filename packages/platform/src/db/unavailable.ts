@@ -46,7 +46,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return (
     (code !== undefined && GONE_BY_CODE.has(code)) ||
-    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed)/.test(
+    /^(?:Connection terminated|Client has encountered a connection error|timeout expired|timeout exceeded|Client was closed|Query read timeout)/.test(
       error.message,
     )
   )

@@ -1,0 +1,54 @@
+import { connectionsMax } from '@svc/platform/db/connection-counts'
+import { Database, type Tx } from '@svc/platform/db/database'
+import { openLog } from '@svc/platform/log'
+import { expect, test } from 'vitest'
+import { asSuperuser, newDatabase } from '../harness/service.ts'
+
+const POOL_SIZE = 4
+
+test('a process that is asked for more than it can do at once opens as many connections as svc admin doctor counts', async () => {
+  const db = await newDatabase()
+  const database = new Database({ url: db.url, operatorUrl: db.url }, POOL_SIZE, openLog('silent'))
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  let held = 0
+  const hold = async (tx: Tx) => {
+    await tx.query({ name: 'one', text: 'select 1' })
+    held++
+    await released
+  }
+  const batch = async (forOperators: boolean) => {
+    const lease = await database.lease(forOperators)
+    held++
+    await released
+    lease.release()
+  }
+  const uses = Promise.allSettled(
+    Array.from({ length: 10 }, () => [
+      database.read([], hold),
+      database.operate(hold),
+      database.writeAside([], hold),
+      batch(false),
+      batch(true),
+    ]).flat(),
+  )
+  const opened = () =>
+    asSuperuser(
+      db.database,
+      async (admin) =>
+        (
+          await admin.query<{ n: number }>(
+            `select count(*)::int as n from pg_stat_activity
+             where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
+          )
+        ).rows[0]!.n,
+    )
+  try {
+    await expect.poll(() => held, { timeout: 30_000 }).toBe(connectionsMax(POOL_SIZE))
+    expect(await opened()).toBe(connectionsMax(POOL_SIZE))
+  } finally {
+    release()
+    await uses
+    await database.close()
+  }
+})
