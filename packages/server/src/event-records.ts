@@ -7,7 +7,7 @@ import { CardReplacement } from '@svc/core/cards/card-replacement'
 import { CardReturnRecord } from '@svc/core/cards/card-return'
 import { CardReceipt } from '@svc/core/cards/card-use'
 import { ErasedUser } from '@svc/core/cards/erase-user'
-import { FundedCardAccount } from '@svc/core/cards/funded-event'
+import { FundedCardAccount } from '@svc/core/ledger/funded-event'
 import { LowCardAccount } from '@svc/core/cards/low-balance'
 import { ActivationRecord, AllocationRecord } from '@svc/core/coins/allocation'
 import { CoinConfigRecord } from '@svc/core/coins/coin-config'
@@ -102,6 +102,8 @@ export const EVENT_RECORDS: Record<EventType, TSchema> = {
   'card.return_reversed': CardReturnRecord,
   'card_account.funded': FundedCardAccount,
   'card_account.withdrawn': FundedCardAccount,
+  'card_account.funding_reversed': FundedCardAccount,
+  'card_account.withdrawal_reversed': FundedCardAccount,
   'card_account.low': LowCardAccount,
   'user.erased': ErasedUser,
   'coins.allocated': AllocationRecord,

@@ -14,8 +14,8 @@ import type { QuarantineReason } from '../rails/read-notice.ts'
 import { PLATFORM_TENANT } from '../tenants/tenant.ts'
 import { type BankCredit, bankCredits } from './bank-credit.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
-import { fundedEvent } from './funded-event.ts'
-import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
+import { fundedEvent } from '../ledger/funded-event.ts'
+import { type OwnedAccount, ownedAccounts } from '../ledger/owned-accounts.ts'
 import { type BankTransfer, contradicts, type ReadTransferNotice } from './transfer-notice.ts'
 
 /** A signed notice with what can be read of it. */

@@ -11,8 +11,8 @@ import { BankEntries, nextEntry } from '../ledger/bank-entries.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { fundingAccounts, withdrawalTransfer } from './card-account.ts'
-import { fundedEvent } from './funded-event.ts'
-import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
+import { fundedEvent } from '../ledger/funded-event.ts'
+import { type OwnedAccount, ownedAccounts } from '../ledger/owned-accounts.ts'
 
 export interface WithdrawFunds {
   readonly partnerId: string

@@ -6,11 +6,14 @@ import type { BatchTx, PreparedCommand } from '@svc/platform/db/batch'
 import type { Tx } from '@svc/platform/db/database'
 import { columns, statement } from '@svc/platform/db/statement'
 import type { RowOf } from '@svc/platform/db/table'
+import { type OutboxEvent, saveEvents } from '@svc/platform/outbox'
 import { type Account, lockAccounts } from './accounts.ts'
 import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
 import { reverseOpeningBalances } from './opening-balance.ts'
+import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
+import { fundedBy, reversalEvent } from './reversal-event.ts'
 import { SETTLEMENTS } from './settlement.ts'
 import { ledgerTransfers } from './transfers.ts'
 
@@ -75,6 +78,7 @@ export interface ReverseJournal {
 
 interface Prepared extends ReverseJournal, PreparedCommand {
   readonly transferIds: readonly string[]
+  readonly eventId: string
   readonly timeZone: string
 }
 
@@ -82,6 +86,8 @@ interface State {
   /** By journal. */
   readonly known: Map<string, JournalWithLegs>
   readonly balances: Map<string, bigint>
+  /** Card accounts that were funded or withdrawn from. */
+  readonly owned: Map<string, OwnedAccount>
 }
 
 export interface Reversed {
@@ -89,6 +95,8 @@ export interface Reversed {
   readonly reversalId: string
   /** Absent when it was reversed before. */
   readonly made: Journal | undefined
+  /** Of money that a partner paid in or was paid back. */
+  readonly event: OutboxEvent | undefined
   readonly command: Prepared
 }
 
@@ -153,14 +161,19 @@ export const reverseJournal = command({
     (ask: ReverseJournal): Prepared => ({
       ...ask,
       transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+      eventId: newId('evt'),
       timeZone: config.BUSINESS_TIME_ZONE,
     }),
 
   lock,
   decide,
 
-  apply({ known }, { reversed, reversalId }) {
+  apply({ known, balances }, { reversed, reversalId, made }) {
     known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
+    for (const { debitAccountId, creditAccountId, amount } of made ? reversed.legs : []) {
+      balances.set(debitAccountId, (balances.get(debitAccountId) ?? 0n) + amount)
+      balances.set(creditAccountId, (balances.get(creditAccountId) ?? 0n) - amount)
+    }
   },
 
   save(tx, decisions) {
@@ -180,6 +193,10 @@ export const reverseJournal = command({
       tx,
       made.map(({ journal }) => journal),
     )
+    saveEvents(
+      tx,
+      decisions.flatMap(({ event }) => event ?? []),
+    )
   },
 })
 
@@ -190,13 +207,18 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
     tx,
     before.flatMap(({ legs }) => legs.flatMap(accountsOf)),
   )
+  const [found, owned] = await Promise.all([findJournals(tx, asked), ownedAccounts(tx, fundedBy(before))])
   const known = byTenant(
-    await findJournals(tx, asked),
+    found,
     ({ journal }) => journal.tenantId,
     ({ journal }) => journal.journalId,
     (found) => found,
   )
-  return new ByTenant((tenantId) => ({ known: known.of(tenantId), balances: balances.of(tenantId) }))
+  return new ByTenant((tenantId) => ({
+    known: known.of(tenantId),
+    balances: balances.of(tenantId),
+    owned: owned.of(tenantId),
+  }))
 }
 
 const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): Account[] =>
@@ -208,11 +230,13 @@ const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): A
     floor: null,
   }))
 
-function decide({ known, balances }: State, command: Prepared, now: Date): Reversed {
-  const { journalId, reason, tenantId, transferIds } = command
+function decide(state: State, command: Prepared, now: Date): Reversed {
+  const { known, balances } = state
+  const { eventId, journalId, reason, tenantId, timeZone, transferIds } = command
   const reversed = known.get(journalId) ?? fail('journal_not_found')
   const { legs, reversedBy } = reversed
-  if (reversedBy !== null) return { reversed, reversalId: reversedBy, made: undefined, command }
+  if (reversedBy !== null)
+    return { reversed, reversalId: reversedBy, made: undefined, event: undefined, command }
   requireReversible(reversed)
   for (const { creditAccountId, amount, floor } of legs)
     requireCovered(creditAccountId, amount, floor, balances)
@@ -237,7 +261,8 @@ function decide({ known, balances }: State, command: Prepared, now: Date): Rever
     at: now,
     transfers,
   }
-  return { reversed, reversalId, made, command }
+  const event = reversalEvent(reversed, state, { eventId, timeZone, createdAt: now })
+  return { reversed, reversalId, made, event, command }
 }
 
 /** What the journal credited is taken out again: it must still be there. */
