@@ -136,7 +136,9 @@ test('a signed notice that is no outcome of a refund goes to quarantine and chan
   const reasons: [object, string][] = [
     [{ refundId: done, status: 'FAILED' }, 'contradicts_earlier_notice'],
     [{ refundId: done, status: 'REFUNDED', utr: newUtr() }, 'contradicts_earlier_notice'],
-    [{ refundId: gone, status: 'REFUNDED', utr: newUtr() }, 'contradicts_earlier_notice'],
+    [{ refundId: gone, status: 'REFUNDED' }, 'contradicts_earlier_notice'],
+    [{ refundId: gone, status: 'REFUNDED', utr: newUtr(), amount: 3 }, 'contradicts_earlier_notice'],
+    [{ refundId: gone, status: 'REFUNDED', utr }, 'contradicts_earlier_notice'],
     [{ refundId: open, status: 'REFUNDED', utr }, 'contradicts_earlier_notice'],
     [{ refundId: open, status: 'REFUNDED', amount: 3 }, 'contradicts_earlier_notice'],
     [{ refundId: open, status: 'REFUNDED', amount: 'two' }, 'amount_unreadable'],

@@ -51,7 +51,7 @@ export const OPEN = [
   {
     what: 'advances',
     unit: 'paise',
-    sql: `${balances('merchant_advances', 'payout_exceptions')} and not (${ADVANCES_IN_CREDIT})`,
+    sql: `${balances('merchant_advances', 'payout_exceptions', 'refund_exceptions')} and not (${ADVANCES_IN_CREDIT})`,
   },
   {
     what: 'advances_in_credit',

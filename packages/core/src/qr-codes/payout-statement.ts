@@ -48,8 +48,14 @@ const SOURCES = {
   },
   merchant_refund_failed: {
     title: 'Refunds that failed',
-    sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
-      where r.merchant_id = $2 and r.status = 'FAILED' and r.completed_at >= $3 and r.completed_at < $4`,
+    sql: `select count(*), coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r cross join lateral (
+        select case when r.status = 'FAILED' then r.completed_at else r.failed_at end as at) failed
+      where r.merchant_id = $2 and failed.at >= $3 and failed.at < $4`,
+  },
+  merchant_refund_restored: {
+    title: 'Failed refunds that the bank made after all',
+    sql: `select count(*), -coalesce(sum(r.amount_paise - r.advanced_paise), 0) from merchant_refunds r
+      where r.merchant_id = $2 and r.failed_at is not null and r.completed_at >= $3 and r.completed_at < $4`,
   },
   dispute: {
     title: 'Disputes',
