@@ -1,3 +1,4 @@
+import { watchAlerts } from '@svc/console-api/alerts/watch-alerts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sqlOn } from '../harness/approvals.ts'
 import { runHere } from '../harness/cli.ts'
@@ -15,7 +16,7 @@ let asha: Browser
 beforeAll(async () => {
   service = await openService({ background: false })
   other = await openService({ background: false, db: service.db })
-  asha = await signedIn(service, 'finance')
+  asha = await signedIn(service, 'operator')
 })
 afterAll(async () => {
   expect(await brokenIn(service)).toEqual([])
@@ -48,6 +49,13 @@ const eventsOf = async ({ merchantId }: Shop): Promise<string[]> =>
       [merchantId],
     )
   ).map(({ type }) => type)
+/** The open alerts about refunds that were made late, by their refunds. */
+async function alerts(): Promise<string[]> {
+  await sqlOn(service, `update alert_watch set until = '-infinity'`)
+  await watchAlerts(service.app.services, 'alp_0')
+  const { data } = (await asha.get('/alerts?kind=refund_made_late&status=open')).json
+  return data.map(({ objectId }: Json) => objectId)
+}
 const shown = async ({ client, path }: Shop, refundId: string): Promise<Json> =>
   payloadOf(await client.get(`${path}/${refundId}`))
 
@@ -112,8 +120,10 @@ test('where a payout gave it back, it was refunded again or its money is gone, t
     expect(await exceptionsOf(shop)).toBe('-400')
     expect((await balancesOf(service, shop.merchantId))['payable']).toBe(before['payable'])
     expect((await eventsOf(shop)).filter((type) => type === 'payment.refund_failed')).toHaveLength(1)
+    expect(await alerts()).toContain(refundId)
     const settled = await settle(asha, `refund_exceptions:${shop.merchantId}`, { amount: '4.00' })
     expect(settled.json.open).toBe('0.00')
+    expect(await alerts()).not.toContain(refundId)
   }
   expect(await brokenIn(service)).toEqual([])
 })
@@ -157,7 +167,8 @@ test('a late report and another refund of the whole payment at once, in two proc
 test('a failure and the late report of it in one batch are one refund that was made', async () => {
   const shops = await Promise.all(Array.from({ length: 5 }, () => shopWith(service, 10)))
   const refunds = await Promise.all(shops.map((shop) => request(shop, 4)))
-  await Promise.all(refunds.flatMap((refundId) => [fail(refundId), make(refundId)]))
+  const report = (refundId: string) => notifyRefund(service, { refundId, status: 'FAILED' })
+  await Promise.all(refunds.flatMap((refundId) => [report(refundId), make(refundId)]))
   for (const [i, shop] of shops.entries()) {
     const { status } = await shown(shop, refunds[i]!)
     if (status === 'FAILED') payloadOf(await make(refunds[i]!))

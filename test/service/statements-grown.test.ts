@@ -72,6 +72,19 @@ test('the statement of a card account reads what moved since its first day, not 
   expect(read).toBeLessThan(OLD / 100)
 })
 
+test('a statement of a tenant whose clock is ahead has what moved in its time', async () => {
+  const partner = await newPartner(first)
+  const clock = `/sandbox/tenants/${partner.partnerId}/clock/advance`
+  payloadOf(await first.client.post(clock, { bySeconds: 20 * 86_400 }))
+  const client = await asPartner(first.client, partner)
+  payloadOf(await createCard(client, partner, { loadAmount: 30 }))
+  const then = calendarDay(new Date(Date.now() + 20 * 86_400_000), 'Asia/Kolkata')
+  const path = `/api/v0/partner/card-accounts/${partner.cardAccountId}/statement?from=${then}&to=${then}`
+  const { lines, openingBalance, closingBalance } = payloadOf(await client.get(path))
+  expect(lines.map(({ amount }: { amount: number }) => amount)).toEqual([-30])
+  expect(openingBalance - closingBalance).toBe(30)
+})
+
 test('the daily statement of a merchant and a page of its account read what moved since the day', async () => {
   const { merchantId } = await shopWith(first, 100)
   const accountId = `payable:${merchantId}`

@@ -1,6 +1,16 @@
+import { fundAccount } from '@svc/core/cards/fund-account'
 import { reverseJournal } from '@svc/core/ledger/reverse-journal'
+import { paise } from '@svc/kernel/money'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fundsOf, newTransferUtr, withdraw } from '../harness/bank-rail.ts'
+import {
+  fundsOf,
+  newTransferUtr,
+  notifyTransfer,
+  numberOf,
+  reverseEntry,
+  transferTo,
+  withdraw,
+} from '../harness/bank-rail.ts'
 import { runHere } from '../harness/cli.ts'
 import { type Json, payloadOf } from '../harness/client.ts'
 import { signedIn } from '../harness/console.ts'
