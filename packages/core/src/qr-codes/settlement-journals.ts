@@ -46,7 +46,7 @@ export const settlementReversal = (
       debitAccountId: accountId('upi_clearing', made.tenantId),
       creditAccountId: accountId('bank', made.tenantId),
       amountPaise: previous.amountPaise,
-      objectId: required(previous.journalId, 'a matched line has a journal'),
+      objectId: required(previous.journalId ?? undefined, 'a matched line has a journal'),
     },
     placeOf(previous),
   )
