@@ -33,20 +33,24 @@ const adjust = ({ merchantId, paymentId }: Shop, amount: bigint, on = service) =
 async function imported(name: string, lines: readonly (readonly [Shop, bigint])[], on = service) {
   const { merchantId } = lines[0]![0]
   const settledOn = calendarDay(new Date(), 'Asia/Kolkata')
-  const { lines: fresh, corrected, reopened, conflicting, repeated } = await on.app.services.commands
-    .open(recordSettlement)
-    .run({
-      tenantId: merchantId,
-      fileId: `stf_${name}_${merchantId}`,
-      lines: await Promise.all(
-        lines.map(async ([{ paymentId }, amount], i) => ({
-          utr: await utrOf(service, paymentId),
-          line: i + 1,
-          amountPaise: paise(amount),
-          settledOn,
-        })),
-      ),
-    })
+  const {
+    lines: fresh,
+    corrected,
+    reopened,
+    conflicting,
+    repeated,
+  } = await on.app.services.commands.open(recordSettlement).run({
+    tenantId: merchantId,
+    fileId: `stf_${name}_${merchantId}`,
+    lines: await Promise.all(
+      lines.map(async ([{ paymentId }, amount], i) => ({
+        utr: await utrOf(service, paymentId),
+        line: i + 1,
+        amountPaise: paise(amount),
+        settledOn,
+      })),
+    ),
+  })
   const recorded = [...fresh, ...corrected, ...reopened.map(({ line }) => line)]
   return { recorded: recorded.map(({ status }) => status), conflicting: conflicting.length, repeated }
 }

@@ -203,12 +203,16 @@ test.each(['RETURNED', ' refunded '])(
     payloadOf(await notifyTransfer(service.client, credited))
     const operator = await signedIn(service, 'admin')
     for (const utr of [credited.utr, newTransferUtr()]) {
-      expect(quarantined(await notifyTransfer(service.client, { ...credited, utr, status }))).toBe('wrong_route')
+      expect(quarantined(await notifyTransfer(service.client, { ...credited, utr, status }))).toBe(
+        'wrong_route',
+      )
       const listed = await operator.get(`/rail-notices?status=QUARANTINED&q=${utr}`)
       expect(listed.json.data).toMatchObject([{ utr, reason: 'wrong_route' }])
     }
     expect(await fundsOf(service, partner)).toEqual({ balance: '100000', entries: 1 })
-    payloadOf(await notifyTransfer(service.client, { ...transferTo(credited.virtualAccount), status: 'SUCCESS' }))
+    payloadOf(
+      await notifyTransfer(service.client, { ...transferTo(credited.virtualAccount), status: 'SUCCESS' }),
+    )
     expect(await fundsOf(service, partner)).toEqual({ balance: '200000', entries: 2 })
   },
 )

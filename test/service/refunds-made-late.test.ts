@@ -109,7 +109,10 @@ test('where a payout gave it back, it was refunded again or its money is gone, t
   await payOn(service, again.shop, 50)
   const spent = await failed()
   await payOut(service, spent.shop)
-  const cases = [[givenBack, back] as const, ...[again, spent].map((each) => [each.shop, each.refundId] as const)]
+  const cases = [
+    [givenBack, back] as const,
+    ...[again, spent].map((each) => [each.shop, each.refundId] as const),
+  ]
   for (const [shop, refundId] of cases) {
     const utr = newUtr()
     const before = await balancesOf(service, shop.merchantId)
@@ -145,9 +148,9 @@ test('an operator records a late refund from the command line and in the console
   expect(await shown(one.shop, one.refundId)).toMatchObject({ status: 'REFUNDED', utr })
   const body = { status: 'REFUNDED', utr: newUtr() }
   expect((await asha.post(`/refunds/${two.refundId}/complete`, body)).json).toMatchObject(body)
-  expect((await asha.post(`/refunds/${two.refundId}/complete`, { status: 'FAILED', reason: 'x' })).error).toBe(
-    'refund_closed',
-  )
+  expect(
+    (await asha.post(`/refunds/${two.refundId}/complete`, { status: 'FAILED', reason: 'x' })).error,
+  ).toBe('refund_closed')
 })
 
 test('a late report and another refund of the whole payment at once, in two processes, never exceed the payment', async () => {

@@ -163,10 +163,12 @@ test('the reversal of a funding and of a withdrawal is an event with the balance
   const partner = await withFunds(50_00n)
   const [funding, withdrawal] = [newTransferUtr(), newTransferUtr()]
   const { partnerId, cardAccountId } = partner
-  const { transfer: funded } = await service.app.services.commands.open(fundAccount).run(
-    { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },
-    { actor: 'asha', target: cardAccountId },
-  )
+  const { transfer: funded } = await service.app.services.commands
+    .open(fundAccount)
+    .run(
+      { partnerId, cardAccountId, amountPaise: paise(20_00n), reference: funding, reason: 'float' },
+      { actor: 'asha', target: cardAccountId },
+    )
   const { transfer: withdrawn } = await withdraw(service, partner, 30_00n, withdrawal)
   for (let times = 0; times < 2; times++)
     for (const reference of [withdrawal, funding]) await reverseEntry(service, partner, reference)
@@ -178,7 +180,13 @@ test('the reversal of a funding and of a withdrawal is an event with the balance
   expect(events).toEqual([
     {
       type: 'card_account.withdrawal_reversed',
-      payload: { ...common, amount: 30, balance: 70, reference: withdrawal, transactionId: withdrawn.transferId },
+      payload: {
+        ...common,
+        amount: 30,
+        balance: 70,
+        reference: withdrawal,
+        transactionId: withdrawn.transferId,
+      },
     },
     {
       type: 'card_account.funding_reversed',

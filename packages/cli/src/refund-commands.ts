@@ -82,7 +82,9 @@ export function addRefundCommands(program: Command): void {
   addRefundFileCommands(refund)
   refund
     .command('confirm <refundId>')
-    .description('record that the bank has made a refund, also one that it reported as failed, where no notice says so')
+    .description(
+      'record that the bank has made a refund, also one that it reported as failed, where no notice says so',
+    )
     .option('--utr <reference>', 'the bank’s own reference of the refund')
     .option('--notice <noticeId>', 'the notice in quarantine that says so')
     .option('--json', 'print JSON')

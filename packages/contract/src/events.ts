@@ -147,7 +147,8 @@ export const EVENTS = {
     payload: '`FundedCardAccount`',
   },
   'card_account.withdrawal_reversed': {
-    description: 'An operator took back a withdrawal that was entered wrongly; its money is on the card account again',
+    description:
+      'An operator took back a withdrawal that was entered wrongly; its money is on the card account again',
     payload: '`FundedCardAccount`',
   },
   'card_account.low': {

@@ -162,9 +162,11 @@ export const completeRefund = command({
     saveOutcomes(tx, decisions[0]!.command.timeZone, done)
     saveEvents(
       tx,
-      done.filter(isNotified).map(({ refund, payment, command: { ids, timeZone } }) =>
-        refundEvent(payment, refund, ids.event, timeZone),
-      ),
+      done
+        .filter(isNotified)
+        .map(({ refund, payment, command: { ids, timeZone } }) =>
+          refundEvent(payment, refund, ids.event, timeZone),
+        ),
     )
     keepNotices(
       tx,

@@ -125,7 +125,8 @@ export const PAYMENT_CHECKS: readonly Check[] = [
        where ${chosen('l.utr')} and l.status = 'MATCHED' and p.amount_paise + p.adjusted_paise is distinct from l.amount_paise limit 100`,
   ),
   {
-    check: 'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
+    check:
+      'A settlement journal moves what its lines add up to, less those that the bank has corrected since',
     of: LINES,
     differences: statement(
       'reconcile_settlement_journals',

@@ -131,9 +131,7 @@ export const recordSettlement = command({
       ({ tenantId }) => tenantId,
       ({ place }) => place,
     )
-    return new ByTenant(
-      (tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }),
-    )
+    return new ByTenant((tenantId): State => ({ known: known.of(tenantId), reversed: placesOf.of(tenantId) }))
   },
 
   decide({ known, reversed }, ask, now): RecordedSettlement {

@@ -4,7 +4,13 @@ import { columns, statement } from '@svc/platform/db/statement'
 import { type Account, account, accountId } from '../ledger/accounts.ts'
 import type { Journal } from '../ledger/journals.ts'
 import type { Refundable } from './create-refund.ts'
-import { type LegIds, lateJournal, type MerchantRefund, paidJournal, restoredJournal } from './merchant-refund.ts'
+import {
+  type LegIds,
+  lateJournal,
+  type MerchantRefund,
+  paidJournal,
+  restoredJournal,
+} from './merchant-refund.ts'
 import { correctedPaise } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 

@@ -80,7 +80,10 @@ interface Asked {
 }
 
 /** The account and its statement. Throws `card_account_not_found`, or `validation_failed` for too many lines. */
-export async function readCardAccountStatement(tx: Tx, { tenantId, cardAccountId, period, timeZone, clock }: Asked) {
+export async function readCardAccountStatement(
+  tx: Tx,
+  { tenantId, cardAccountId, period, timeZone, clock }: Asked,
+) {
   const account = await findAccount(tx, tenantId, cardAccountId)
   const found = await accountStatement(tx, {
     accountId: accountId('card_funding', cardAccountId),
