@@ -1,5 +1,5 @@
+import { reverseJournal } from '@svc/core/cards/reverse-posting'
 import { withdrawFunds } from '@svc/core/cards/withdraw-funds'
-import { reverseJournal } from '@svc/core/ledger/reverse-journal'
 import { paise } from '@svc/kernel/money'
 import { expect } from 'vitest'
 import { journalIdOf } from './approvals.ts'

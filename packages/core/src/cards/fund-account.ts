@@ -8,12 +8,12 @@ import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { BankEntries, type BankEntry, nextEntry } from '../ledger/bank-entries.ts'
-import { fundedEvent } from '../ledger/funded-event.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
-import { type OwnedAccount, ownedAccounts } from '../ledger/owned-accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { type Assignment, assignNotices } from '../rails/rail-notice.ts'
 import { fundingAccounts, fundingTransfer } from './card-account.ts'
+import { fundedEvent } from './funded-event.ts'
+import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
 export interface FundAccount {
   readonly partnerId: string

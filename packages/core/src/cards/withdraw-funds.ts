@@ -8,11 +8,11 @@ import { saveEvents } from '@svc/platform/outbox'
 import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
 import { BankEntries, nextEntry } from '../ledger/bank-entries.ts'
-import { fundedEvent } from '../ledger/funded-event.ts'
 import { journalOf, saveJournals } from '../ledger/journals.ts'
-import { type OwnedAccount, ownedAccounts } from '../ledger/owned-accounts.ts'
 import type { Transfer } from '../ledger/transfers.ts'
 import { fundingAccounts, withdrawalTransfer } from './card-account.ts'
+import { fundedEvent } from './funded-event.ts'
+import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
 export interface WithdrawFunds {
   readonly partnerId: string

@@ -12,8 +12,6 @@ import { useApprovals } from './approvals.ts'
 import { kindOf } from './chart-of-accounts.ts'
 import { type Journal, journals, saveJournals } from './journals.ts'
 import { reverseOpeningBalances } from './opening-balance.ts'
-import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
-import { fundedBy, reversalEvent } from './reversal-event.ts'
 import { SETTLEMENTS } from './settlement.ts'
 import { ledgerTransfers } from './transfers.ts'
 
@@ -76,18 +74,17 @@ export interface ReverseJournal {
   readonly approvalId?: string | undefined
 }
 
-interface Prepared extends ReverseJournal, PreparedCommand {
+export interface PreparedReversal extends ReverseJournal, PreparedCommand {
   readonly transferIds: readonly string[]
   readonly eventId: string
   readonly timeZone: string
 }
 
-interface State {
+export interface ReversalState<Facts> {
   /** By journal. */
   readonly known: Map<string, JournalWithLegs>
   readonly balances: Map<string, bigint>
-  /** Card accounts that were funded or withdrawn from. */
-  readonly owned: Map<string, OwnedAccount>
+  readonly facts: Facts
 }
 
 export interface Reversed {
@@ -97,7 +94,7 @@ export interface Reversed {
   readonly made: Journal | undefined
   /** Of money that a partner paid in or was paid back. */
   readonly event: OutboxEvent | undefined
-  readonly command: Prepared
+  readonly command: PreparedReversal
 }
 
 type JournalKey = Pick<ReverseJournal, 'tenantId' | 'journalId'>
@@ -152,62 +149,75 @@ export function requireReversible({
   })
 }
 
+/** Who is notified of a reversal, by events of a slice. */
+export interface Notifier<Facts> {
+  /** Reads what the events need, by tenant. */
+  readonly facts: (tx: BatchTx, found: readonly JournalWithLegs[]) => Promise<ByTenant<Facts>>
+  /** `balances`: of ledger accounts, before the reversal. */
+  readonly eventOf: (
+    reversed: JournalWithLegs,
+    facts: Facts,
+    balances: ReadonlyMap<string, bigint>,
+    made: { readonly eventId: string; readonly createdAt: Date; readonly timeZone: string },
+  ) => OutboxEvent | undefined
+}
+
 /** Takes a journal back by a mirrored one, once (decision R3). A repeat returns the first reversal. */
-export const reverseJournal = command({
-  name: 'reverseJournal',
+export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
+  command({
+    name: 'reverseJournal',
 
-  prepare:
-    ({ config, newId }) =>
-    (ask: ReverseJournal): Prepared => ({
-      ...ask,
-      transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
-      eventId: newId('evt'),
-      timeZone: config.BUSINESS_TIME_ZONE,
-    }),
+    prepare:
+      ({ config, newId }) =>
+      (ask: ReverseJournal): PreparedReversal => ({
+        ...ask,
+        transferIds: Array.from({ length: LEGS_MAX }, () => newId('trf')),
+        eventId: newId('evt'),
+        timeZone: config.BUSINESS_TIME_ZONE,
+      }),
 
-  lock,
-  decide,
+    lock: (tx: BatchTx, asked: readonly PreparedReversal[]) => lock(tx, asked, facts),
+    decide: (state: ReversalState<Facts>, ask: PreparedReversal, now: Date) =>
+      decide(state, ask, now, eventOf),
 
-  apply({ known, balances }, { reversed, reversalId, made }) {
-    known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
-    for (const { debitAccountId, creditAccountId, amount } of made ? reversed.legs : []) {
-      balances.set(debitAccountId, (balances.get(debitAccountId) ?? 0n) + amount)
-      balances.set(creditAccountId, (balances.get(creditAccountId) ?? 0n) - amount)
-    }
-  },
+    apply({ known, balances }, { reversed, reversalId, made }) {
+      known.set(reversed.journal.journalId, { ...reversed, reversedBy: reversalId })
+      for (const { debitAccountId, creditAccountId, amount } of made ? reversed.legs : []) {
+        balances.set(debitAccountId, (balances.get(debitAccountId) ?? 0n) + amount)
+        balances.set(creditAccountId, (balances.get(creditAccountId) ?? 0n) - amount)
+      }
+    },
 
-  save(tx, decisions) {
-    const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
-      journal ? [{ journal, approvalId }] : [],
-    )
-    useApprovals(
-      tx,
-      made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
-    )
-    saveJournals(
-      tx,
-      decisions[0]!.command.timeZone,
-      made.map(({ journal }) => journal),
-    )
-    reverseOpeningBalances(
-      tx,
-      made.map(({ journal }) => journal),
-    )
+    save(tx, decisions) {
+      const made = decisions.flatMap(({ made: journal, command: { approvalId } }) =>
+        journal ? [{ journal, approvalId }] : [],
+      )
+      useApprovals(
+        tx,
+        made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
+      )
+      const reversals = made.map(({ journal }) => journal)
+    saveJournals(tx, decisions[0]!.command.timeZone, reversals)
+    reverseOpeningBalances(tx, reversals)
     saveEvents(
-      tx,
-      decisions.flatMap(({ event }) => event ?? []),
-    )
-  },
-})
+        tx,
+        decisions.flatMap(({ event }) => event ?? []),
+      )
+    },
+  })
 
-async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<State>> {
+async function lock<Facts>(
+  tx: BatchTx,
+  asked: readonly PreparedReversal[],
+  facts: Notifier<Facts>['facts'],
+): Promise<ByTenant<ReversalState<Facts>>> {
   // Journals never change: their legs say which accounts to lock, and what reversed them is read behind the locks.
   const before = await findJournals(tx, asked)
   const balances = await lockAccounts(
     tx,
     before.flatMap(({ legs }) => legs.flatMap(accountsOf)),
   )
-  const [found, owned] = await Promise.all([findJournals(tx, asked), ownedAccounts(tx, fundedBy(before))])
+  const [found, factsOf] = await Promise.all([findJournals(tx, asked), facts(tx, before)])
   const known = byTenant(
     found,
     ({ journal }) => journal.tenantId,
@@ -217,7 +227,7 @@ async function lock(tx: BatchTx, asked: readonly Prepared[]): Promise<ByTenant<S
   return new ByTenant((tenantId) => ({
     known: known.of(tenantId),
     balances: balances.of(tenantId),
-    owned: owned.of(tenantId),
+    facts: factsOf.of(tenantId),
   }))
 }
 
@@ -230,8 +240,12 @@ const accountsOf = ({ tenantId, debitAccountId, creditAccountId, unit }: Leg): A
     floor: null,
   }))
 
-function decide(state: State, command: Prepared, now: Date): Reversed {
-  const { known, balances } = state
+function decide<Facts>(
+  { known, balances, facts }: ReversalState<Facts>,
+  command: PreparedReversal,
+  now: Date,
+  eventOf: Notifier<Facts>['eventOf'],
+): Reversed {
   const { eventId, journalId, reason, tenantId, timeZone, transferIds } = command
   const reversed = known.get(journalId) ?? fail('journal_not_found')
   const { legs, reversedBy } = reversed
@@ -261,7 +275,7 @@ function decide(state: State, command: Prepared, now: Date): Reversed {
     at: now,
     transfers,
   }
-  const event = reversalEvent(reversed, state, { eventId, timeZone, createdAt: now })
+  const event = eventOf(reversed, facts, balances, { eventId, timeZone, createdAt: now })
   return { reversed, reversalId, made, event, command }
 }
 

@@ -7,9 +7,9 @@ import { BatchedLookup } from '@svc/platform/db/batched-lookup'
 import type { Writes } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { saveEvents } from '@svc/platform/outbox'
-import { type Account, accountId, lockAccounts } from '../ledger/accounts.ts'
+import { accountId, lockAccounts } from '../ledger/accounts.ts'
 import { useApprovals } from '../ledger/approvals.ts'
-import { type Journal, saveJournals } from '../ledger/journals.ts'
+import { saveJournals } from '../ledger/journals.ts'
 import type { FollowedNotice } from '../rails/find-notice.ts'
 import { assignNotices, keepNotices, notNew, type RailNotice } from '../rails/rail-notice.ts'
 import type { QuarantineReason, UnreadableNotice } from '../rails/read-notice.ts'
@@ -28,6 +28,7 @@ import { statingFailed, storeFailedNotices } from './outcome-notice.ts'
 import { payments } from './payment.ts'
 import type { RefundOutcome } from './refund-notice.ts'
 import {
+  type Changed,
   changesPayment,
   contradicts,
   type Funds,
@@ -62,19 +63,10 @@ interface State extends Funds {
   readonly taken: Map<string, string>
 }
 
-type Completed = MerchantRefund & { readonly status: 'REFUNDED' | 'FAILED' }
-
 interface Outcome {
   /** Absent when the notice went to quarantine. */
   readonly refund: MerchantRefund | undefined
-  readonly changed:
-    | {
-        readonly refund: Completed
-        readonly payment: Refundable
-        readonly journals: readonly Journal[]
-        readonly opens: readonly Account[]
-      }
-    | undefined
+  readonly changed: Changed | undefined
   readonly kept: RailNotice | undefined
   readonly at: Date
   readonly command: CompleteRefund
@@ -179,12 +171,7 @@ export const completeRefund = command({
   },
 })
 
-interface Done {
-  readonly refund: Completed
-  readonly journals: readonly Journal[]
-  readonly opens: readonly Account[]
-  readonly command: CompleteRefund
-}
+type Done = Changed & { readonly command: CompleteRefund }
 
 function saveOutcomes(tx: Writes, timeZone: string, done: readonly Done[]): void {
   const failed = done.filter((each) => each.refund.status === 'FAILED' && isNotified(each))
@@ -266,7 +253,7 @@ function decide(state: State, command: CompleteRefund, now: Date): Outcome {
   }
   if (refund.completedAt) return { ...nothing, refund }
   const isFailed = outcome.failureReason !== null
-  const completed: Completed = {
+  const completed: Changed['refund'] = {
     ...refund,
     status: isFailed ? 'FAILED' : 'REFUNDED',
     failureReason: outcome.failureReason,

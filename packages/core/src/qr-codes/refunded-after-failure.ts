@@ -46,7 +46,8 @@ export interface Funds {
   readonly balances: Map<string, bigint>
 }
 
-interface Changed {
+/** A refund that has come to an end, or to another one. */
+export interface Changed {
   readonly refund: MerchantRefund & { readonly status: 'REFUNDED' | 'FAILED' }
   readonly payment: Refundable
   readonly journals: readonly Journal[]

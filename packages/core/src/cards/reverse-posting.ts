@@ -1,9 +1,10 @@
 import { required } from '@svc/kernel/invariant'
 import type { OutboxEvent } from '@svc/platform/outbox'
-import { accountId } from './accounts.ts'
-import { referenceOf } from './bank-entries.ts'
+import { accountId } from '../ledger/accounts.ts'
+import { referenceOf } from '../ledger/bank-entries.ts'
+import { type JournalWithLegs, reversing } from '../ledger/reverse-journal.ts'
 import { type FundsEvent, fundedEvent } from './funded-event.ts'
-import type { OwnedAccount } from './owned-accounts.ts'
+import { type OwnedAccount, ownedAccounts } from './owned-accounts.ts'
 
 /** By the kind of the journal that an operator reverses. */
 const EVENTS: Readonly<Record<string, FundsEvent>> = {
@@ -11,37 +12,24 @@ const EVENTS: Readonly<Record<string, FundsEvent>> = {
   card_withdrawal: 'card_account.withdrawal_reversed',
 }
 
-interface Leg {
-  readonly tenantId: string
-  readonly transferId: string
-  readonly objectId: string
-  readonly creditAccountId: string
-  readonly amount: bigint
-}
-
-interface Reversed {
-  readonly journal: { readonly kind: string; readonly reference: string | null }
-  readonly legs: readonly Leg[]
-}
-
 /** The card accounts that these journals funded or withdrew from. */
-export const fundedBy = (found: readonly Reversed[]) =>
+const fundedBy = (found: readonly JournalWithLegs[]) =>
   found
     .filter(({ journal }) => EVENTS[journal.kind])
     .flatMap(({ legs }) =>
       legs.map(({ tenantId, objectId }) => ({ partnerId: tenantId, cardAccountId: objectId })),
     )
 
-interface Funds {
-  readonly owned: ReadonlyMap<string, OwnedAccount>
-  /** Of ledger accounts, before the reversal. */
-  readonly balances: ReadonlyMap<string, bigint>
-}
+/** An operator takes back a posting; the partner is notified of what it paid in or was paid back (decision R16). */
+export const reverseJournal = reversing<Map<string, OwnedAccount>>({
+  facts: (tx, found) => ownedAccounts(tx, fundedBy(found)),
+  eventOf: reversalEvent,
+})
 
-/** The partner is notified of a reversal of what it paid in or was paid back (decision R16). */
-export function reversalEvent(
-  { journal: { kind, reference }, legs: [leg] }: Reversed,
-  { balances, owned }: Funds,
+function reversalEvent(
+  { journal: { kind, reference }, legs: [leg] }: JournalWithLegs,
+  owned: ReadonlyMap<string, OwnedAccount>,
+  balances: ReadonlyMap<string, bigint>,
   made: { readonly eventId: string; readonly createdAt: Date; readonly timeZone: string },
 ): OutboxEvent | undefined {
   const type = EVENTS[kind]
