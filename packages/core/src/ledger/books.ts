@@ -187,7 +187,12 @@ export async function accountStatement(tx: Tx, query: StatementQuery): Promise<S
   const { accountId, from, to, limit, after } = query
   const begin = after?.at ?? from
   const found = await tx.query(STATEMENT, [
-    ...[accountId, from, to, begin, after?.transferId ?? '', limit + 1],
+    accountId,
+    from,
+    to,
+    begin,
+    after?.transferId ?? '',
+    limit + 1,
     ...[begin, from, to].map((at) => floorOf(query, at)),
   ])
   const [first] = found

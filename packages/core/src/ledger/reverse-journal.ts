@@ -197,9 +197,9 @@ export const reversing = <Facts>({ facts, eventOf }: Notifier<Facts>) =>
         made.map(({ journal, approvalId }) => ({ ...journal, approvalId })),
       )
       const reversals = made.map(({ journal }) => journal)
-    saveJournals(tx, decisions[0]!.command.timeZone, reversals)
-    reverseOpeningBalances(tx, reversals)
-    saveEvents(
+      saveJournals(tx, decisions[0]!.command.timeZone, reversals)
+      reverseOpeningBalances(tx, reversals)
+      saveEvents(
         tx,
         decisions.flatMap(({ event }) => event ?? []),
       )

@@ -203,7 +203,7 @@ export const recordSettlement = command({
 })
 
 const knownOf = (row: KnownRow): Known => {
-  const { lineTenant, lineUtr, isAdjusted, ...rest } = row
+  const { lineTenant: _tenant, lineUtr: _utr, isAdjusted, ...rest } = row
   const { previousPaise, previousStatus, previousFile, previousPlace, previousJournal, ...payment } = rest
   return {
     payment: (payment.paymentId as string | null) === null ? undefined : payment,
